@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one error sentence of the program. A function that fails leaves it and returns -errno; callers
+// may put context before it; main prints it once.
+#pragma once
+#include <errno.h>
+
+// Sets the sentence and returns -code (code > 0), so that one writes: return fail(ENOENT, "...").
+int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+// Puts "context: " before the sentence (or the errno text when there is none); returns err.
+int fail_context(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+const char *err_sentence(void); // "" when there is none
+void err_clear(void);

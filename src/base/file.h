@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whole files: mapped, read, written, looked for below a root.
+#pragma once
+#include "base/str.h"
+#include <stdint.h>
+#include <sys/types.h>
+
+// A file mapped read-only, or its content read where it can't be mapped.
+struct mapped {
+	const uint8_t *p;
+	size_t n;
+	bool on_heap;
+};
+
+int file_map(struct mapped *ret, const char *path); // -errno with a sentence
+int file_map_fd(struct mapped *ret, int fd, const char *name_for_errors);
+void file_unmap(struct mapped *mapped);
+
+// Reads all of a small file (also /proc, /sys), NUL-terminated on the heap. ret_size may be NULL.
+// -EFBIG above `limit` bytes. No sentence: absence is often normal.
+int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_size);
+// Same with a path made of `root` + `path` (fake /proc and /sys trees in tests). root may be "" or NULL.
+int file_read_at(const char *root, const char *path, size_t limit, char **ret_text, size_t *ret_size);
+// First line of a small file as a number; -EINVAL if it is not one.
+int file_read_i64(const char *root, const char *path, int64_t *ret);
+
+// Creates or replaces a file, 0600, through a temporary name beside it, so that readers never see
+// half of it. -errno with a sentence.
+int file_write(const char *path, const void *data, size_t size);
+// write(2) until done; -errno, no sentence.
+int write_all(int fd, const void *data, size_t size);
+// mkdir -p, 0700.
+int mkdirs(const char *path);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/log.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int level;
+
+void log_set_level(int new_level)
+{
+	level = new_level;
+}
+
+int log_get_level(void)
+{
+	return level;
+}
+
+static void put(const char *fmt, va_list args)
+{
+	char text[2048];
+
+	vsnprintf(text, sizeof(text), fmt, args);
+	for (char *p = text; *p; p++) {
+		if ((unsigned char)*p < 32 && *p != '\n' && *p != '\t')
+			*p = '?';
+	}
+	fprintf(stderr, "%s\n", text);
+}
+
+#define LOG_AT(name, min)                                                                          \
+	void name(const char *fmt, ...)                                                            \
+	{                                                                                          \
+		va_list args;                                                                      \
+		if (level < (min))                                                                 \
+			return;                                                                    \
+		va_start(args, fmt);                                                               \
+		put(fmt, args);                                                                    \
+		va_end(args);                                                                      \
+	}
+LOG_AT(warn, LOG_WARN)
+LOG_AT(inform, LOG_INFO)
+LOG_AT(debug, LOG_DEBUG)

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// "Did you mean": the candidate with the smallest edit distance.
+#pragma once
+#include <stddef.h>
+
+// Edit distance with transpositions; stops counting above `limit`.
+unsigned edit_distance(const char *a, const char *b, unsigned limit);
+// The nearest of a NULL-terminated list, or NULL when none is near enough (a third of the word).
+// A candidate that starts with the word, or contains it, counts as near.
+const char *nearest(const char *word, const char *const *candidates);

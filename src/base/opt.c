@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/opt.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/nearest.h"
+#include "base/num.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdint.h>
+
+_Thread_local int opt_words_before_dashes;
+
+bool opt_is_end(const struct opt *opt)
+{
+	return opt->kind == OPT_GROUP && !opt->help;
+}
+
+void opt_list_add(struct opt_list *list, const char *text)
+{
+	list->v = xreallocarray(list->v, list->n + 1, sizeof(*list->v));
+	list->v[list->n++] = text;
+}
+
+static const char *display_name(const struct opt *opt, char buf[64])
+{
+	if (opt->name)
+		snprintf(buf, 64, "--%s", opt->name);
+	else
+		snprintf(buf, 64, "-%c", opt->letter);
+	return buf;
+}
+
+static int set_number(void *at, const struct opt *opt, const char *arg)
+{
+	char name[64];
+	uint64_t u = 0;
+	int64_t i = 0;
+	double d = 0;
+	int err;
+
+	switch (opt->kind) {
+	case OPT_INT:
+		err = num_parse_i64(str_of(arg), &i);
+		if (!err && (i < INT_MIN || i > INT_MAX))
+			err = -ERANGE;
+		if (!err)
+			*(int *)at = (int)i;
+		break;
+	case OPT_U32:
+		err = num_parse_u64(str_of(arg), &u);
+		if (!err && u > UINT_MAX)
+			err = -ERANGE;
+		if (!err)
+			*(unsigned *)at = (unsigned)u;
+		break;
+	case OPT_U64:
+		err = num_parse_u64(str_of(arg), &u);
+		if (!err)
+			*(uint64_t *)at = u;
+		break;
+	case OPT_SIZE:
+		err = num_parse_size(str_of(arg), &u);
+		if (!err)
+			*(uint64_t *)at = u;
+		break;
+	default:
+		err = num_parse_double(str_of(arg), &d);
+		if (!err)
+			*(double *)at = d;
+		break;
+	}
+	if (err)
+		return fail(EINVAL, "%s takes a %s, not '%s'", display_name(opt, name),
+			    opt->kind == OPT_SIZE ? "size such as 64K or 2M" : "number", arg);
+	return 0;
+}
+
+static int apply(const struct opt *opt, void *options, const char *arg, bool negated)
+{
+	void *at = (char *)options + opt->offset;
+
+	if (opt->given)
+		*(bool *)((char *)options + opt->given) = !negated;
+	if (opt->kind == OPT_CALL)
+		return opt->call(options, opt, arg ? arg : (negated ? NULL : opt->absent), negated);
+	if (!arg)
+		arg = opt->absent;
+	switch (opt->kind) {
+	case OPT_FLAG:
+		*(bool *)at = !negated;
+		return 0;
+	case OPT_COUNT:
+		*(int *)at = negated ? 0 : *(int *)at + 1;
+		return 0;
+	case OPT_TEXT:
+		*(const char **)at = negated ? NULL : arg;
+		return 0;
+	case OPT_LIST:
+		if (negated)
+			((struct opt_list *)at)->n = 0;
+		else
+			opt_list_add(at, arg);
+		return 0;
+	default:
+		if (negated) {
+			char name[64];
+			return fail(EINVAL, "%s can't be negated", display_name(opt, name));
+		}
+		return set_number(at, opt, arg);
+	}
+}
+
+static bool takes_argument(const struct opt *opt)
+{
+	return opt->arg != NULL;
+}
+
+// Does the table's long name match the word (n bytes)? A table name "no-foo" is matched by --foo negated.
+struct match {
+	const struct opt *opt;
+	bool negated, exact;
+	int count;
+};
+
+static void try_match(struct match *m, const struct opt *opt, struct str word, struct str name, bool negated)
+{
+	bool exact = str_eq(word, name);
+
+	if (!exact && !(word.n && name.n > word.n && !memcmp(name.p, word.p, word.n)))
+		return;
+	if (m->exact && !exact)
+		return;
+	if (exact && !m->exact)
+		m->count = 0;
+	if (m->opt == opt && m->count && m->negated == negated)
+		return;
+	m->exact = exact;
+	m->opt = opt;
+	m->negated = negated;
+	m->count++;
+}
+
+static struct match find_long(const struct opt *table, struct str word)
+{
+	struct match m = {0};
+
+	for (const struct opt *opt = table; !opt_is_end(opt); opt++) {
+		if (!opt->name || opt->kind == OPT_GROUP)
+			continue;
+		struct str name = str_of(opt->name);
+		try_match(&m, opt, word, name, false);
+		if (opt->no_negation)
+			continue;
+		if (str_starts(name, "no-")) {
+			try_match(&m, opt, word, (struct str){name.p + 3, name.n - 3}, true);
+		} else if (str_starts(word, "no-")) {
+			try_match(&m, opt, (struct str){word.p + 3, word.n - 3}, name, true);
+		}
+	}
+	return m;
+}
+
+static int unknown_long(const struct opt *table, struct str word)
+{
+	VEC(const char *) names = {0};
+	auto_free char *text = str_dup(word);
+	const char *near;
+	int err;
+
+	for (const struct opt *opt = table; !opt_is_end(opt); opt++) {
+		if (opt->name && !opt->hidden && opt->kind != OPT_GROUP)
+			vec_push(&names, opt->name);
+	}
+	vec_push(&names, NULL);
+	near = nearest(text, names.v);
+	if (near)
+		err = fail(EINVAL, "there is no option --%s; did you mean --%s?", text, near);
+	else
+		err = fail(EINVAL, "there is no option --%s; -h lists the options", text);
+	vec_done(&names);
+	return err;
+}
+
+static int parse_long(const struct opt *table, void *options, char **argv, int argc, int *i,
+		      const struct opt **ret_opt)
+{
+	struct str word = str_of(argv[*i] + 2), rest = word;
+	struct str name = str_cut(&rest, '=');
+	const char *arg = rest.p ? rest.p : NULL;
+	struct match m = find_long(table, name);
+
+	if (m.count == 0) {
+		if (str_is(name, "help"))
+			return -ECANCELED;
+		return unknown_long(table, name);
+	}
+	if (m.count > 1 && !m.exact)
+		return fail(EINVAL, "--%.*s could mean more than one option (--%s among them); write it out", STR_FMT(name),
+			    m.opt->name);
+	*ret_opt = m.opt;
+	if (m.negated || !takes_argument(m.opt)) {
+		if (arg)
+			return fail(EINVAL, "--%.*s takes no argument", STR_FMT(name));
+		return apply(m.opt, options, NULL, m.negated);
+	}
+	if (!arg && !m.opt->absent) {
+		if (*i + 1 >= argc)
+			return fail(EINVAL, "--%s needs an argument (%s)", m.opt->name, m.opt->arg);
+		arg = argv[++*i];
+	}
+	return apply(m.opt, options, arg, false);
+}
+
+static int parse_letters(const struct opt *table, void *options, char **argv, int argc, int *i,
+			 const struct opt **ret_opt)
+{
+	for (const char *p = argv[*i] + 1; *p; p++) {
+		const struct opt *opt = table;
+		const char *arg = NULL;
+		int err;
+
+		while (!opt_is_end(opt) && (opt->kind == OPT_GROUP || opt->letter != *p))
+			opt++;
+		if (opt_is_end(opt)) {
+			if (*p == 'h')
+				return -ECANCELED;
+			return fail(EINVAL, "there is no option -%c; -h lists the options", *p);
+		}
+		*ret_opt = opt;
+		if (!takes_argument(opt)) {
+			err = apply(opt, options, NULL, false);
+			if (err)
+				return err;
+			continue;
+		}
+		if (p[1])
+			arg = p + 1;
+		else if (!opt->absent) {
+			if (*i + 1 >= argc)
+				return fail(EINVAL, "-%c needs an argument (%s)", *p, opt->arg);
+			arg = argv[++*i];
+		}
+		return apply(opt, options, arg, false);
+	}
+	return 0;
+}
+
+int opt_parse(const struct opt *table, void *options, int argc, char **argv, int flags)
+{
+	int words = 1, i;
+	bool dashes = false;
+
+	for (i = 1; i < argc; i++) {
+		const struct opt *opt = NULL;
+		int err;
+
+		if (argv[i][0] != '-' || !argv[i][1]) {
+			if (flags & OPT_STOP_AT_WORD)
+				break;
+			argv[words++] = argv[i];
+			continue;
+		}
+		if (!strcmp(argv[i], "--")) {
+			dashes = true;
+			i++;
+			break;
+		}
+		err = argv[i][1] == '-' ? parse_long(table, options, argv, argc, &i, &opt)
+					: parse_letters(table, options, argv, argc, &i, &opt);
+		if (err)
+			return err;
+		if (opt && opt->last) {
+			i++;
+			break;
+		}
+	}
+	opt_words_before_dashes = dashes ? words - 1 : -1;
+	for (; i < argc; i++)
+		argv[words++] = argv[i];
+	if (opt_words_before_dashes < 0)
+		opt_words_before_dashes = words - 1;
+	argv[words < argc ? words : argc] = NULL;
+	return words - 1;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Command-line options as a table: the parser, help texts, man pages and completion all read it.
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+
+enum opt_kind {
+	OPT_GROUP, // a heading in the help; only .help is used
+	OPT_FLAG,  // bool; --no-NAME clears it
+	OPT_COUNT, // int, +1 each time; --no-NAME zeroes it
+	OPT_INT,   // int
+	OPT_U32,   // unsigned
+	OPT_U64,   // uint64_t
+	OPT_SIZE,  // uint64_t of bytes, with suffix B K M G
+	OPT_DOUBLE,
+	OPT_TEXT, // const char *, borrowed from argv
+	OPT_LIST, // struct opt_list: repeatable, each occurrence kept
+	OPT_CALL, // .call does it
+};
+
+struct opt_list {
+	const char **v;
+	size_t n;
+};
+
+// What .call gets: the options struct, the option, its argument (NULL: none given) and whether the
+// --no- form was used. Returns 0 or fail(...).
+struct opt;
+typedef int opt_call(void *options, const struct opt *opt, const char *arg, bool negated);
+
+struct opt {
+	enum opt_kind kind;
+	char letter;	   // 0: none
+	const char *name;  // long name without --, NULL: none
+	size_t offset;	   // into the command's option struct
+	const char *arg;   // the name of the argument in the help ("FILE"); NULL for flags
+	const char *help;  // one or more sentences
+	opt_call *call;	   // for OPT_CALL; may use .offset itself
+	const char *absent; // when not NULL the argument is optional (--name or --name=ARG, -gARG) and this is its value
+	size_t given; // offset of a bool that says the option was given; 0: not wanted
+	bool hidden;
+	bool no_negation; // --no-NAME does not exist
+	bool last;	  // stops parsing at this option (as -- does)
+};
+
+#define OPT_END                                                                                    \
+	{                                                                                          \
+		.kind = OPT_GROUP, .help = NULL, .name = NULL                                      \
+	}
+
+enum opt_flags {
+	OPT_STOP_AT_WORD = 1, // the first word that is not an option ends the options (record CMD -x)
+};
+
+// Parses argv[1..]; what is left (words, and all behind "--") is moved to argv[1..ret]; returns that
+// count of left words, or -EINVAL with the sentence (unknown options with the nearest name). Long names may be
+// abbreviated when unique. -h and --help are not handled here unless they stand in the table; they
+// return -ECANCELED, which callers answer with the help.
+int opt_parse(const struct opt *table, void *options, int argc, char **argv, int flags);
+
+// Was argv cut at "--"? (after opt_parse: index of the first word that stood behind "--", or the
+// count of left words).
+extern _Thread_local int opt_words_before_dashes;
+
+// Helpers for .call
+void opt_list_add(struct opt_list *list, const char *text);
+bool opt_is_end(const struct opt *opt);

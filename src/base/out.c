@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/out.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/file.h"
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { FLUSH_AT = 1 << 17 };
+
+void out_init_fd(struct out *out, int fd)
+{
+	*out = (struct out){.fd = fd};
+}
+
+void out_init_memory(struct out *out)
+{
+	*out = (struct out){.fd = -1};
+}
+
+int out_open(struct out *out, const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return fail(errno, "can't create %s: %s", path, strerror(errno));
+	out_init_fd(out, fd);
+	return 0;
+}
+
+int out_flush(struct out *out)
+{
+	int err;
+
+	if (out->fd < 0 || !out->n)
+		return out->error;
+	if (!out->error) {
+		err = write_all(out->fd, out->buf, out->n);
+		if (err)
+			out->error = err;
+		else
+			out->written_bytes += out->n;
+	}
+	out->n = 0;
+	return out->error;
+}
+
+int out_close(struct out *out, const char *name)
+{
+	int err = out_flush(out);
+
+	if (out->fd > 2 && close(out->fd) < 0 && !err)
+		err = -errno;
+	out_done(out);
+	if (err && err != -EPIPE)
+		return fail(-err, "can't write %s: %s", name, strerror(-err));
+	return err;
+}
+
+void out_done(struct out *out)
+{
+	free(out->buf);
+	*out = (struct out){.fd = -1};
+}
+
+void out_make_room(struct out *out, size_t n)
+{
+	if (out->fd >= 0 && out->n >= FLUSH_AT)
+		out_flush(out);
+	if (out->capacity - out->n >= n)
+		return;
+	size_t capacity = MAX(out->capacity * 2, (size_t)(out->fd >= 0 ? FLUSH_AT * 2 : 1024));
+	if (capacity < out->n + n)
+		capacity = out->n + n;
+	out->buf = xrealloc(out->buf, capacity);
+	out->capacity = capacity;
+}
+
+void out_fill(struct out *out, char c, size_t n)
+{
+	memset(out_room(out, n), c, n);
+	out->n += n;
+}
+
+void out_i64(struct out *out, int64_t v)
+{
+	if (v < 0) {
+		out_char(out, '-');
+		out_u64(out, 0 - (uint64_t)v);
+	} else {
+		out_u64(out, (uint64_t)v);
+	}
+}
+
+static void pad(struct out *out, char c, size_t have, int width)
+{
+	if (width > 0 && (size_t)width > have)
+		out_fill(out, c, (size_t)width - have);
+}
+
+void out_text_right(struct out *out, const char *text, int width)
+{
+	size_t n = strlen(text);
+
+	pad(out, ' ', n, width);
+	out_bytes(out, text, n);
+}
+
+void out_text_left(struct out *out, const char *text, int width)
+{
+	size_t n = strlen(text);
+
+	out_bytes(out, text, n);
+	pad(out, ' ', n, width);
+}
+
+static void number(struct out *out, uint64_t v, bool hex, char fill, int width)
+{
+	char digits[20];
+	unsigned n = hex ? num_put_hex(digits, v) : num_put_u64(digits, v);
+
+	pad(out, fill, n, width);
+	out_bytes(out, digits, n);
+}
+
+void out_u64_right(struct out *out, uint64_t v, int width)
+{
+	number(out, v, false, ' ', width);
+}
+
+void out_hex_right(struct out *out, uint64_t v, int width)
+{
+	number(out, v, true, ' ', width);
+}
+
+void out_u64_zeros(struct out *out, uint64_t v, int width)
+{
+	number(out, v, false, '0', width);
+}
+
+void out_hex_zeros(struct out *out, uint64_t v, int width)
+{
+	number(out, v, true, '0', width);
+}
+
+void out_time(struct out *out, uint64_t ns, int width_sec, int digits)
+{
+	uint64_t sec = ns / 1000000000u, fraction = ns % 1000000000u;
+
+	out_u64_right(out, sec, width_sec);
+	out_char(out, '.');
+	out_u64_zeros(out, digits == 9 ? fraction : fraction / 1000, digits);
+}
+
+void out_printf(struct out *out, const char *fmt, ...)
+{
+	va_list args;
+	char *at = out_room(out, 256);
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(at, 256, fmt, args);
+	va_end(args);
+	if (n >= 256) {
+		at = out_room(out, (size_t)n + 1);
+		va_start(args, fmt);
+		vsnprintf(at, (size_t)n + 1, fmt, args);
+		va_end(args);
+	}
+	if (n > 0)
+		out->n += (size_t)n;
+}
+
+void out_safe(struct out *out, const char *text)
+{
+	const char *p = text;
+
+	while ((unsigned char)*p >= 32 && *p != 127)
+		p++;
+	if (!*p || out->fd < 0 || !isatty(out->fd)) {
+		out_text(out, text);
+		return;
+	}
+	for (p = text; *p; p++) {
+		if ((unsigned char)*p < 32 || *p == 127)
+			out_printf(out, "\\x%02x", (unsigned char)*p);
+		else
+			out_char(out, *p);
+	}
+}

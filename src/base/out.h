@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The buffered writer of all results. It never fails in the middle: errors stick and out_close reports
+// them; a closed pipe makes all later output vanish (out_broken tells, so that loops can end early).
+#pragma once
+#include "base/num.h"
+#include "base/str.h"
+#include <stdint.h>
+
+struct out {
+	char *buf;
+	size_t n, capacity;
+	int fd;	   // -1: memory only, buf holds all
+	int error; // first -errno
+	uint64_t written_bytes;
+};
+
+// A writer on a descriptor that stays the caller's.
+void out_init_fd(struct out *out, int fd);
+// A writer into memory: out->buf, out->n.
+void out_init_memory(struct out *out);
+// Creates a file, 0600. -errno with a sentence.
+int out_open(struct out *out, const char *path);
+// Writes what is left, closes if out_open opened it; 0, -EPIPE (quietly), or -errno with a sentence.
+int out_close(struct out *out, const char *name_for_errors);
+void out_done(struct out *out); // frees only
+int out_flush(struct out *out);
+static inline bool out_broken(const struct out *out)
+{
+	return out->error != 0;
+}
+
+void out_make_room(struct out *out, size_t n);
+// n bytes to write into; the caller then adds to out->n what it used.
+static inline char *out_room(struct out *out, size_t n)
+{
+	if (out->capacity - out->n < n)
+		out_make_room(out, n);
+	return out->buf + out->n;
+}
+static inline void out_bytes(struct out *out, const void *p, size_t n)
+{
+	char *at = out_room(out, n);
+	if (n)
+		memcpy(at, p, n);
+	out->n += n;
+}
+static inline void out_str(struct out *out, struct str s)
+{
+	out_bytes(out, s.p, s.n);
+}
+static inline void out_text(struct out *out, const char *text)
+{
+	out_bytes(out, text, strlen(text));
+}
+static inline void out_char(struct out *out, char c)
+{
+	*out_room(out, 1) = c;
+	out->n++;
+}
+void out_fill(struct out *out, char c, size_t n);
+static inline void out_u64(struct out *out, uint64_t v)
+{
+	out->n += num_put_u64(out_room(out, 20), v);
+}
+void out_i64(struct out *out, int64_t v);
+static inline void out_hex(struct out *out, uint64_t v)
+{
+	out->n += num_put_hex(out_room(out, 16), v);
+}
+// As "%*s", "%-*s", "%*llu", "%*llx", "%0*llu", "%0*llx".
+void out_text_right(struct out *out, const char *text, int width);
+void out_text_left(struct out *out, const char *text, int width);
+void out_u64_right(struct out *out, uint64_t v, int width);
+void out_hex_right(struct out *out, uint64_t v, int width);
+void out_u64_zeros(struct out *out, uint64_t v, int width);
+void out_hex_zeros(struct out *out, uint64_t v, int width);
+// "%*u.%06u" seconds and microseconds (digits 6) or nanoseconds (digits 9); truncates like perf.
+void out_time(struct out *out, uint64_t ns, int width_sec, int digits);
+// For what is not hot.
+void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+// Text from strangers: control characters as \xNN when the writer's fd is a terminal, else as is.
+void out_safe(struct out *out, const char *text);
