@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A recording (perf.data) being read: files and pipes, both byte orders, of any age, compressed or
+// not. Layout: tools/perf/Documentation/perf.data-file-format.txt in the kernel's source.
+#pragma once
+#include "abi/record.h"
+#include "abi/sample.h"
+#include "abi/tracepoint.h"
+#include "base/arena.h"
+#include "base/vec.h"
+
+// One attr of the recording with its ids ("evsel").
+struct event {
+	uint32_t index;
+	struct perf_event_attr attr;
+	const char *name; // stored name, else attr_name(); never NULL
+	VEC(uint64_t) ids;
+	struct sample_plan plan;
+	const struct tracepoint *tp; // NULL: not a tracepoint, or its format is missing
+	struct event *leader;	     // itself when it leads or stands alone
+	uint32_t group_members;	     // of a leader: members, itself included (1: alone)
+	const char *group_name;	     // of GROUP_DESC, or NULL
+	const char *unit;	     // EVENT_UPDATE / EVENT_DESC, or NULL
+	double scale;
+	void *user; // for the consumer
+};
+
+// perf.data header features (HEADER_* of tools/perf/util/header.h), by bit number.
+enum feature_id {
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_BUILD_ID,
+	FEATURE_HOSTNAME,
+	FEATURE_OSRELEASE,
+	FEATURE_VERSION,
+	FEATURE_ARCH,
+	FEATURE_NRCPUS,
+	FEATURE_CPUDESC,
+	FEATURE_CPUID,
+	FEATURE_TOTAL_MEM,
+	FEATURE_CMDLINE,
+	FEATURE_EVENT_DESC,
+	FEATURE_CPU_TOPOLOGY,
+	FEATURE_NUMA_TOPOLOGY,
+	FEATURE_BRANCH_STACK,
+	FEATURE_PMU_MAPPINGS,
+	FEATURE_GROUP_DESC,
+	FEATURE_AUXTRACE,
+	FEATURE_STAT,
+	FEATURE_CACHE,
+	FEATURE_SAMPLE_TIME,
+	FEATURE_MEM_TOPOLOGY,
+	FEATURE_CLOCKID,
+	FEATURE_DIR_FORMAT,
+	FEATURE_BPF_PROG_INFO,
+	FEATURE_BPF_BTF,
+	FEATURE_COMPRESSED,
+	FEATURE_CPU_PMU_CAPS,
+	FEATURE_CLOCK_DATA,
+	FEATURE_HYBRID_TOPOLOGY,
+	FEATURE_PMU_CAPS,
+	FEATURE_LAST,
+	FEATURE_BITS = 256,
+};
+
+struct feature {
+	bool present;
+	const uint8_t *data; // as it lies (other byte order: see recording.swap)
+	size_t size;
+};
+
+struct recorded_build_id {
+	int32_t pid;	 // -1: host
+	uint16_t misc;	 // cpumode in the low bits
+	uint8_t id[20];
+	uint8_t id_size; // 20, or what the record says
+	const char *name;
+};
+
+// What the features say, parsed. Absent: NULL, 0.
+struct recording_info {
+	const char *hostname, *os_release, *perf_version, *arch, *cpu_description, *cpu_id;
+	uint32_t cpus_online, cpus_available;
+	uint64_t total_memory_kb;
+	VEC(const char *) command_line;
+	VEC(struct recorded_build_id) build_ids;
+	uint64_t first_sample_ns, last_sample_ns; // SAMPLE_TIME
+	bool has_sample_time, has_branch_stack;
+	uint64_t clock_resolution_ns;
+	uint32_t clock_id;
+	uint64_t wall_clock_ns, clock_id_time_ns; // CLOCK_DATA
+	bool has_clock_data;
+};
+
+struct recording_options {
+	bool force;	// don't check the owner
+	bool no_events; // only header: data section is not needed
+};
+
+struct recording {
+	const char *path;
+	bool is_pipe, swap, is_big_endian, is_64bit;
+	bool trace_only; // perf.data holds no samples section (stat data)
+	uint32_t version;
+	uint64_t file_size, data_offset, data_size, header_size, attr_size, features_offset;
+	int64_t modified_ns;  // mtime of the file
+	VEC(struct event *) events; // grows while a pipe is read
+	struct feature features[FEATURE_BITS];
+	struct recording_info info;
+	struct tracepoints *tracepoints; // NULL until tracing data is seen
+	uint64_t records_skipped, bytes_skipped; // of types that we don't know
+	const char *damage;   // NULL, or one sentence: where the file stops making sense (see recording_next)
+	struct arena arena;
+	struct recording_private *private;
+};
+
+// Opens a file, "-" for stdin; .gz and .zst are unpacked first. -errno with a sentence that names the
+// file, the offset and what is wrong.
+int recording_open(struct recording **ret, const char *path, const struct recording_options *options);
+void recording_close(struct recording *recording);
+
+// The next record in file order, COMPRESSED ones unpacked, byte order native; the headers of a pipe (HEADER_ATTR,
+// EVENT_UPDATE, features, tracing data, build-ids, EVENT_TYPE, ID_INDEX) are taken in and then handed out as well.
+// 1: *ret is a record; 0: end, or the rest can't be read: then recording->damage says why. Never negative for bad bytes.
+int recording_next(struct recording *recording, struct record *ret);
+// Back to the first record (mapped files only; -ESPIPE for pipes).
+int recording_rewind(struct recording *recording);
+
+// The event of a record by its id (sample or trailer), as perf does: one event: that one; id 0: the first. NULL:
+// the id is unknown.
+struct event *recording_event(struct recording *recording, const struct perf_event_header *header);
+struct event *recording_event_by_id(struct recording *recording, uint64_t id);
+
+// Feature section text of `perf report --header[-only]` / `perf script --header` ("# hostname : ..."), byte for byte.
+// full: -I (cpu/numa topology).
+struct out;
+void recording_print_header(struct out *out, struct recording *recording, bool full);

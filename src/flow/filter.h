@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which samples count: the -C --pid --tid --comms --dsos --symbols --time options that script, report and the
+// pictures share.
+#pragma once
+#include "base/opt.h"
+#include "data/recording.h"
+#include "sym/sym.h"
+
+struct filter_options { // borrowed texts as typed; NULL: not given
+	const char *cpus, *pids, *tids, *comms, *dsos, *symbols, *times;
+};
+
+struct filter;
+// Parses all; -EINVAL with a sentence that names option and text. --time takes perf's forms: a,b  a,  ,b  10%/1
+// 10%-40%, several separated by spaces or commas as perf; percentages need the recording's first and last sample time.
+int filter_new(struct filter **ret, const struct filter_options *options, const struct recording *recording);
+void filter_free(struct filter *filter);
+bool filter_is_empty(const struct filter *filter);
+// Cheap tests on the sample itself: cpu, pid, tid, time.
+bool filter_sample(const struct filter *filter, const struct sample *sample);
+bool filter_time(const struct filter *filter, uint64_t time_ns);
+bool filter_comm(const struct filter *filter, const char *comm);
+bool filter_dso(const struct filter *filter, const struct dso *dso); // dso may be NULL
+bool filter_symbol(const struct filter *filter, const struct symbol *symbol);

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One run over a recording: its records in time order (runs merged, by rounds), side-band records applied to the
+// tasks and maps, samples decoded and handed to the unit.
+#pragma once
+#include "data/recording.h"
+#include "sym/sym.h"
+
+struct session;
+
+struct session_options {
+	const char *path; // NULL: "perf.data"
+	bool force;
+	bool unordered; // file order
+	struct sym_options sym;
+};
+
+// Counts of what was seen, per record type and of trouble; shown with every result.
+struct session_stats {
+	uint64_t records[96]; // by type
+	uint64_t total;
+	uint64_t lost_events; // sum of LOST.lost
+	uint64_t lost_samples; // sum of LOST_SAMPLES.lost
+	uint64_t unknown_ids, bad_samples, bad_records, out_of_order, throttled;
+	uint64_t first_ns, last_ns; // of samples; first UINT64_MAX when none
+	uint64_t first_lost_ns, last_lost_ns;
+};
+
+struct session {
+	struct recording *recording;
+	struct sym *sym;
+	struct session_stats stats;
+	struct session_private *private;
+};
+
+// Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error.
+struct session_hooks {
+	// A sample in time order. The task has been looked up; may be NULL only without TID.
+	int (*sample)(void *arg, struct session *session, struct event *event, const struct sample *sample,
+		      struct task *task, const struct record *record);
+	// Every other record in time order, after it was applied to tasks and maps. `ids`: its trailing ids
+	// (time UINT64_MAX when unknown); event: by id, may be NULL.
+	int (*record)(void *arg, struct session *session, struct event *event, const struct sample *ids,
+		      const struct record *record);
+	// Every record in file order when it is read, before anything else (dump -D). 
+	int (*raw)(void *arg, struct session *session, const struct record *record);
+	// Called at the end and, on pipes, when attrs have arrived before the first sample.
+	int (*start)(void *arg, struct session *session);
+};
+
+// Opens the recording and makes its sym; -errno with a sentence.
+int session_open(struct session **ret, const struct session_options *options);
+// The whole recording. < 0 with a sentence when a hook failed. A damaged file is not an error here: see
+// session->recording->damage, which commands show with session_warn.
+int session_process(struct session *session, const struct session_hooks *hooks, void *arg);
+void session_close(struct session *session);
+// Tells on stderr what the result lacks: damage, lost records, unknown ids, out of order, no symbols for
+// this kernel.... Returns 1 when the file was damaged (commands then exit 1 after showing what they could), else 0.
+int session_warn(const struct session *session);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Call stacks as 32-bit ids. Frames are interned by (dso, symbol) or (dso, address) when there is no symbol;
+// stacks live in a trie: node = (parent, frame), so a sample adds one number and a common caller is stored once.
+// The trie's root side is the caller's end (node 0 is the empty stack); the node of a stack is its innermost frame.
+#pragma once
+#include "abi/sample.h"
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include "sym/sym.h"
+
+struct frame {
+	struct dso *dso;	  // NULL: in no map
+	const struct symbol *sym; // NULL: none
+	uint64_t ip;		  // as first seen (virtual)
+	uint64_t addr;		  // location.addr as first seen
+	uint8_t cpumode;
+	char level;
+	void *user;
+};
+
+struct stack_node {
+	uint32_t parent, frame, depth;
+};
+
+// How frames become one: perf's callchain key "function" (default) or "address".
+enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS };
+
+struct stacks {
+	struct sym *sym;
+	enum frame_key key;
+	uint32_t max_stack; // frames; 0: no limit
+	VEC(struct frame) frames;
+	VEC(struct stack_node) nodes;
+	struct map frame_ids, node_ids, chain_ids;
+	struct arena arena;
+	uint64_t chains_n, chains_hit; // looked up, found whole
+};
+
+void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key);
+void stacks_done(struct stacks *stacks);
+uint32_t stacks_frame(struct stacks *stacks, const struct location *location);
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
+// The stack of a sample: its call chain (context markers followed, as perf's thread__resolve_callchain), or
+// its ip alone when it has none (`ip_only` chains of 0 entries likewise give node 0 when no_ip).
+// The same chain bytes in an unchanged space cost one hash lookup. 
+uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample);
+
+static inline const struct frame *stacks_node_frame(const struct stacks *stacks, uint32_t node)
+{
+	return &stacks->frames.v[stacks->nodes.v[node].frame];
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tasks, their memory maps over time, DSOs and symbols: from (task, cpumode, address) to (dso, symbol).
+// One `struct sym` a recording or live run. Side-band records are fed in time order; lookups ask about the present state.
+#pragma once
+#include "abi/record.h"
+#include "base/intern.h"
+#include "base/map.h"
+#include "base/vec.h"
+#include <stdbool.h>
+
+struct sym_options {
+	const char *root;	  // of /proc and /sys ("" normally)
+	const char *symfs;	  // --symfs
+	const char *vmlinux;	  // -k
+	const char *kallsyms;	  // --kallsyms
+	const char *modules_dir;  // --modules
+	const char *debug_dir;	  // buildid cache, default $HOME/.debug
+	bool ignore_vmlinux, ignore_build_ids, no_demangle, demangle_kernel;
+	bool live;		  // addresses are of the running system
+	bool other_machine;	  // the recording names another kernel than the running one: /proc/kallsyms of this one is not for it
+	bool no_cache_dir;
+};
+
+struct build_id {
+	uint8_t n; // 0: none
+	uint8_t bytes[20];
+};
+
+enum dso_kind {
+	DSO_USER,
+	DSO_KERNEL,	   // [kernel.kallsyms] and relatives, long_name may be a vmlinux path
+	DSO_MODULE,	   // [ext4]
+	DSO_GUEST_KERNEL,
+	DSO_GUEST_MODULE,
+	DSO_VDSO,	   // [vdso], [vdso32]
+	DSO_ANON,	   // //anon, [heap], [stack], anon_inode..., JIT (perf-PID.map)
+	DSO_BPF,	   // bpf_prog_*
+	DSO_OOL,	   // out of line kernel text (ftrace trampolines)
+	DSO_HYPERVISOR,
+	DSO_UNKNOWN,
+};
+
+enum dso_state { DSO_NOT_LOADED, DSO_LOADED, DSO_NO_SYMBOLS };
+
+struct symbol {
+	uint64_t start, end; // [start, end) in the dso's symbol address space (see location.addr)
+	const char *name;    // demangled unless told not to
+	uint8_t binding;     // STB_*
+	uint8_t type;	     // STT_*
+	bool inlined, ignore;
+};
+
+struct dso {
+	uint32_t id; // dense, from 0
+	enum dso_kind kind;
+	const char *long_name, *short_name;
+	struct build_id build_id;
+	bool hit;     // some sample was in it
+	bool is_64bit;
+	bool adjust_symbols; // as perf's dso->adjust_symbols: ET_EXEC or prelinked
+	enum dso_state state;
+	char origin;	  // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
+	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL
+	uint32_t pid;	  // of anonymous maps: whose perf-PID.map
+	const char *symbols_path; // the file the symbols came from, or NULL
+	struct symtab *symtab;	  // private
+	void *user;
+};
+
+struct mapping {
+	uint64_t start, end, pgoff;
+	uint64_t reloc;
+	struct dso *dso;
+	uint32_t prot, flags, maj, min;
+	uint64_t ino, ino_generation;
+	bool identity;	   // addresses are the dso's own (kernel)
+	bool is_mmap2, has_build_id;
+	uint32_t refs;
+};
+
+// The address space of a thread group. `id` never comes again; `generation` moves at each change.
+struct space {
+	uint32_t id, generation;
+	uint32_t pid;
+	uint32_t refs;
+	VEC(struct mapping *) maps; // sorted by start, not overlapping
+	void *private;
+};
+
+struct task {
+	uint32_t pid, tid, ppid;
+	struct space *space; // shared by the threads of a process; never NULL
+	uint32_t comm;	     // interned id (sym->strings); ":TID" until known
+	bool comm_set, exited;
+	uint64_t comm_time, start_time;
+	int32_t cpu;
+	uint32_t index; // dense, in order of first sight
+	void *user;
+};
+
+struct sym {
+	struct sym_options options;
+	struct intern strings;
+	VEC(struct dso *) dsos;
+	VEC(struct task *) tasks; // dead ones too until bounded by the owner
+	struct space *kernel;	  // kernel and module maps
+	uint64_t kernel_start;
+	struct sym_private *private;
+};
+
+int sym_new(struct sym **ret, const struct sym_options *options);
+void sym_free(struct sym *sym);
+
+// Takes in a side-band record: MMAP, MMAP2, COMM, FORK, EXIT, NAMESPACES, KSYMBOL, BPF_EVENT, TEXT_POKE,
+// CGROUP; others are ignored. `time` UINT64_MAX when unknown. Malformed: -EINVAL, nothing changed.
+int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t time);
+// Build-ids of the recording's table.
+void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id, size_t id_size);
+
+// The task, made when unknown (comm ":TID", tid 0 is "swapper" as perf). pid UINT32_MAX: not known.
+struct task *sym_task(struct sym *sym, uint32_t pid, uint32_t tid);
+struct task *sym_find_task(struct sym *sym, uint32_t tid);
+static inline const char *task_comm(const struct sym *sym, const struct task *task)
+{
+	return intern_get(&sym->strings, task->comm);
+}
+// The path of a cgroup id, or NULL.
+const char *sym_cgroup(const struct sym *sym, uint64_t id);
+
+// Where an address lies.
+struct location {
+	const struct mapping *map; // NULL: in no known map
+	struct dso *dso;       // NULL: likewise
+	const struct symbol *sym; // NULL: none
+	uint64_t addr; // in the dso's symbol space (perf's al->addr); the address itself without a map
+	uint64_t ip;   // the address asked for
+	uint8_t cpumode;
+	char level;    // '.' 'k' 'g' 'u' 'H' as perf
+};
+
+// Like perf's machine__resolve/thread__find_symbol. Cached per space: about 10 ns when seen before.
+void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
+// Only the map, symbols are not loaded.
+void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
+// In a dso's symbol space; loads the symbols when needed.
+const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t addr);
+const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, const char *name);
+// cpumode of an address when the record doesn't say (callchains without context): kernel or user half.
+uint8_t sym_cpumode_of(const struct sym *sym, uint64_t ip);
+// All symbols of a dso in address order.
+size_t dso_symbols(struct sym *sym, struct dso *dso, const struct symbol **ret);
