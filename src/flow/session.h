@@ -25,10 +25,19 @@ struct session_stats {
 	uint64_t first_lost_ns, last_lost_ns;
 };
 
+// What was lost of one event on one CPU.
+struct session_loss {
+	struct event *event; // NULL: not known
+	uint32_t cpu;	     // UINT32_MAX: not known
+	bool samples;	     // LOST_SAMPLES, else LOST records
+	uint64_t lost, first_ns, last_ns; // first UINT64_MAX: no time known
+};
+
 struct session {
 	struct recording *recording;
 	struct sym *sym;
 	struct session_stats stats;
+	VEC(struct session_loss) losses;
 	struct session_private *private;
 };
 

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/session.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "flow/queue.h"
+#include <stdio.h>
+#include <sys/utsname.h>
+
+struct session_private {
+	struct session *session;
+	const struct session_hooks *hooks;
+	void *arg;
+	struct queue queue;
+	bool started, unordered;
+	size_t build_ids_taken;
+	struct map last_values; // id -> last value of PERF_SAMPLE_READ
+};
+
+static void take_machine(struct session *session)
+{
+	const struct recording_info *info = &session->recording->info;
+	struct session_private *p = session->private;
+	struct utsname here;
+
+	for (; p->build_ids_taken < info->build_ids.n; p->build_ids_taken++) {
+		const struct recorded_build_id *id = &info->build_ids.v[p->build_ids_taken];
+
+		sym_build_id(session->sym, id->name, id->misc, id->id, id->id_size);
+	}
+	if (uname(&here) == 0)
+		session->sym->options.other_machine =
+			(info->os_release && strcmp(info->os_release, here.release)) ||
+			(info->arch && strcmp(info->arch, here.machine));
+}
+
+static const char *resolve_kernel(void *arg, uint64_t addr, uint64_t *ret_start,
+				  const char **ret_module)
+{
+	struct session *session = arg;
+	struct location location;
+
+	sym_resolve(session->sym, sym_task(session->sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr,
+		    &location);
+	if (!location.sym)
+		return NULL;
+	*ret_start = addr - (location.addr - location.sym->start);
+	*ret_module = location.dso->kind == DSO_MODULE ? location.dso->short_name : NULL;
+	return location.sym->name;
+}
+
+int session_open(struct session **ret, const struct session_options *options)
+{
+	struct recording_options reading = {.force = options->force};
+	struct session *session = NEW(struct session);
+	int err;
+
+	session->private = NEW(struct session_private);
+	session->private->session = session;
+	session->private->unordered = options->unordered;
+	session->stats.first_ns = session->stats.first_lost_ns = UINT64_MAX;
+	err = recording_open(&session->recording, options->path ? options->path : "perf.data",
+			     &reading);
+	if (!err)
+		err = sym_new(&session->sym, &options->sym);
+	if (err) {
+		session_close(session);
+		return err;
+	}
+	take_machine(session);
+	*ret = session;
+	return 0;
+}
+
+void session_close(struct session *session)
+{
+	if (!session)
+		return;
+	sym_free(session->sym);
+	recording_close(session->recording);
+	queue_done(&session->private->queue);
+	map_done(&session->private->last_values);
+	free(session->private);
+	vec_done(&session->losses);
+	free(session);
+}
+
+static int start(struct session_private *p)
+{
+	struct session *session = p->session;
+
+	if (p->started)
+		return 0;
+	p->started = true;
+	if (session->recording->tracepoints)
+		tracepoints_set_resolver(session->recording->tracepoints, resolve_kernel, session);
+	return p->hooks->start ? p->hooks->start(p->arg, session) : 0;
+}
+
+static int give_sample(struct session_private *p, struct event *event, struct sample *sample,
+		       const struct record *record)
+{
+	struct session *session = p->session;
+	struct task *task = sym_task(session->sym, sample->pid, sample->tid);
+
+	if (sample->time != UINT64_MAX) {
+		if (sample->time < session->stats.first_ns)
+			session->stats.first_ns = sample->time;
+		if (sample->time > session->stats.last_ns)
+			session->stats.last_ns = sample->time;
+	}
+	return p->hooks->sample ? p->hooks->sample(p->arg, session, event, sample, task, record) : 0;
+}
+
+// A sample that reads counters stands for each of them; its period is what that counter advanced.
+static int give_read_sample(struct session_private *p, struct event *event, struct sample *sample,
+			    const struct record *record)
+{
+	struct sample_read value;
+	uint32_t pos = 0;
+	int err = 0;
+
+	if (!(event->plan.read_format & PERF_FORMAT_ID))
+		return give_sample(p, event, sample, record);
+	while (!err && sample_read_next(&event->plan, sample, &pos, &value)) {
+		struct event *counted = recording_event_by_id(p->session->recording, value.id);
+		uint64_t *last;
+
+		if (!counted) {
+			p->session->stats.unknown_ids++;
+			continue;
+		}
+		last = map_at(&p->last_values, value.id, NULL);
+		sample->id = value.id;
+		sample->period = value.value - *last;
+		*last = value.value;
+		if (sample->period)
+			err = give_sample(p, counted, sample, record);
+	}
+	return err;
+}
+
+static int deliver_sample(struct session_private *p, struct event *event,
+			  const struct record *record)
+{
+	struct sample sample;
+
+	if (!event) {
+		p->session->stats.unknown_ids++;
+		return 0;
+	}
+	if (sample_decode(&event->plan, record->header, &sample) < 0) {
+		if (!p->session->stats.bad_samples++)
+			warn("%s: sample at offset %#llx: %s; such samples are left out",
+			     p->session->recording->path, (unsigned long long)record->offset,
+			     err_sentence());
+		return 0;
+	}
+	if (event->plan.sample_type & PERF_SAMPLE_READ)
+		return give_read_sample(p, event, &sample, record);
+	return give_sample(p, event, &sample, record);
+}
+
+static void count_loss(struct session *session, struct event *event, const struct sample *ids,
+		       uint64_t lost, bool samples)
+{
+	struct session_loss *loss = NULL;
+
+	vec_each(struct session_loss, it, &session->losses) {
+		if (it->event == event && it->cpu == ids->cpu && it->samples == samples)
+			loss = it;
+	}
+	if (!loss) {
+		loss = vec_add(&session->losses);
+		*loss = (struct session_loss){
+			.event = event, .cpu = ids->cpu, .samples = samples, .first_ns = UINT64_MAX};
+	}
+	loss->lost += lost;
+	if (ids->time != UINT64_MAX) {
+		loss->first_ns = MIN(loss->first_ns, ids->time);
+		loss->last_ns = MAX(loss->last_ns, ids->time);
+	}
+}
+
+static void count_trouble(struct session *session, struct event *event, const struct sample *ids,
+			  const struct perf_event_header *header)
+{
+	struct session_stats *stats = &session->stats;
+
+	if (!record_is_whole(header))
+		return;
+	switch (header->type) {
+	case PERF_RECORD_LOST: {
+		const struct record_lost *lost = (const void *)header;
+		struct event *by_id = recording_event_by_id(session->recording, lost->id);
+
+		stats->lost_events += lost->lost;
+		count_loss(session, by_id ? by_id : event, ids, lost->lost, false);
+		break;
+	}
+	case PERF_RECORD_LOST_SAMPLES: {
+		const struct record_lost_samples *lost = (const void *)header;
+
+		// Those a BPF filter dropped on purpose are no loss (PERF_RECORD_MISC_LOST_SAMPLES_BPF).
+		if (header->misc & (1 << 15))
+			break;
+		stats->lost_samples += lost->lost;
+		count_loss(session, event, ids, lost->lost, true);
+		break;
+	}
+	case PERF_RECORD_THROTTLE:
+		stats->throttled++;
+		break;
+	default:
+		break;
+	}
+}
+
+static int deliver(struct session_private *p, struct event *event, const struct record *record)
+{
+	const struct perf_event_header *header = record->header;
+	struct session *session = p->session;
+	struct sample ids;
+	int err = start(p);
+
+	if (err)
+		return err;
+	if (header->type == PERF_RECORD_SAMPLE)
+		return deliver_sample(p, event, record);
+	memset(&ids, 0, sizeof(ids));
+	ids.header = header;
+	ids.id = ids.time = UINT64_MAX;
+	ids.pid = ids.tid = ids.cpu = UINT32_MAX;
+	if (event && header->type < RECORD_HEADER_ATTR)
+		sample_decode_trailer(&event->plan, header, &ids);
+	count_trouble(session, event, &ids, header);
+	if (sym_record(session->sym, header, ids.time) < 0)
+		session->stats.bad_records++;
+	return p->hooks->record ? p->hooks->record(p->arg, session, event, &ids, record) : 0;
+}
+
+static int deliver_queued(void *arg, const struct queued *queued)
+{
+	const struct record record = {.header = queued->header, .offset = queued->offset};
+
+	return deliver(arg, queued->event, &record);
+}
+
+static uint64_t time_of(const struct event *event, const struct perf_event_header *header)
+{
+	const struct sample_plan *plan = &event->plan;
+	const char *p = (const char *)header;
+	uint64_t time = 0;
+
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (plan->time < 0 || plan->time + 8 > header->size)
+			return 0;
+		memcpy(&time, p + plan->time, 8);
+	} else if (plan->trailer_size && plan->t_time > 0 &&
+		   header->size >= sizeof(*header) + plan->trailer_size) {
+		memcpy(&time, p + header->size - plan->t_time, 8);
+	}
+	return time;
+}
+
+static int take(struct session_private *p, const struct record *record)
+{
+	const struct perf_event_header *header = record->header;
+	struct session *session = p->session;
+	struct event *event;
+	uint64_t time;
+	int err;
+
+	session->stats.total++;
+	if (header->type < ARRAY_SIZE(session->stats.records))
+		session->stats.records[header->type]++;
+	if (p->hooks->raw && (err = p->hooks->raw(p->arg, session, record)))
+		return err;
+	if (header->type >= RECORD_HEADER_ATTR) {
+		if (header->type == RECORD_FINISHED_ROUND && !p->unordered) {
+			err = queue_round(&p->queue, deliver_queued, p);
+			if (err)
+				return err;
+		} else if (header->type == RECORD_HEADER_BUILD_ID ||
+			   header->type == RECORD_HEADER_FEATURE) {
+			take_machine(session);
+		}
+		if (!p->hooks->record)
+			return 0;
+		struct sample none = {.header = header,
+				      .id = UINT64_MAX,
+				      .time = UINT64_MAX,
+				      .pid = UINT32_MAX,
+				      .tid = UINT32_MAX,
+				      .cpu = UINT32_MAX};
+		return p->hooks->record(p->arg, session, NULL, &none, record);
+	}
+	event = recording_event(session->recording, header);
+	// Without sample_id_all the other records carry no time: the order of the file is all there is.
+	if (p->unordered || !session->recording->events.n ||
+	    !session->recording->events.v[0]->attr.sample_id_all)
+		return deliver(p, event, record);
+	time = event ? time_of(event, header) : 0;
+	if (time == 0 || time == UINT64_MAX)
+		return deliver(p, event, record);
+	queue_add(&p->queue, time, record, event);
+	return 0;
+}
+
+int session_process(struct session *session, const struct session_hooks *hooks, void *arg)
+{
+	struct session_private *p = session->private;
+	struct record record;
+	int err = 0;
+
+	p->hooks = hooks;
+	p->arg = arg;
+	while (!err && recording_next(session->recording, &record) > 0)
+		err = take(p, &record);
+	take_machine(session);
+	if (!err)
+		err = queue_finish(&p->queue, deliver_queued, p);
+	if (!err)
+		err = start(p);
+	session->stats.out_of_order = p->queue.late_n;
+	return err < 0 ? err : 0;
+}
+
+static void warn_losses(const struct session *session)
+{
+	for (size_t i = 0; i < session->losses.n; i++) {
+		const struct session_loss *loss = &session->losses.v[i];
+		char cpu[32] = "", when[64] = "";
+
+		if (!loss->lost)
+			continue;
+		if (loss->cpu != UINT32_MAX)
+			snprintf(cpu, sizeof(cpu), " on CPU %u", loss->cpu);
+		if (loss->first_ns != UINT64_MAX)
+			snprintf(when, sizeof(when), " between %.6f s and %.6f s",
+				 (double)loss->first_ns / 1e9, (double)loss->last_ns / 1e9);
+		warn("lost %llu %s of %s%s%s", (unsigned long long)loss->lost,
+		     loss->samples ? "samples" : "records",
+		     loss->event ? loss->event->name : "an unknown event", cpu, when);
+	}
+}
+
+int session_warn(const struct session *session)
+{
+	const struct session_stats *stats = &session->stats;
+	const struct recording *recording = session->recording;
+
+	warn_losses(session);
+	if (stats->lost_events + stats->lost_samples)
+		warn("%s lacks what was lost: record with a larger buffer (-m), fewer events or a lower rate (-F)",
+		     recording->path);
+	if (stats->throttled)
+		warn("the kernel throttled the events %llu times: samples are missing there",
+		     (unsigned long long)stats->throttled);
+	if (stats->unknown_ids)
+		warn("%llu samples belong to events that the recording does not describe; they are left out",
+		     (unsigned long long)stats->unknown_ids);
+	if (stats->bad_samples)
+		warn("%llu samples are malformed and left out",
+		     (unsigned long long)stats->bad_samples);
+	if (stats->bad_records)
+		warn("%llu records are malformed and left out",
+		     (unsigned long long)stats->bad_records);
+	if (stats->out_of_order)
+		inform("%llu records came later than their round and stand out of order",
+		       (unsigned long long)stats->out_of_order);
+	if (recording->records_skipped)
+		inform("%llu records (%llu bytes) of unknown types were skipped",
+		       (unsigned long long)recording->records_skipped,
+		       (unsigned long long)recording->bytes_skipped);
+	if (recording->damage)
+		warn("%s", recording->damage);
+	return recording->damage ? 1 : 0;
+}
