@@ -4,7 +4,6 @@
 // The trie's root side is the caller's end (node 0 is the empty stack); the node of a stack is its innermost frame.
 #pragma once
 #include "abi/sample.h"
-#include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "sym/sym.h"
@@ -29,21 +28,24 @@ enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS };
 struct stacks {
 	struct sym *sym;
 	enum frame_key key;
-	uint32_t max_stack; // frames; 0: no limit
+	uint32_t max_stack;   // frames; 0: no limit
+	bool keep_outermost;  // max_stack cuts at the inner end
+	bool hide_unresolved; // frames without a symbol are left out
 	VEC(struct frame) frames;
 	VEC(struct stack_node) nodes;
 	struct map frame_ids, node_ids, chain_ids;
-	struct arena arena;
+	VEC(uint32_t) path;	       // of the chain being resolved, innermost first
 	uint64_t chains_n, chains_hit; // looked up, found whole
+	uint64_t corrupt_n;
 };
 
 void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key);
 void stacks_done(struct stacks *stacks);
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location);
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
-// The stack of a sample: its call chain (context markers followed, as perf's thread__resolve_callchain), or
-// its ip alone when it has none (`ip_only` chains of 0 entries likewise give node 0 when no_ip).
-// The same chain bytes in an unchanged space cost one hash lookup. 
+// The stack of a sample: its call chain, context markers followed; without a chain its ip alone. A chain with
+// an unknown context marker is corrupt and gives node 0. The same chain in an unchanged address space
+// costs one hash lookup.
 uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample);
 
 static inline const struct frame *stacks_node_frame(const struct stacks *stacks, uint32_t node)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/stacks.h"
+#include "base/hash.h"
+
+// Whole chains remembered; address space randomisation makes them differ from process to process.
+enum { MOST_CHAINS = 1 << 20 };
+
+void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
+{
+	*stacks = (struct stacks){.sym = sym, .key = key};
+	vec_push(&stacks->nodes, (struct stack_node){0});
+	(void)vec_add(&stacks->frames);
+}
+
+void stacks_done(struct stacks *stacks)
+{
+	vec_done(&stacks->frames);
+	vec_done(&stacks->nodes);
+	vec_done(&stacks->path);
+	map_done(&stacks->frame_ids);
+	map_done(&stacks->node_ids);
+	map_done(&stacks->chain_ids);
+}
+
+uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
+{
+	bool by_symbol = location->sym && stacks->key == FRAME_BY_FUNCTION;
+	uint64_t key = by_symbol ? (uintptr_t)location->sym
+				 : hash_mix(location->dso ? location->dso->id + 1ull : 0, location->ip);
+	bool is_new;
+	uint64_t *id = map_at(&stacks->frame_ids, key, &is_new);
+
+	if (is_new) {
+		*id = stacks->frames.n;
+		vec_push(&stacks->frames, (struct frame){.dso = location->dso,
+							 .sym = location->sym,
+							 .ip = location->ip,
+							 .addr = location->addr,
+							 .cpumode = location->cpumode,
+							 .level = location->level});
+	}
+	return (uint32_t)*id;
+}
+
+uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
+{
+	bool is_new;
+	uint64_t *id = map_at(&stacks->node_ids, (uint64_t)parent << 32 | frame, &is_new);
+
+	if (is_new) {
+		*id = stacks->nodes.n;
+		vec_push(&stacks->nodes,
+			 (struct stack_node){parent, frame, stacks->nodes.v[parent].depth + 1});
+	}
+	return (uint32_t)*id;
+}
+
+static int cpumode_of_context(uint64_t marker)
+{
+	switch (marker) {
+	case PERF_CONTEXT_HV:
+		return PERF_RECORD_MISC_HYPERVISOR;
+	case PERF_CONTEXT_KERNEL:
+		return PERF_RECORD_MISC_KERNEL;
+	case PERF_CONTEXT_USER:
+		return PERF_RECORD_MISC_USER;
+	case PERF_CONTEXT_GUEST_KERNEL:
+		return PERF_RECORD_MISC_GUEST_KERNEL;
+	case PERF_CONTEXT_GUEST_USER:
+		return PERF_RECORD_MISC_GUEST_USER;
+	default:
+		return -1;
+	}
+}
+
+static bool add_ip(struct stacks *stacks, struct task *task, int cpumode, uint64_t ip)
+{
+	struct location location;
+
+	sym_resolve(stacks->sym, task, (uint8_t)cpumode, ip, &location);
+	if (stacks->hide_unresolved && !location.sym)
+		return false;
+	vec_push(&stacks->path, stacks_frame(stacks, &location));
+	return true;
+}
+
+static void resolve_chain(struct stacks *stacks, struct task *task, const struct sample *sample)
+{
+	int cpumode = PERF_RECORD_MISC_USER;
+
+	for (uint32_t i = 0; i < sample->callchain_n; i++) {
+		uint64_t ip = sample->callchain[i];
+
+		if (ip >= PERF_CONTEXT_MAX) {
+			cpumode = cpumode_of_context(ip);
+			if (cpumode < 0) {
+				stacks->corrupt_n++;
+				vec_clear(&stacks->path);
+				return;
+			}
+			continue;
+		}
+		if (stacks->max_stack && !stacks->keep_outermost &&
+		    stacks->path.n >= stacks->max_stack)
+			break;
+		add_ip(stacks, task, cpumode, ip);
+	}
+}
+
+static uint32_t descend(struct stacks *stacks)
+{
+	size_t n = stacks->path.n, first = 0;
+	uint32_t node = 0;
+
+	if (stacks->max_stack && n > stacks->max_stack)
+		first = n - stacks->max_stack;
+	while (n > first)
+		node = stacks_child(stacks, node, stacks->path.v[--n]);
+	return node;
+}
+
+uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample)
+{
+	const struct space *space = task->space;
+	uint64_t key, *known;
+	bool is_new;
+
+	vec_clear(&stacks->path);
+	if (!sample->callchain_n) {
+		add_ip(stacks, task, sample->cpumode, sample->ip);
+		return descend(stacks);
+	}
+	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull),
+		       hash_mix((uint64_t)space->id << 32 | space->generation,
+				stacks->sym->kernel->generation));
+	if (stacks->chain_ids.n >= MOST_CHAINS)
+		map_clear(&stacks->chain_ids);
+	known = map_at(&stacks->chain_ids, key, &is_new);
+	stacks->chains_n++;
+	if (!is_new) {
+		stacks->chains_hit++;
+		return (uint32_t)*known;
+	}
+	resolve_chain(stacks, task, sample);
+	*known = descend(stacks);
+	return (uint32_t)*known;
+}
