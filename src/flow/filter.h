@@ -8,6 +8,8 @@
 
 struct filter_options { // borrowed texts as typed; NULL: not given
 	const char *cpus, *pids, *tids, *comms, *dsos, *symbols, *times;
+	bool times_relative; // times count from the recording's first sample (--reltime)
+	uint32_t address_range; // bytes behind each address among `symbols` that count too (--addr-range)
 };
 
 struct filter;
@@ -22,3 +24,8 @@ bool filter_time(const struct filter *filter, uint64_t time_ns);
 bool filter_comm(const struct filter *filter, const char *comm);
 bool filter_dso(const struct filter *filter, const struct dso *dso); // dso may be NULL
 bool filter_symbol(const struct filter *filter, const struct symbol *symbol);
+// dsos and symbols at once, and the addresses (0x...) among the symbols: of the sample's own location.
+bool filter_location(const struct filter *filter, const struct location *location);
+// Does any test need the location's symbol, or its dso?
+bool filter_needs_symbol(const struct filter *filter);
+bool filter_needs_dso(const struct filter *filter);
