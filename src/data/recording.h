@@ -21,6 +21,8 @@ struct event {
 	const char *group_name;	     // of GROUP_DESC, or NULL
 	const char *unit;	     // EVENT_UPDATE / EVENT_DESC, or NULL
 	double scale;
+	bool name_stored;     // the recording itself says the name
+	const char *own_cpus; // EVENT_UPDATE: "0-3", or NULL
 	void *user; // for the consumer
 };
 
@@ -115,6 +117,8 @@ struct recording {
 // Opens a file, "-" for stdin; .gz and .zst are unpacked first. -errno with a sentence that names the
 // file, the offset and what is wrong.
 int recording_open(struct recording **ret, const char *path, const struct recording_options *options);
+// The same of bytes in memory, which must stay until recording_close; `name` is for messages.
+int recording_open_memory(struct recording **ret, const void *bytes, size_t size, const char *name);
 void recording_close(struct recording *recording);
 
 // The next record in file order, COMPRESSED ones unpacked, byte order native; the headers of a pipe (HEADER_ATTR,

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the parts of the reader know of each other. Not for others.
+#pragma once
+#include "base/file.h"
+#include "base/map.h"
+#include "data/cursor.h"
+#include "data/recording.h"
+#include <zstd.h>
+
+// Records that COMPRESSED ones hold, unpacked bit by bit: [at, n) of buf is ready, `in` waits.
+struct unpacker {
+	ZSTD_DStream *zstd;
+	uint8_t *buf;
+	size_t at, n, capacity;
+	const uint8_t *in; // in the COMPRESSED record, which stays where it is until in_size is 0
+	size_t in_size;
+	uint64_t offset; // of that record
+};
+
+struct event_type_name {
+	uint64_t id;
+	const char *name;
+};
+
+// A file of the recording: perf.data itself, or one of a directory.
+struct part {
+	const char *path;
+	struct mapped file;
+	bool borrowed; // the bytes are not ours
+	uint64_t start, end;
+};
+
+struct recording_private {
+	VEC(struct part) parts; // mapped files; empty when a stream is read
+	size_t part;		// the one being read
+	const uint8_t *base;	// the bytes that at and end point into
+	uint64_t base_offset;	// file offset of base
+	const uint8_t *at, *end;
+	bool simple;  // mapped, native byte order: records are handed out where they lie
+	bool stopped; // nothing more to be read
+
+	int fd; // of a stream, else -1
+	bool close_fd;
+	uint8_t *window; // base of a stream
+	size_t window_size;
+	bool fd_ended;
+
+	uint64_t taken_to; // header records before this offset have been taken in already
+	size_t taken_part;
+	struct unpacker unpacker;
+	uint64_t *scratch; // of one record
+
+	struct map by_id;
+	uint64_t last_id;
+	struct event *last_event;
+	int id_offset, trailer_id_offset;
+	VEC(struct event_type_name) type_names;
+	bool data_damaged; // damage tells of the data, not only of features
+};
+
+// Makes an event of an attr and its ids (as they lie, count of u64).
+struct event *recording_add_event(struct recording *recording, const struct perf_event_attr *attr,
+				  const uint8_t *ids, size_t ids_n);
+// Names those without one: tracepoints by their formats.
+void recording_name_events(struct recording *recording);
+// Sets the sentence (once; what the data lacks goes before what the features lack).
+void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// Takes in a feature section. -EINVAL when it is malformed (without a sentence).
+int feature_take(struct recording *recording, uint32_t id, const uint8_t *data, size_t size);
+const char *feature_name(uint32_t id); // as perf names it in messages ("TRACING_DATA"), "unknown"
+int build_id_take(struct recording *recording, const uint8_t *record, size_t size);
+
+// Everything is known: goes to the first record.
+void recording_start(struct recording *recording);
+
+// Parses the "\x17\x08\x44tracing" blob. -EINVAL with a sentence; what was parsed is kept.
+int tracing_data_take(struct recording *recording, const uint8_t *data, size_t size);
+
+// Unpacks gzip or zstd (by magic) from `p`, then from fd (-1: none) into an unlinked temporary
+// file, mapped. 1: done, 0: it is neither; -errno with a sentence.
+int source_unpack(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name);
+// All of `p` and then of fd, into an unlinked temporary file, mapped.
+int source_spool(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name);

@@ -1,0 +1,755 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Records one after another, of mapped files and of streams.
+#include "data/recording.h"
+#include "abi/attr.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "data/private.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum {
+	UNPACKED_SIZE = 1 << 18, // at least twice a record's 64 KB
+	WINDOW_SIZE = 1 << 18,
+	PAYLOAD_MAX = 1 << 30, // of tracing data in a stream
+};
+
+void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
+{
+	struct recording_private *p = recording->private;
+	char text[1024];
+	va_list args;
+
+	if (recording->damage && (p->data_damaged || !data))
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	recording->damage = arena_fmt(&recording->arena, "%s: %s", recording->path, text);
+	p->data_damaged = data;
+}
+
+static uint64_t offset_of(const struct recording_private *p, const uint8_t *at)
+{
+	return p->base_offset + (uint64_t)(at - p->base);
+}
+
+// ---- events
+
+static void name_event(struct recording *recording, struct event *event)
+{
+	const struct recording_private *p = recording->private;
+	char buf[256];
+
+	if (event->attr.type == PERF_TYPE_TRACEPOINT && recording->tracepoints && !event->tp)
+		event->tp = tracepoints_by_id(recording->tracepoints, (uint32_t)event->attr.config);
+	if (event->name_stored || (event->name && event->attr.type != PERF_TYPE_TRACEPOINT))
+		return;
+	if (event->tp) {
+		event->name = arena_fmt(&recording->arena, "%s:%s", tracepoint_system(event->tp),
+					tracepoint_name(event->tp));
+		return;
+	}
+	if (event->attr.type == PERF_TYPE_TRACEPOINT)
+		for (size_t i = 0; i < p->type_names.n; i++)
+			if (p->type_names.v[i].id == event->attr.config) {
+				event->name = p->type_names.v[i].name;
+				return;
+			}
+	event->name = arena_strdup(&recording->arena,
+				   str_of(attr_name(&event->attr, buf, sizeof(buf))));
+}
+
+void recording_name_events(struct recording *recording)
+{
+	for (size_t i = 0; i < recording->events.n; i++)
+		name_event(recording, recording->events.v[i]);
+}
+
+static void add_id(struct recording_private *p, struct event *event, uint64_t id)
+{
+	bool is_new;
+	uint64_t *value = map_at(&p->by_id, id, &is_new);
+
+	vec_push(&event->ids, id);
+	if (is_new) // as perf: the first one that has the id
+		*value = (uintptr_t)event;
+}
+
+struct event *recording_add_event(struct recording *recording, const struct perf_event_attr *attr,
+				  const uint8_t *ids, size_t ids_n)
+{
+	struct recording_private *p = recording->private;
+	struct event *event = NEW(struct event);
+
+	event->index = (uint32_t)recording->events.n;
+	event->attr = *attr;
+	event->leader = event;
+	event->group_members = 1;
+	event->scale = 1.0;
+	sample_plan_init(&event->plan, attr);
+	vec_push(&recording->events, event);
+	for (size_t i = 0; i < ids_n; i++)
+		add_id(p, event, load_u64(ids + i * 8, recording->swap));
+	if (!event->index) {
+		p->id_offset = sample_id_offset(attr);
+		p->trailer_id_offset = trailer_id_offset(attr);
+	}
+	name_event(recording, event);
+	return event;
+}
+
+static struct event *find_event(struct recording *recording, uint64_t id)
+{
+	struct recording_private *p = recording->private;
+	struct event *event;
+
+	if (id == p->last_id && p->last_event)
+		return p->last_event;
+	event = map_find_ptr(&p->by_id, id);
+	if (event) {
+		p->last_id = id;
+		p->last_event = event;
+	}
+	return event;
+}
+
+struct event *recording_event_by_id(struct recording *recording, uint64_t id)
+{
+	struct event *event;
+
+	if (!recording->events.n)
+		return NULL;
+	if (recording->events.n == 1 || !id)
+		return recording->events.v[0];
+	event = find_event(recording, id);
+	if (!event && !recording->events.v[0]->attr.sample_id_all)
+		return recording->events.v[0];
+	return event;
+}
+
+// The place of a record's id, or NULL: then the first event is meant, or (*ret_none) no event at all.
+static const uint8_t *id_place(struct recording *recording, const uint8_t *h, uint32_t type,
+			       uint32_t size, bool *ret_none)
+{
+	const struct recording_private *p = recording->private;
+	const struct perf_event_attr *first = &recording->events.v[0]->attr;
+
+	*ret_none = false;
+	if (type == PERF_RECORD_SAMPLE) {
+		if (!p->id_offset)
+			return NULL;
+		*ret_none = (uint32_t)p->id_offset + 8 > size;
+		return *ret_none ? NULL : h + p->id_offset;
+	}
+	if (!first->sample_id_all || !p->trailer_id_offset)
+		return NULL;
+	*ret_none = (int64_t)size + p->trailer_id_offset < 8;
+	return *ret_none ? NULL : h + size + p->trailer_id_offset;
+}
+
+struct event *recording_event(struct recording *recording, const struct perf_event_header *header)
+{
+	const uint8_t *at;
+	uint64_t id;
+	bool none;
+
+	if (!recording->events.n || header->type >= RECORD_HEADER_ATTR)
+		return NULL;
+	if (recording->events.n == 1)
+		return recording->events.v[0];
+	at = id_place(recording, (const uint8_t *)header, header->type, header->size, &none);
+	if (!at)
+		return none ? NULL : recording->events.v[0];
+	memcpy(&id, at, 8);
+	return recording_event_by_id(recording, id);
+}
+
+// ---- header records of pipes
+
+static int take_attr(struct recording *recording, const uint8_t *body, size_t size)
+{
+	struct perf_event_attr attr;
+	uint32_t attr_size;
+
+	if (size < PERF_ATTR_SIZE_VER0)
+		return -EINVAL;
+	attr_size = load_u32(body + 4, recording->swap);
+	if (!attr_size)
+		attr_size = PERF_ATTR_SIZE_VER0;
+	if (attr_size > size || attr_read(&attr, body, attr_size, recording->swap) < 0)
+		return -EINVAL;
+	recording_add_event(recording, &attr, body + attr_size, (size - attr_size) / 8);
+	return 0;
+}
+
+static int take_event_type(struct recording *recording, const uint8_t *body, size_t size)
+{
+	struct event_type_name type = {0};
+
+	if (size < 8 + 1)
+		return -EINVAL;
+	type.id = load_u64(body, recording->swap);
+	type.name = arena_strdup(&recording->arena,
+				 (struct str){(const char *)body + 8,
+					      strnlen((const char *)body + 8, size - 8)});
+	vec_push(&recording->private->type_names, type);
+	recording_name_events(recording);
+	return 0;
+}
+
+static const char *cpu_list(struct recording *recording, struct cursor *c)
+{
+	uint32_t head = cursor_u32(c);
+	uint16_t type, n;
+	struct out out;
+	const char *text = NULL;
+
+	c->at -= c->bad ? 0 : 4;
+	(void)head;
+	const uint8_t *p = cursor_bytes(c, 4);
+	if (!p)
+		return NULL;
+	memcpy(&type, p, 2);
+	memcpy(&n, p + 2, 2);
+	if (c->swap) {
+		type = __builtin_bswap16(type);
+		n = __builtin_bswap16(n);
+	}
+	out_init_memory(&out);
+	if (type == 0) { // PERF_CPU_MAP__CPUS: n of u16
+		for (unsigned i = 0; i < n && (p = cursor_bytes(c, 2)); i++) {
+			uint16_t cpu;
+
+			memcpy(&cpu, p, 2);
+			out_printf(&out, "%s%u", i ? "," : "",
+				   c->swap ? __builtin_bswap16(cpu) : cpu);
+		}
+		text = arena_strdup(&recording->arena, (struct str){out.buf, out.n});
+	}
+	out_done(&out);
+	return text;
+}
+
+enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
+
+static int take_event_update(struct recording *recording, const uint8_t *body, size_t size)
+{
+	struct cursor c = cursor_of(body, size, recording->swap);
+	uint64_t type = cursor_u64(&c), id = cursor_u64(&c), bits;
+	struct event *event = recording_event_by_id(recording, id);
+	const char *text = NULL;
+
+	if (c.bad)
+		return -EINVAL;
+	if (!event)
+		return 0;
+	if (type == UPDATE_UNIT || type == UPDATE_NAME)
+		text = arena_strdup(&recording->arena,
+				    (struct str){(const char *)c.at,
+						 strnlen((const char *)c.at, cursor_left(&c))});
+	switch (type) {
+	case UPDATE_UNIT:
+		event->unit = text;
+		break;
+	case UPDATE_NAME:
+		event->name = text;
+		event->name_stored = true;
+		break;
+	case UPDATE_SCALE:
+		bits = cursor_u64(&c);
+		if (!c.bad)
+			memcpy(&event->scale, &bits, 8);
+		break;
+	case UPDATE_CPUS:
+		event->own_cpus = cpu_list(recording, &c);
+		break;
+	}
+	return c.bad ? -EINVAL : 0;
+}
+
+static int take_feature(struct recording *recording, const uint8_t *body, size_t size)
+{
+	uint64_t id;
+
+	if (size < 8)
+		return -EINVAL;
+	id = load_u64(body, recording->swap);
+	if (!id || id >= FEATURE_LAST) // the end mark of the perf that wrote it is one more than its last
+		return 0;
+	body += 8;
+	size -= 8;
+	if (!recording->private->simple)
+		body = arena_memdup(&recording->arena, body, size);
+	return feature_take(recording, (uint32_t)id, body, size);
+}
+
+static int take_build_id(struct recording *recording, const uint8_t *body, size_t size)
+{
+	return build_id_take(recording, body - 8, size + 8);
+}
+
+static int (*const header_takers[RECORD_MAX - RECORD_HEADER_ATTR])(struct recording *,
+								   const uint8_t *, size_t) = {
+	[RECORD_HEADER_ATTR - RECORD_HEADER_ATTR] = take_attr,
+	[RECORD_HEADER_EVENT_TYPE - RECORD_HEADER_ATTR] = take_event_type,
+	[RECORD_EVENT_UPDATE - RECORD_HEADER_ATTR] = take_event_update,
+	[RECORD_HEADER_FEATURE - RECORD_HEADER_ATTR] = take_feature,
+	[RECORD_HEADER_BUILD_ID - RECORD_HEADER_ATTR] = take_build_id,
+};
+
+static void take_header_record(struct recording *recording, const uint8_t *record, uint32_t type,
+			       uint32_t size, uint64_t offset)
+{
+	int (*taker)(struct recording *, const uint8_t *, size_t) =
+		type < RECORD_MAX ? header_takers[type - RECORD_HEADER_ATTR] : NULL;
+
+	if (taker && taker(recording, record + 8, size - 8) < 0)
+		recording_damage(recording, false, "the %s record at offset %llu is malformed",
+				 record_type_name(type), (unsigned long long)offset);
+}
+
+// ---- bytes
+
+// Has a stream (or a mapped file) n more bytes at `at`? Reads more; the bytes may move.
+static bool ensure(struct recording *recording, size_t n)
+{
+	struct recording_private *p = recording->private;
+	size_t left = (size_t)(p->end - p->at);
+
+	if (left >= n)
+		return true;
+	if (p->fd < 0 || p->fd_ended)
+		return false;
+	if (n > p->window_size) {
+		size_t size = MAX(n, p->window_size * 2);
+		uint8_t *window = xmalloc(size);
+
+		memcpy(window, p->at, left);
+		free(p->window);
+		p->window = window;
+		p->window_size = size;
+		p->base_offset = offset_of(p, p->at);
+		p->base = p->at = window;
+		p->end = window + left;
+	} else if (n > p->window_size - (size_t)(p->at - p->base)) {
+		p->base_offset = offset_of(p, p->at);
+		memmove(p->window, p->at, left);
+		p->at = p->base;
+		p->end = p->base + left;
+	}
+	while ((size_t)(p->end - p->at) < n) {
+		size_t room = p->window_size - (size_t)(p->end - p->base);
+		ssize_t got = read(p->fd, (uint8_t *)p->end, room);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			recording_damage(recording, true, "can't read on at offset %llu: %s",
+					 (unsigned long long)offset_of(p, p->end),
+					 strerror(errno));
+		if (got <= 0) {
+			p->fd_ended = true;
+			return false;
+		}
+		p->end += got;
+	}
+	return true;
+}
+
+// Goes over a payload that is of no interest. False when it is cut.
+static bool skip(struct recording *recording, uint64_t n)
+{
+	struct recording_private *p = recording->private;
+
+	while (n > (uint64_t)(p->end - p->at)) {
+		n -= (uint64_t)(p->end - p->at);
+		p->at = p->end;
+		if (!ensure(recording, 1))
+			return false;
+	}
+	p->at += n;
+	return true;
+}
+
+static bool next_part(struct recording *recording)
+{
+	struct recording_private *p = recording->private;
+
+	if (p->part + 1 >= p->parts.n)
+		return false;
+	p->part++;
+	const struct part *part = &p->parts.v[p->part];
+	p->base = part->file.p;
+	p->base_offset = 0;
+	p->at = p->base + part->start;
+	p->end = p->base + part->end;
+	// each file of a directory is packed on its own
+	p->unpacker.at = p->unpacker.n = p->unpacker.in_size = 0;
+	if (p->unpacker.zstd)
+		ZSTD_initDStream(p->unpacker.zstd);
+	return true;
+}
+
+static int stop(struct recording *recording)
+{
+	recording->private->stopped = true;
+	return 0;
+}
+
+// ---- packed records
+
+static bool unpacker_start(struct recording *recording, const uint8_t *record, uint32_t type,
+			   uint32_t size, uint64_t offset)
+{
+	struct unpacker *u = &recording->private->unpacker;
+	uint64_t n = size - 8;
+
+	if (!u->zstd) {
+		u->zstd = ZSTD_createDStream();
+		if (!u->zstd)
+			alloc_failed();
+		ZSTD_DCtx_setParameter(u->zstd, ZSTD_d_windowLogMax, 27);
+		u->capacity = UNPACKED_SIZE;
+		u->buf = xmalloc(u->capacity);
+	}
+	u->in = record + 8;
+	if (type == RECORD_COMPRESSED2) {
+		if (n < 8)
+			return false;
+		uint64_t data_size = load_u64(record + 8, recording->swap);
+		if (data_size > n - 8)
+			return false;
+		u->in += 8;
+		n = data_size;
+	}
+	u->in_size = n;
+	u->offset = offset;
+	return true;
+}
+
+// More unpacked bytes behind what is left. 1: some; 0: the COMPRESSED record is used up; -1: broken.
+static int unpack_more(struct unpacker *u)
+{
+	ZSTD_inBuffer in = {u->in, u->in_size, 0};
+	ZSTD_outBuffer to;
+	size_t got;
+
+	if (u->at) {
+		memmove(u->buf, u->buf + u->at, u->n - u->at);
+		u->n -= u->at;
+		u->at = 0;
+	}
+	to = (ZSTD_outBuffer){u->buf, u->capacity, u->n};
+	got = ZSTD_decompressStream(u->zstd, &to, &in);
+	if (ZSTD_isError(got)) {
+		u->in_size = 0;
+		return -1;
+	}
+	bool more = to.pos > u->n || in.pos;
+	u->n = to.pos;
+	u->in += in.pos;
+	u->in_size -= in.pos;
+	return more;
+}
+
+// A whole record of the unpacked bytes, or NULL. *ret_broken: they make no sense.
+static const uint8_t *unpacked_record(struct unpacker *u, bool swap, uint32_t *ret_size,
+				      bool *ret_broken)
+{
+	for (;;) {
+		size_t left = u->n - u->at;
+
+		if (left >= 8) {
+			uint16_t size;
+
+			memcpy(&size, u->buf + u->at + 6, 2);
+			if (swap)
+				size = __builtin_bswap16(size);
+			if (size < 8) {
+				*ret_broken = true;
+				return NULL;
+			}
+			if (size <= left) {
+				const uint8_t *record = u->buf + u->at;
+
+				u->at += size;
+				*ret_size = size;
+				return record;
+			}
+		}
+		// zstd may hold output back after all input was taken, when the buffer was full
+		if (!u->in_size && (!u->zstd || u->n < u->capacity))
+			return NULL;
+		int got = unpack_more(u);
+		if (got < 0)
+			*ret_broken = true;
+		if (got <= 0)
+			return NULL;
+	}
+}
+
+// ---- records
+
+// Hands out the record at `at`: in native order, aligned.
+static void hand_out(struct recording *recording, const uint8_t *at, uint64_t offset, bool in_file,
+		     struct record *ret)
+{
+	struct recording_private *p = recording->private;
+	const struct perf_event_header *header = (const void *)at;
+	uint16_t size = 0;
+
+	ret->stable = in_file && p->parts.n;
+	if (recording->swap || (uintptr_t)at & 7) {
+		memcpy(&size, at + 6, 2);
+		if (recording->swap)
+			size = __builtin_bswap16(size);
+		memcpy(p->scratch, at, size);
+		header = (const void *)p->scratch;
+		ret->stable = false;
+	}
+	if (recording->swap) {
+		struct event *event = NULL;
+		uint32_t type = load_u32(at, true);
+
+		if (recording->events.n && type < RECORD_HEADER_ATTR) {
+			bool none;
+			const uint8_t *id = id_place(recording, at, type, size, &none);
+
+			event = recording->events.n == 1 ? recording->events.v[0]
+				: id			 ? recording_event_by_id(recording,
+									 load_u64(id, true))
+				: none			 ? NULL
+							 : recording->events.v[0];
+		}
+		if (record_swap((struct perf_event_header *)p->scratch,
+				event ? &event->attr : NULL) < 0)
+			record_swap_header((struct perf_event_header *)p->scratch);
+	}
+	ret->header = header;
+	ret->offset = offset;
+	ret->source = (uint8_t)p->part;
+}
+
+// What lies behind AUXTRACE and TRACING_DATA records.
+static void take_payload(struct recording *recording, const uint8_t *record, uint32_t type,
+			 uint32_t size, bool take)
+{
+	struct recording_private *p = recording->private;
+	uint64_t offset = offset_of(p, record), n;
+
+	if (type == RECORD_AUXTRACE && size >= 16) {
+		n = load_u64(record + 8, recording->swap);
+		if (!skip(recording, n)) {
+			recording_damage(recording, true,
+					 "it ends inside the %llu bytes of AUX data of the record "
+					 "at offset %llu",
+					 (unsigned long long)n, (unsigned long long)offset);
+			p->stopped = true;
+		}
+		return;
+	}
+	if (type != RECORD_HEADER_TRACING_DATA || size < 12)
+		return;
+	n = ((uint64_t)load_u32(record + 8, recording->swap) + 7) & ~7ull;
+	if (n > PAYLOAD_MAX || !ensure(recording, (size_t)n)) {
+		recording_damage(recording, true,
+				 "it ends inside the %llu bytes of tracing data of the record at "
+				 "offset %llu",
+				 (unsigned long long)n, (unsigned long long)offset);
+		n = (uint64_t)(p->end - p->at);
+		p->stopped = true;
+	}
+	if (take && tracing_data_take(recording, p->at, (size_t)n) < 0)
+		recording_damage(recording, false, "%s", err_sentence());
+	p->at += n;
+}
+
+static bool has_payload(uint32_t type)
+{
+	return type == RECORD_AUXTRACE || type == RECORD_HEADER_TRACING_DATA;
+}
+
+static bool is_unknown(uint32_t type)
+{
+	return type >= RECORD_MAX || !type ||
+	       (type > SONDE_RECORD_CALLCHAIN_DEFERRED && type < RECORD_HEADER_ATTR);
+}
+
+// The record that lies at p->at, which is size bytes long, has been passed. Takes in and hands out.
+static void take_record(struct recording *recording, const uint8_t *record, uint32_t size,
+			struct record *ret)
+{
+	struct recording_private *p = recording->private;
+	uint32_t type = load_u32(record, recording->swap);
+	uint64_t offset = offset_of(p, record);
+	bool fresh = p->part > p->taken_part ||
+		     (p->part == p->taken_part && offset >= p->taken_to);
+
+	if (fresh) {
+		p->taken_part = p->part;
+		p->taken_to = offset + size;
+	}
+	if (is_unknown(type) && fresh) {
+		recording->records_skipped++;
+		recording->bytes_skipped += size;
+	}
+	if (type >= RECORD_HEADER_ATTR && fresh)
+		take_header_record(recording, record, type, size, offset);
+	if (!has_payload(type)) {
+		hand_out(recording, record, offset, true, ret);
+		return;
+	}
+	// a stream's window moves while the payload is read
+	memcpy(p->scratch, record, size);
+	take_payload(recording, record, type, size, fresh);
+	hand_out(recording, (const uint8_t *)p->scratch, offset, false, ret);
+}
+
+static int next_slow(struct recording *recording, struct record *ret)
+{
+	struct recording_private *p = recording->private;
+	uint32_t size;
+
+	for (;;) {
+		bool broken = false;
+		const uint8_t *record = unpacked_record(&p->unpacker, recording->swap, &size, &broken);
+		if (broken)
+			recording_damage(recording, true,
+					 "the compressed data of the record at offset %llu is "
+					 "malformed",
+					 (unsigned long long)p->unpacker.offset);
+		if (broken)
+			return stop(recording);
+		if (record) {
+			hand_out(recording, record, p->unpacker.offset, false, ret);
+			return 1;
+		}
+		if (p->stopped)
+			return 0;
+		if (!ensure(recording, 8)) {
+			size_t left = (size_t)(p->end - p->at);
+
+			if (left || p->unpacker.n > p->unpacker.at)
+				recording_damage(recording, true,
+						 "it ends inside a record at offset %llu",
+						 (unsigned long long)(left ? offset_of(p, p->at)
+									   : p->unpacker.offset));
+			if (next_part(recording))
+				continue;
+			return stop(recording);
+		}
+		uint16_t header_size;
+		memcpy(&header_size, p->at + 6, 2);
+		size = recording->swap ? __builtin_bswap16(header_size) : header_size;
+		if (size < 8) {
+			recording_damage(recording, true,
+					 "the record at offset %llu says that it has %u bytes, "
+					 "which can't be; the rest is not read",
+					 (unsigned long long)offset_of(p, p->at), size);
+			return stop(recording);
+		}
+		if (!ensure(recording, size)) {
+			recording_damage(recording, true,
+					 "it ends inside the record at offset %llu: %u bytes of %u "
+					 "are there",
+					 (unsigned long long)offset_of(p, p->at),
+					 (unsigned)(p->end - p->at), size);
+			if (next_part(recording))
+				continue;
+			return stop(recording);
+		}
+		record = p->at;
+		p->at += size;
+		uint32_t type = load_u32(record, recording->swap);
+		if (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2) {
+			if (unpacker_start(recording, record, type, size, offset_of(p, record)))
+				continue;
+			recording_damage(recording, true,
+					 "the compressed record at offset %llu is malformed",
+					 (unsigned long long)offset_of(p, record));
+			return stop(recording);
+		}
+		take_record(recording, record, size, ret);
+		return 1;
+	}
+}
+
+int recording_next(struct recording *recording, struct record *ret)
+{
+	struct recording_private *p = recording->private;
+	const uint8_t *at = p->at;
+	size_t left = (size_t)(p->end - at);
+
+	if (p->simple && left >= 8 && p->unpacker.at == p->unpacker.n && !p->unpacker.in_size &&
+	    !p->stopped) {
+		const struct perf_event_header *header = (const void *)at;
+
+		if (!((uintptr_t)at & 7) && header->size >= 8 && header->size <= left &&
+		    header->type - 1 < PERF_RECORD_MAX - 1) {
+			p->at = at + header->size;
+			*ret = (struct record){.header = header,
+					       .offset = p->base_offset + (uint64_t)(at - p->base),
+					       .stable = true,
+					       .source = (uint8_t)p->part};
+			return 1;
+		}
+	}
+	return next_slow(recording, ret);
+}
+
+int recording_rewind(struct recording *recording)
+{
+	struct recording_private *p = recording->private;
+
+	if (!p->parts.n)
+		return fail(ESPIPE, "%s is read from a pipe and can't be read twice",
+			    recording->path);
+	p->part = (size_t)-1;
+	next_part(recording);
+	p->stopped = false;
+	return 0;
+}
+
+void recording_start(struct recording *recording)
+{
+	struct recording_private *p = recording->private;
+
+	p->scratch = xmalloc((1 << 16) + 64);
+	p->simple = p->parts.n && !recording->swap;
+	if (p->parts.n)
+		recording_rewind(recording);
+}
+
+void recording_close(struct recording *recording)
+{
+	struct recording_private *p;
+
+	if (!recording)
+		return;
+	p = recording->private;
+	for (size_t i = 0; i < recording->events.n; i++) {
+		vec_done(&recording->events.v[i]->ids);
+		free(recording->events.v[i]);
+	}
+	vec_done(&recording->events);
+	vec_done(&recording->info.command_line);
+	vec_done(&recording->info.build_ids);
+	tracepoints_free(recording->tracepoints);
+	vec_each(struct part, part, &p->parts) {
+		if (!part->borrowed)
+			file_unmap(&part->file);
+	}
+	vec_done(&p->parts);
+	if (p->close_fd)
+		close(p->fd);
+	free(p->window);
+	ZSTD_freeDStream(p->unpacker.zstd);
+	free(p->unpacker.buf);
+	free(p->scratch);
+	map_done(&p->by_id);
+	vec_done(&p->type_names);
+	arena_done(&recording->arena);
+	free(p);
+	free(recording);
+}
