@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// perf_event_open(2) on kernels of every age: what an older kernel refuses is taken out, newest first, by trying.
+#pragma once
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// Features found missing so far; shared by all events of a run so that each is tried once.
+struct perf_missing {
+	bool read_lost, branch_counters, cgroup_sample, code_page_size, data_page_size, weight_struct,
+		build_id, cgroup, aux_output, branch_hw_idx, bpf_event, ksymbol, text_poke, inherit_thread,
+		namespaces, context_switch, write_backward, group_read, clockid, clockid_wrong,
+		branch_no_flags, branch_no_cycles, branch_call_stack, comm_exec, mmap2, exclude_callchain,
+		cloexec, exclude_guest, sample_id_all, precise_max;
+};
+
+// -errno, no sentence. Always close-on-exec (by fcntl where the kernel has no flag for it).
+int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
+	      unsigned long flags);
+
+// Takes known missing features out of attr.
+void perf_drop_missing(const struct perf_missing *missing, struct perf_event_attr *attr);
+// After an open failed with err (-EINVAL, ...): finds the newest feature in use that this kernel may lack, marks it
+// missing and takes it out. True: try again.
+bool perf_try_older(struct perf_missing *missing, struct perf_event_attr *attr, int err);
+
+struct perf_open_at {
+	pid_t pid;
+	int cpu, group_fd;
+	unsigned long flags;
+};
+// perf_open with all of the above; attr is left as it was opened. -errno, no sentence.
+int perf_open_any(struct perf_missing *missing, struct perf_event_attr *attr,
+		  const struct perf_open_at *at);
+
+// /proc/sys/kernel/perf_event_paranoid; 2 where it can't be read.
+int perf_paranoid(void);
+// The sentence for a failed open: what was refused, why, what to do about it. Returns fail(...).
+int perf_open_failed(int err, const struct perf_event_attr *attr, const char *event_name,
+		     const struct perf_open_at *at);
