@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "agg/order.h"
+
+static struct order_node *at(const struct order *order, uint32_t link)
+{
+	return &order->nodes.v[link - 1];
+}
+
+static void replace_child(struct order *order, uint32_t parent, uint32_t old, uint32_t with)
+{
+	if (!parent)
+		order->root = with;
+	else if (at(order, parent)->left == old)
+		at(order, parent)->left = with;
+	else
+		at(order, parent)->right = with;
+	if (with)
+		at(order, with)->parent = parent;
+}
+
+static void rotate(struct order *order, uint32_t top, bool to_left)
+{
+	struct order_node *node = at(order, top);
+	uint32_t up = to_left ? node->right : node->left;
+	struct order_node *risen = at(order, up);
+	uint32_t moved = to_left ? risen->left : risen->right;
+
+	replace_child(order, node->parent, top, up);
+	if (to_left) {
+		node->right = moved;
+		risen->left = top;
+	} else {
+		node->left = moved;
+		risen->right = top;
+	}
+	if (moved)
+		at(order, moved)->parent = top;
+	node->parent = up;
+}
+
+static void balance(struct order *order, uint32_t link)
+{
+	for (;;) {
+		uint32_t parent = at(order, link)->parent, grand, uncle;
+		bool left;
+
+		if (!parent) {
+			at(order, link)->red = false;
+			return;
+		}
+		if (!at(order, parent)->red)
+			return;
+		grand = at(order, parent)->parent; // exists: the root is black
+		left = at(order, grand)->left == parent;
+		uncle = left ? at(order, grand)->right : at(order, grand)->left;
+		if (uncle && at(order, uncle)->red) {
+			at(order, uncle)->red = at(order, parent)->red = false;
+			at(order, grand)->red = true;
+			link = grand;
+			continue;
+		}
+		if (link == (left ? at(order, parent)->right : at(order, parent)->left)) {
+			rotate(order, parent, left);
+			parent = link;
+		}
+		rotate(order, grand, !left);
+		at(order, parent)->red = false;
+		at(order, grand)->red = true;
+		return;
+	}
+}
+
+void order_done(struct order *order)
+{
+	vec_done(&order->nodes);
+	order->root = 0;
+}
+
+void order_insert(struct order *order, uint32_t id, order_compare *compare, void *arg)
+{
+	uint32_t link = order->root, parent = 0, new;
+	bool left = false;
+
+	while (link) {
+		parent = link;
+		left = compare(arg, id, at(order, link)->id) < 0;
+		link = left ? at(order, link)->left : at(order, link)->right;
+	}
+	vec_push(&order->nodes, (struct order_node){.id = id, .parent = parent, .red = true});
+	new = (uint32_t)order->nodes.n;
+	if (!parent)
+		order->root = new;
+	else if (left)
+		at(order, parent)->left = new;
+	else
+		at(order, parent)->right = new;
+	balance(order, new);
+}
+
+uint32_t order_find(const struct order *order, uint32_t wanted, order_compare *compare, void *arg)
+{
+	uint32_t link = order->root;
+
+	while (link) {
+		int cmp = compare(arg, wanted, at(order, link)->id);
+
+		if (!cmp)
+			return at(order, link)->id;
+		link = cmp < 0 ? at(order, link)->left : at(order, link)->right;
+	}
+	return UINT32_MAX;
+}
+
+void order_list(const struct order *order, uint32_t *ids)
+{
+	uint32_t link = order->root;
+	size_t n = 0;
+
+	while (link && at(order, link)->left)
+		link = at(order, link)->left;
+	while (link) {
+		ids[n++] = at(order, link)->id;
+		if (at(order, link)->right) {
+			link = at(order, link)->right;
+			while (at(order, link)->left)
+				link = at(order, link)->left;
+			continue;
+		}
+		uint32_t from = link;
+
+		link = at(order, link)->parent;
+		while (link && at(order, link)->right == from) {
+			from = link;
+			link = at(order, link)->parent;
+		}
+	}
+}

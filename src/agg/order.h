@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ids kept in an order that a comparison gives. A red-black tree that balances as the kernel's lib/rbtree.c does:
+// where a comparison is no total order (perf's for some sort keys) the order that comes out depends on
+// the shape of the tree, and has to be the same as perf's.
+#pragma once
+#include "base/vec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct order_node {
+	uint32_t id, left, right, parent; // links: index + 1, 0 = none
+	bool red;
+};
+
+// Zero-initialised is empty.
+struct order {
+	VEC(struct order_node) nodes;
+	uint32_t root;
+};
+
+// < 0: `a` goes to the left of `b`, which is there already; else to the right.
+typedef int order_compare(void *arg, uint32_t a, uint32_t b);
+
+void order_done(struct order *order);
+void order_insert(struct order *order, uint32_t id, order_compare *compare, void *arg);
+// As a search walks: the id for which compare(arg, wanted, id) is 0, or UINT32_MAX. log n comparisons.
+uint32_t order_find(const struct order *order, uint32_t wanted, order_compare *compare, void *arg);
+// Writes all ids from left to right; `ids` has room for order->nodes.n.
+void order_list(const struct order *order, uint32_t *ids);
