@@ -3,6 +3,7 @@
 #include "abi/attr.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "data/private.h"
 #include <ctype.h>
 #include <fcntl.h>
@@ -176,10 +177,9 @@ static void read_features(struct recording *recording, const struct mapped *file
 					 "behind the file's end at %zu",
 					 feature_name(id), (unsigned long long)size,
 					 (unsigned long long)offset, file->n);
-		else if (feature_take(recording, id, file->p + offset, size) < 0)
-			recording_damage(recording, false,
-					 "the feature section %s at offset %llu is malformed",
-					 feature_name(id), (unsigned long long)offset);
+		else if (feature_take(recording, id, file->p + offset, size) < 0 && size)
+			inform("%s: the feature section %s at offset %llu is malformed",
+			       recording->path, feature_name(id), (unsigned long long)offset);
 	}
 }
 

@@ -37,7 +37,10 @@ struct recording_private {
 	uint64_t base_offset;	// file offset of base
 	const uint8_t *at, *end;
 	bool simple;  // mapped, native byte order: records are handed out where they lie
+	bool fast;    // simple, and nothing else is waiting
 	bool stopped; // nothing more to be read
+	VEC(struct record) queue; // read ahead, when a pipe was opened
+	size_t queue_at;
 
 	int fd; // of a stream, else -1
 	bool close_fd;

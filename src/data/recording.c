@@ -4,6 +4,7 @@
 #include "abi/attr.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "data/private.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -281,7 +282,10 @@ static int take_feature(struct recording *recording, const uint8_t *body, size_t
 	size -= 8;
 	if (!recording->private->simple)
 		body = arena_memdup(&recording->arena, body, size);
-	return feature_take(recording, (uint32_t)id, body, size);
+	if (feature_take(recording, (uint32_t)id, body, size) < 0 && size)
+		inform("%s: the feature %s is malformed", recording->path,
+		       feature_name((uint32_t)id));
+	return 0;
 }
 
 static int take_build_id(struct recording *recording, const uint8_t *body, size_t size)
@@ -680,9 +684,9 @@ int recording_next(struct recording *recording, struct record *ret)
 	struct recording_private *p = recording->private;
 	const uint8_t *at = p->at;
 	size_t left = (size_t)(p->end - at);
+	int got;
 
-	if (p->simple && left >= 8 && p->unpacker.at == p->unpacker.n && !p->unpacker.in_size &&
-	    !p->stopped) {
+	if (p->fast && left >= 8) {
 		const struct perf_event_header *header = (const void *)at;
 
 		if (!((uintptr_t)at & 7) && header->size >= 8 && header->size <= left &&
@@ -695,7 +699,46 @@ int recording_next(struct recording *recording, struct record *ret)
 			return 1;
 		}
 	}
-	return next_slow(recording, ret);
+	if (p->queue_at < p->queue.n) {
+		*ret = p->queue.v[p->queue_at++];
+		got = 1;
+	} else {
+		got = next_slow(recording, ret);
+	}
+	p->fast = p->simple && !p->stopped && p->queue_at == p->queue.n &&
+		  p->unpacker.at == p->unpacker.n && !p->unpacker.in_size;
+	return got;
+}
+
+static bool is_about_recording(uint32_t type)
+{
+	static const uint64_t types =
+		1ull << (RECORD_HEADER_ATTR - 64) | 1ull << (RECORD_HEADER_EVENT_TYPE - 64) |
+		1ull << (RECORD_HEADER_TRACING_DATA - 64) | 1ull << (RECORD_HEADER_BUILD_ID - 64) |
+		1ull << (RECORD_ID_INDEX - 64) | 1ull << (RECORD_AUXTRACE_INFO - 64) |
+		1ull << (RECORD_THREAD_MAP - 64) | 1ull << (RECORD_CPU_MAP - 64) |
+		1ull << (RECORD_STAT_CONFIG - 64) | 1ull << (RECORD_EVENT_UPDATE - 64) |
+		1ull << (RECORD_TIME_CONV - 64) | 1ull << (RECORD_HEADER_FEATURE - 64);
+
+	return type >= 64 && type < 128 && types >> (type - 64) & 1;
+}
+
+// Takes in what a pipe says of itself before its first real record, so that events and features
+// are known once it is open. The records are handed out later all the same.
+static void read_ahead(struct recording *recording)
+{
+	struct recording_private *p = recording->private;
+	struct record record;
+
+	while (next_slow(recording, &record) > 0) {
+		if (!record.stable)
+			record.header = arena_memdup(&recording->arena, record.header,
+						     record.header->size);
+		record.stable = true;
+		vec_push(&p->queue, record);
+		if (!is_about_recording(record.header->type))
+			break;
+	}
 }
 
 int recording_rewind(struct recording *recording)
@@ -708,6 +751,8 @@ int recording_rewind(struct recording *recording)
 	p->part = (size_t)-1;
 	next_part(recording);
 	p->stopped = false;
+	p->fast = false;
+	p->queue_at = p->queue.n;
 	return 0;
 }
 
@@ -719,6 +764,9 @@ void recording_start(struct recording *recording)
 	p->simple = p->parts.n && !recording->swap;
 	if (p->parts.n)
 		recording_rewind(recording);
+	if (recording->is_pipe)
+		read_ahead(recording);
+	p->queue_at = 0;
 }
 
 void recording_close(struct recording *recording)
@@ -741,6 +789,7 @@ void recording_close(struct recording *recording)
 			file_unmap(&part->file);
 	}
 	vec_done(&p->parts);
+	vec_done(&p->queue);
 	if (p->close_fd)
 		close(p->fd);
 	free(p->window);

@@ -104,7 +104,7 @@ struct recording {
 	uint32_t version;
 	uint64_t file_size, data_offset, data_size, header_size, attr_size, features_offset;
 	int64_t modified_ns;  // mtime of the file
-	VEC(struct event *) events; // grows while a pipe is read
+	VEC(struct event *) events; // of a pipe: those it starts with; more may come while it is read
 	struct feature features[FEATURE_BITS];
 	struct recording_info info;
 	struct tracepoints *tracepoints; // NULL until tracing data is seen
