@@ -8,12 +8,19 @@
 // missing is 0, what we don't know is ignored. `swap`: other byte order (bit fields included).
 // ret->size becomes size as read. -EINVAL below 64 bytes.
 int attr_read(struct perf_event_attr *ret, const void *p, size_t size, bool swap);
+// An attr of the other byte order becomes native, in place.
 void attr_swap(struct perf_event_attr *attr);
 
 // The canonical name of hardware, software, cache, raw and breakpoint events as perf makes it from type and config ("cycles",
 // "L1-dcache-load-misses", "cpu-clock", "raw 0x1a8", "mem:0x..."), with ":uHG.."-like modifiers from exclude
-// bits and precise_ip. For events that have no stored name. buf gets it; returns buf.
+// bits and precise_ip. For events that have no stored name. buf gets it, cut if need be; returns buf.
 char *attr_name(const struct perf_event_attr *attr, char *buf, size_t size);
 
-// The fields in the text form of perf evlist -v / report --header: "type: 1, size: 136, config: 0, { ... }".
+#define ATTR_MODIFIERS_MAX 12
+// The modifiers alone (":ppp", ":u", ":HG" or ""), into ATTR_MODIFIERS_MAX bytes; returns the length.
+size_t attr_modifiers(const struct perf_event_attr *attr, char *buf);
+
+// The fields that are not 0 in the text form of perf evlist -v: "type: 1, size: 136, config: 0x2, ...".
 void attr_print(struct out *out, const struct perf_event_attr *attr);
+// The same in the form of perf report --header: ", type = 1, size = 136, ..." (each with its comma).
+void attr_print_header(struct out *out, const struct perf_event_attr *attr);

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// What is not in the sample is 0 / NULL, but: cpu, pid, tid are UINT32_MAX, time UINT64_MAX, id
-// UINT64_MAX. All pointers point into the record.
+// What is not in the sample is 0 / NULL, but: cpu, pid, tid are UINT32_MAX, time, id and branch_hw_idx
+// UINT64_MAX, and the period of a SAMPLE is its attr's. All pointers point into the record.
 struct sample {
 	const struct perf_event_header *header;
 	uint64_t id, ip, time, addr, stream_id, period;
@@ -42,6 +42,7 @@ struct sample {
 // Compiled from an attr. Offsets are from the record's start; -1: not there.
 struct sample_plan {
 	uint64_t sample_type, read_format, branch_sample_type, user_mask, intr_mask;
+	uint64_t default_period; // attr.sample_period, for samples without one
 	int16_t identifier, ip, tid, time, addr, id, stream_id, cpu, period;
 	uint16_t fixed_size; // header and fixed part
 	// the trailing struct sample_id of other records: offsets back from the record's end
