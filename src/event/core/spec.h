@@ -70,6 +70,7 @@ struct event_spec {
 	uint32_t max_events;
 	uint32_t aux_sample_size_bytes;
 	uint64_t branch_type; // PERF_SAMPLE_BRANCH_*
+	uint64_t config3;     // as attr.config3 of kernels since 6.3 (attr size 136); 0: not used
 
 	uint32_t leader;	 // index of its group's leader; its own when alone or leading
 	uint32_t group_n;	 // leaders: members with the leader; 1 when alone; members: 0
@@ -98,6 +99,7 @@ struct event_specs {
 	VEC(struct event_spec) events; // in the order of the text; groups are contiguous
 	struct arena arena;
 	uint32_t texts;
+	size_t last; // index of the first event of the last event_parse
 	struct pmus *pmus;	 // read on first need; owned
 	struct tracefs *tracefs; // found on first need; owned
 };
@@ -106,7 +108,7 @@ struct event_context {
 	const char *root;    // of /sys and /proc in tests; NULL or "": the real one
 	const char *tracefs; // where tracefs is; NULL: found (or privately mounted as root)
 	bool no_search;	     // never looks for or mounts tracefs (fuzzers)
-	// attr.exclude_guest of events without G or H; perf record and stat: true (perf kvm: false).
+	// attr.exclude_guest of events without modifiers is 1 unless this is set (perf kvm).
 	bool count_guests;
 	// Names from libpfm4 ("SKL::INST_RETIRED:ANY_P"), as with --pfm-events: the text is one such list.
 	bool pfm;
@@ -130,6 +132,10 @@ void event_exclude_pid(struct event_specs *specs, int pid);
 // The event of a command without -e: cycles (with the highest precision that opens when `precise`) if
 // a hardware PMU counts here, else cpu-clock; with :u when the kernel may not be sampled.
 int event_default(struct event_specs *into, const struct event_context *ctx, bool precise);
+
+// For cycles on a machine that can't count them: makes it cpu-clock (with the name as perf's); false when
+// spec is another event.
+bool event_fall_back(struct event_specs *specs, struct event_spec *spec);
 
 // Room for `spec`'s own texts.
 const char *event_text(struct event_specs *specs, struct str s);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// SYSTEM:NAME, both may be globs: static tracepoints, and kprobes, uprobes and synthetic events that were
+// defined before (they are tracepoints then).
+#include "base/err.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "event/core/event_kind.h"
+#include "sys/tracefs.h"
+#include <dirent.h>
+#include <stdio.h>
+
+static bool is_glob(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if (strchr("*?[", s.p[i]))
+			return true;
+	return false;
+}
+
+// Names that could leave the events directory are no one's.
+static bool is_safe(struct str s)
+{
+	return s.n && s.n < 256 && !memchr(s.p, '/', s.n) && !str_is(s, ".") && !str_is(s, "..");
+}
+
+static int read_id(const struct tracefs *tracefs, const char *system, const char *name,
+		   uint64_t *ret)
+{
+	auto_free char *file = text_dup_fmt("events/%s/%s/id", system, name), *text = NULL;
+	size_t n;
+	int err = tracefs_read(tracefs, file, 64, &text, &n);
+
+	if (err < 0)
+		return err;
+	return num_parse_u64(str_trim((struct str){text, n}), ret);
+}
+
+static void add_event(struct event_parser *p, const char *system, const char *name, uint64_t id)
+{
+	struct event_spec *spec = event_add(p, PERF_TYPE_TRACEPOINT, id);
+	struct arena *arena = &p->specs->arena;
+
+	spec->attr.sample_period = 1;
+	spec->attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+				 PERF_SAMPLE_PERIOD;
+	spec->tp_system = arena_strdup(arena, str_of(system));
+	spec->tp_name = arena_strdup(arena, str_of(name));
+	spec->name = arena_fmt(arena, "%s:%s", system, name);
+}
+
+static DIR *open_events(const struct tracefs *tracefs, const char *system)
+{
+	auto_free char *path = text_dup_fmt("%s/events%s%s", tracefs->path, system ? "/" : "",
+					    system ? system : "");
+	return opendir(path);
+}
+
+struct search {
+	struct event_parser *p;
+	const struct tracefs *tracefs;
+	char *system, *name; // globs
+	size_t found;
+	int denied; // the last -EACCES
+};
+
+static void add_matching(struct search *s, const char *system)
+{
+	DIR *dir = open_events(s->tracefs, system);
+	struct dirent *entry;
+	uint64_t id;
+
+	if (!dir) {
+		if (errno == EACCES)
+			s->denied = -EACCES;
+		return;
+	}
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || !text_glob(entry->d_name, s->name))
+			continue;
+		int err = read_id(s->tracefs, system, entry->d_name, &id);
+		if (err == 0) {
+			add_event(s->p, system, entry->d_name, id);
+			s->found++;
+		} else if (err == -EACCES || err == -EPERM) {
+			s->denied = err;
+		}
+	}
+	closedir(dir);
+}
+
+static int denied(struct event_parser *p, struct str where)
+{
+	return event_fail(p, EACCES, where,
+			  "this user may not read tracefs, so it isn't known whether there is a "
+			  "tracepoint '%.*s'; run as root, or: sudo mount -o "
+			  "remount,mode=750,gid=$(id -g) /sys/kernel/tracing",
+			  STR_FMT(where));
+}
+
+static int take_glob(struct event_parser *p, struct search *s, struct str where)
+{
+	DIR *dir = open_events(s->tracefs, NULL);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.' && text_glob(entry->d_name, s->system))
+			add_matching(s, entry->d_name);
+	if (dir)
+		closedir(dir);
+	if (s->found)
+		return 1;
+	if (s->denied)
+		return denied(p, where);
+	return event_fail(p, ENOENT, where, "no tracepoint's name matches '%.*s' (all names: sonde "
+					    "list tracepoint)",
+			  STR_FMT(where));
+}
+
+static int take_exact(struct event_parser *p, struct search *s, struct str where)
+{
+	uint64_t id;
+	int err = read_id(s->tracefs, s->system, s->name, &id);
+
+	if (err == 0) {
+		add_event(p, s->system, s->name, id);
+		return 1;
+	}
+	if (err == -EACCES || err == -EPERM)
+		return denied(p, where);
+	return 0; // the nearest names are found there
+}
+
+static int take(struct event_parser *p, struct str head)
+{
+	struct search s = {.p = p};
+	struct tracefs *tracefs;
+	int err;
+
+	if (event_peek(p) != ':')
+		return 0;
+	p->pos++;
+	struct str name = event_until(p, ",/:{} \t\n");
+	if (!is_safe(head) || !is_safe(name))
+		return 0;
+	struct str where = {head.p, (size_t)(name.p + name.n - head.p)};
+	err = event_tracefs(p->specs, p->ctx, &tracefs);
+	if (err < 0)
+		return event_fail(p, -err, where, "%s", err_sentence());
+	s.tracefs = tracefs;
+	auto_free char *system_text = str_dup(head), *name_text = str_dup(name);
+	s.system = system_text;
+	s.name = name_text;
+	return is_glob(head) || is_glob(name) ? take_glob(p, &s, where) : take_exact(p, &s, where);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+static int not_hidden(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
+}
+
+static void list_system(struct event_lister *lister, const struct tracefs *tracefs,
+			const char *system)
+{
+	auto_free char *path = text_dup_fmt("%s/events/%s", tracefs->path, system);
+	struct dirent **entries;
+	int n = scandir(path, &entries, not_hidden, by_name);
+
+	for (int i = 0; i < n; i++) {
+		auto_free char *id = text_dup_fmt("%s/%s/id", path, entries[i]->d_name);
+		char name[600];
+
+		snprintf(name, sizeof(name), "%s:%s", system, entries[i]->d_name);
+		if (access(id, lister->all ? F_OK : R_OK) == 0)
+			lister->add(lister->arg, &(struct event_entry){.name = name,
+								       .label = "Tracepoint event"});
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+}
+
+static int list(struct event_lister *lister)
+{
+	struct tracefs *tracefs;
+	struct dirent **entries;
+	int err = event_tracefs(lister->specs, lister->ctx, &tracefs), n;
+
+	if (err < 0)
+		return err;
+	auto_free char *path = text_dup_fmt("%s/events", tracefs->path);
+	n = scandir(path, &entries, not_hidden, by_name);
+	if (n < 0)
+		return fail(errno, "%s: %s", path, strerror(errno));
+	for (int i = 0; i < n; i++) {
+		list_system(lister, tracefs, entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	return 0;
+}
+
+const struct event_kind event_kind_tracepoint = {
+	.name = "tracepoint",
+	.short_name = "tracepoint",
+	.rank = 8,
+	.take = take,
+	.list = list,
+	.no_config_terms = true,
+};
