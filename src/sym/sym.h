@@ -48,12 +48,14 @@ struct symbol {
 	uint8_t binding;     // STB_*
 	uint8_t type;	     // STT_*
 	bool inlined, ignore;
+	bool mangled; // private: the name is not demangled yet
 };
 
 struct dso {
 	uint32_t id; // dense, from 0
 	enum dso_kind kind;
-	const char *long_name, *short_name;
+	const char *name; // as the recording names it: what script prints ("[unknown]" without a dso)
+	const char *long_name, *short_name; // of the file in use; its last part: what report prints
 	struct build_id build_id;
 	bool hit;     // some sample was in it
 	bool is_64bit;
@@ -140,6 +142,9 @@ struct location {
 
 // Like perf's machine__resolve/thread__find_symbol. Cached per space: about 10 ns when seen before.
 void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
+// Likewise for addresses whose cpumode is a guess (sample.addr, branches): when nothing lies there, the half that
+// the address belongs to decides. Like perf's thread__find_map_fb.
+void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
 // Only the map, symbols are not loaded.
 void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
 // In a dso's symbol space; loads the symbols when needed.

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/hash.h"
+#include "sym/private.h"
+
+enum {
+	// Twice what vm.max_map_count allows by default; a space with more was made up.
+	MOST_MAPS = 1 << 17,
+	// In all spaces together: 256 MB of pointers.
+	MOST_MAPS_TOTAL = 1 << 25,
+	FIRST_CACHE = 64,
+	MOST_CACHE = 1 << 17,
+};
+
+struct space *space_new(struct sym *sym, uint32_t pid)
+{
+	struct space *space = arena_zalloc(&sym->private->arena, sizeof(*space));
+
+	space->id = ++sym->private->next_space_id;
+	space->pid = pid;
+	space->private = NULL;
+	return space;
+}
+
+static void mapping_put(struct mapping *map)
+{
+	if (!--map->refs)
+		free(map);
+}
+
+// Index of the first map that starts above ip.
+static size_t first_above(const struct space *space, uint64_t ip)
+{
+	size_t low = 0, high = space->maps.n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (space->maps.v[middle]->start <= ip)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct mapping *space_find(const struct space *space, uint64_t ip)
+{
+	size_t at = first_above(space, ip);
+
+	// Only the kernel's may overlap (their bounds come from symbols), and then by neighbours.
+	for (size_t back = 0; at > 0 && back < 4; back++) {
+		const struct mapping *map = space->maps.v[--at];
+
+		if (ip < map->end)
+			return map;
+	}
+	return NULL;
+}
+
+static bool may_grow(struct sym *sym, const struct space *space, size_t more)
+{
+	if (space->maps.n + more <= MOST_MAPS &&
+	    sym->private->maps_total + more <= MOST_MAPS_TOTAL)
+		return true;
+	sym->private->maps_dropped += more;
+	return false;
+}
+
+// Puts n maps in place of those in [from, to).
+static void splice(struct sym *sym, struct space *space, size_t from, size_t to,
+		   struct mapping *const *maps, size_t n)
+{
+	size_t behind = space->maps.n - to;
+
+	if (n > to - from)
+		vec_reserve(&space->maps, n - (to - from));
+	if (behind)
+		memmove(space->maps.v + from + n, space->maps.v + to,
+			behind * sizeof(*space->maps.v));
+	if (n)
+		memcpy(space->maps.v + from, maps, n * sizeof(*maps));
+	space->maps.n = from + n + behind;
+	sym->private->maps_total += n - (to - from);
+	space->generation++;
+}
+
+static struct mapping *mapping_dup(const struct mapping *map)
+{
+	struct mapping *dup = xmemdup(map, sizeof(*map));
+
+	dup->refs = 1;
+	return dup;
+}
+
+void space_insert(struct sym *sym, struct space *space, struct mapping *map)
+{
+	size_t from, to, n = 0;
+	struct mapping *put[3];
+
+	if (map->end <= map->start || !may_grow(sym, space, 2)) {
+		mapping_put(map);
+		return;
+	}
+	from = first_above(space, map->start);
+	while (from > 0 && space->maps.v[from - 1]->end > map->start)
+		from--;
+	for (to = from; to < space->maps.n && space->maps.v[to]->start < map->end; to++)
+		;
+	if (from < to && space->maps.v[from]->start < map->start) {
+		struct mapping *before = mapping_dup(space->maps.v[from]);
+
+		before->end = map->start;
+		put[n++] = before;
+	}
+	put[n++] = map;
+	if (from < to && space->maps.v[to - 1]->end > map->end) {
+		struct mapping *after = mapping_dup(space->maps.v[to - 1]);
+
+		after->pgoff += map->end - after->start;
+		after->start = map->end;
+		put[n++] = after;
+	}
+	for (size_t i = from; i < to; i++)
+		mapping_put(space->maps.v[i]);
+	splice(sym, space, from, to, put, n);
+}
+
+void space_insert_raw(struct sym *sym, struct space *space, struct mapping *map)
+{
+	size_t at;
+
+	if (!may_grow(sym, space, 1)) {
+		mapping_put(map);
+		return;
+	}
+	at = first_above(space, map->start);
+	splice(sym, space, at, at, &map, 1);
+}
+
+void space_remove(struct sym *sym, struct space *space, struct mapping *map)
+{
+	size_t at = first_above(space, map->start);
+
+	while (at > 0 && space->maps.v[at - 1] != map)
+		at--;
+	if (at == 0)
+		return;
+	splice(sym, space, at - 1, at, NULL, 0);
+	mapping_put(map);
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	const struct mapping *x = *(struct mapping *const *)a, *y = *(struct mapping *const *)b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+void space_sort(struct space *space)
+{
+	if (space->maps.n)
+		qsort(space->maps.v, space->maps.n, sizeof(*space->maps.v), compare_starts);
+	space->generation++;
+}
+
+void space_clone(struct sym *sym, struct space *space, const struct space *parent)
+{
+	size_t n = parent->maps.n;
+
+	if (!n)
+		return;
+	if (space->maps.n) {
+		for (size_t i = 0; i < n; i++) {
+			parent->maps.v[i]->refs++;
+			space_insert(sym, space, parent->maps.v[i]);
+		}
+		return;
+	}
+	if (!may_grow(sym, space, n))
+		return;
+	space->maps.v = xmemdup(parent->maps.v, n * sizeof(*space->maps.v));
+	space->maps.n = space->maps.capacity = n;
+	for (size_t i = 0; i < n; i++)
+		space->maps.v[i]->refs++;
+	sym->private->maps_total += n;
+	space->generation++;
+}
+
+static void cache_drop(struct space *space)
+{
+	struct location_cache *cache = space->private;
+
+	if (cache)
+		free(cache->slots);
+	free(cache);
+	space->private = NULL;
+}
+
+void space_clear(struct sym *sym, struct space *space)
+{
+	for (size_t i = 0; i < space->maps.n; i++)
+		mapping_put(space->maps.v[i]);
+	sym->private->maps_total -= space->maps.n;
+	vec_done(&space->maps);
+	cache_drop(space);
+	space->generation++;
+}
+
+static struct cached_location *cache_slot(const struct location_cache *cache, uint64_t key)
+{
+	uint32_t at = (uint32_t)hash_u64(key) & cache->mask;
+
+	while (cache->slots[at].key && cache->slots[at].key != key)
+		at = (at + 1) & cache->mask;
+	return &cache->slots[at];
+}
+
+static void cache_grow(struct location_cache *cache)
+{
+	struct location_cache old = *cache;
+
+	cache->mask = old.mask * 2 + 1;
+	cache->slots = xcalloc(cache->mask + 1ull, sizeof(*cache->slots));
+	for (uint32_t i = 0; i <= old.mask; i++) {
+		if (old.slots[i].key)
+			*cache_slot(cache, old.slots[i].key) = old.slots[i];
+	}
+	free(old.slots);
+}
+
+static struct location_cache *cache_of(struct space *space)
+{
+	struct location_cache *cache = space->private;
+
+	if (!cache) {
+		cache = NEW(struct location_cache);
+		cache->mask = FIRST_CACHE - 1;
+		cache->slots = xcalloc(FIRST_CACHE, sizeof(*cache->slots));
+		cache->generation = space->generation;
+		space->private = cache;
+	}
+	if (cache->generation != space->generation) {
+		memset(cache->slots, 0, (cache->mask + 1ull) * sizeof(*cache->slots));
+		cache->n = 0;
+		cache->generation = space->generation;
+	}
+	return cache;
+}
+
+const struct cached_location *space_cached(struct space *space, uint64_t ip)
+{
+	const struct cached_location *slot = cache_slot(cache_of(space), ip + 1);
+
+	return slot->key ? slot : NULL;
+}
+
+void space_cache(struct space *space, uint64_t ip, const struct mapping *map,
+		 const struct symbol *sym)
+{
+	struct location_cache *cache = cache_of(space);
+
+	if (ip == UINT64_MAX)
+		return;
+	if (++cache->n > cache->mask / 2) {
+		if (cache->mask + 1 >= MOST_CACHE) {
+			memset(cache->slots, 0, (cache->mask + 1ull) * sizeof(*cache->slots));
+			cache->n = 1;
+		} else {
+			cache_grow(cache);
+		}
+	}
+	*cache_slot(cache, ip + 1) = (struct cached_location){ip + 1, map, sym};
+}

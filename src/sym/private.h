@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the parts of sym/ share and nobody else sees.
+#pragma once
+#include "base/arena.h"
+#include "sym/sym.h"
+#include "sym/symtab.h"
+
+// (device, inode, generation) as the 24 bytes lie in an MMAP2 record; all zero: not known.
+struct file_id {
+	uint64_t words[3];
+};
+
+struct dso_private {
+	struct dso dso; // first: dso_private_of casts
+	struct dso_private *same_name;
+	struct file_id file;
+	bool header_build_id; // from the table of the recording
+	bool unlisted;	      // made by a KSYMBOL record: lookups by name don't see it
+	bool module;	      // knows that it is a .ko
+	bool is_vdso;
+	struct symtab symtab;
+};
+
+struct cached_location {
+	uint64_t key; // ip + 1; 0: empty
+	const struct mapping *map;
+	const struct symbol *sym;
+};
+
+// Resolved addresses of one space, good for one generation of it.
+struct location_cache {
+	struct cached_location *slots;
+	uint32_t mask, n, generation;
+};
+
+struct sym_private {
+	struct arena arena;
+	struct map tasks_by_tid;
+	struct task *last_task;
+	struct map dsos_by_name;  // interned name -> first dso_private, then same_name
+	struct map dsos_by_short; // interned short name -> first dso_private
+	struct map cgroups;	  // id -> path
+	struct mapping *kernel_map;
+	const char *reference_name; // the symbol whose address the recording tells, NULL: none
+	uint64_t reference_addr;
+	uint32_t next_space_id;
+	unsigned kernel_ranges;
+	size_t maps_total;   // pointers in all spaces
+	uint64_t maps_dropped; // beyond what memory allows
+	struct space **dead; // ring of spaces without living tasks
+	size_t dead_at;
+};
+
+static inline struct dso_private *dso_private_of(struct dso *dso)
+{
+	return (struct dso_private *)dso;
+}
+
+// maps.c
+struct space *space_new(struct sym *sym, uint32_t pid);
+const struct mapping *space_find(const struct space *space, uint64_t ip);
+// Takes over the caller's reference; what lay there before is cut or split.
+void space_insert(struct sym *sym, struct space *space, struct mapping *map);
+// Likewise without cutting what it overlaps.
+void space_insert_raw(struct sym *sym, struct space *space, struct mapping *map);
+void space_remove(struct sym *sym, struct space *space, struct mapping *map);
+void space_clone(struct sym *sym, struct space *space, const struct space *parent);
+void space_clear(struct sym *sym, struct space *space);
+void space_sort(struct space *space);
+static inline uint64_t mapping_addr(const struct mapping *map, uint64_t ip)
+{
+	return map->identity ? ip : ip - map->start + map->pgoff;
+}
+// What was found for ip in the space's present state, NULL: not looked up yet.
+const struct cached_location *space_cached(struct space *space, uint64_t ip);
+void space_cache(struct space *space, uint64_t ip, const struct mapping *map,
+		 const struct symbol *sym);
+
+// tasks.c
+struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create);
+void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_t time);
+void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time);
+void task_exit(struct sym *sym, const struct record_task *exit);
+
+// dso.c
+struct dso *dso_get(struct sym *sym, const char *name, const struct file_id *file);
+struct dso *dso_find(struct sym *sym, const char *name);
+struct dso *dso_find_short(struct sym *sym, const char *short_name);
+struct dso *dso_add_unlisted(struct sym *sym, const char *name, enum dso_kind kind);
+struct dso *dso_get_module(struct sym *sym, const char *path);
+struct dso *dso_get_vdso(struct sym *sym);
+void dso_set_build_id(struct dso *dso, const uint8_t *id, size_t size);
+void dso_set_long_name(struct sym *sym, struct dso *dso, const char *name);
+void dso_set_short_name(struct sym *sym, struct dso *dso, const char *name);
+// Loads the symbols unless that was tried. `map`: through which it was met.
+void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map);
+
+// How a path names a kernel module: perf's rules. name_size >= 256.
+struct module_name {
+	bool is_module, is_compressed;
+	char name[256];
+};
+void module_name_parse(struct module_name *ret, const char *path);

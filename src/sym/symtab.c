@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/symtab.h"
+#include <elf.h>
+#include "base/log.h"
+#include "obj/demangle.h"
+
+// Symbols around one address that are looked at; real ones nest a few deep.
+enum { MOST_NESTED = 256 };
+
+void symtab_done(struct symtab *symtab)
+{
+	vec_done(&symtab->symbols);
+	vec_done(&symtab->late);
+	free(symtab->around);
+	arena_done(&symtab->names);
+	symtab->around = NULL;
+}
+
+void symtab_add(struct symtab *symtab, const struct symbol *symbol)
+{
+	vec_push(&symtab->symbols, *symbol);
+}
+
+struct sort_key {
+	uint64_t start;
+	size_t index;
+};
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct sort_key *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->index < y->index ? -1 : 1;
+}
+
+void symtab_sort(struct symtab *symtab)
+{
+	struct symbol *old = symtab->symbols.v, *sorted;
+	size_t n = symtab->symbols.n, i;
+	struct sort_key *keys;
+
+	for (i = 1; i < n && old[i - 1].start <= old[i].start; i++)
+		;
+	if (i >= n)
+		return;
+	keys = xreallocarray(NULL, n, sizeof(*keys));
+	for (i = 0; i < n; i++)
+		keys[i] = (struct sort_key){old[i].start, i};
+	qsort(keys, n, sizeof(*keys), compare_keys);
+	sorted = xreallocarray(NULL, n, sizeof(*sorted));
+	for (i = 0; i < n; i++)
+		sorted[i] = old[keys[i].index];
+	free(keys);
+	free(old);
+	symtab->symbols.v = sorted;
+	symtab->symbols.capacity = n;
+}
+
+static uint64_t page_end(uint64_t addr)
+{
+	return (addr + 4095) & ~4095ull;
+}
+
+static void give_ends(struct symtab *symtab, enum symtab_ends ends)
+{
+	struct symbol *v = symtab->symbols.v, *last = &v[symtab->symbols.n - 1];
+
+	for (struct symbol *s = v; s < last; s++) {
+		const char *module, *next_module;
+
+		if (s->end != s->start)
+			continue;
+		s->end = s[1].start;
+		if (ends == SYMTAB_FILE)
+			continue;
+		module = strchr(s->name, '[');
+		next_module = strchr(s[1].name, '[');
+		// The gap behind the kernel's text or a module's is nobody's.
+		if (!module != !next_module || (module && strcmp(module, next_module)))
+			s->end = page_end(s->start + 1);
+	}
+	if (last->end == last->start)
+		last->end = page_end(last->start) + 4096;
+}
+
+static unsigned underscores(const char *name)
+{
+	unsigned n = 0;
+
+	while (name[n] == '_')
+		n++;
+	return n;
+}
+
+// perf's preferences between symbols at one address (choose_best_symbol): true when a stays.
+static bool is_better(struct symtab *symtab, struct symbol *a, struct symbol *b)
+{
+	bool a_sized = a->end > a->start, b_sized = b->end > b->start;
+	size_t a_n, b_n;
+
+	if (a_sized != b_sized)
+		return a_sized;
+	if (a->type != b->type && (a->type == STT_NOTYPE || b->type == STT_NOTYPE))
+		return b->type == STT_NOTYPE;
+	if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
+		return b->binding == STB_WEAK;
+	if ((a->binding == STB_GLOBAL) != (b->binding == STB_GLOBAL))
+		return a->binding == STB_GLOBAL;
+	if (a->mangled)
+		symtab_name(symtab, a);
+	if (b->mangled)
+		symtab_name(symtab, b);
+	a_n = underscores(a->name);
+	b_n = underscores(b->name);
+	if (a_n != b_n)
+		return a_n < b_n;
+	a_n = strlen(a->name);
+	b_n = strlen(b->name);
+	if (a_n != b_n)
+		return a_n > b_n;
+	// Kernels up to 4.16 had aliases of their system calls in capitals.
+	return strncmp(a->name, "SyS", 3) && strncmp(a->name, "compat_SyS", 10);
+}
+
+void symtab_fix(struct symtab *symtab, enum symtab_ends ends)
+{
+	struct symbol *v;
+	size_t kept = 0;
+
+	if (!symtab->symbols.n)
+		return;
+	symtab_sort(symtab);
+	give_ends(symtab, ends);
+	v = symtab->symbols.v;
+	for (size_t i = 1; i < symtab->symbols.n; i++) {
+		if (v[kept].start != v[i].start)
+			v[++kept] = v[i];
+		else if (!is_better(symtab, &v[kept], &v[i]))
+			v[kept] = v[i];
+	}
+	symtab->symbols.n = kept + 1;
+}
+
+void symtab_ready(struct symtab *symtab)
+{
+	struct symbol *v = symtab->symbols.v;
+	size_t n = symtab->symbols.n, i;
+
+	free(symtab->around);
+	symtab->around = NULL;
+	for (i = 1; i < n && v[i - 1].end <= v[i].start; i++)
+		;
+	if (i >= n)
+		return;
+	// For each symbol the nearest one before it that ends later, found by following that very chain.
+	symtab->around = xreallocarray(NULL, n, sizeof(*symtab->around));
+	for (i = 0; i < n; i++) {
+		uint32_t before = i ? (uint32_t)i - 1 : UINT32_MAX;
+
+		while (before != UINT32_MAX && v[before].end <= v[i].end)
+			before = symtab->around[before];
+		symtab->around[i] = before;
+	}
+}
+
+static struct symbol *find_late(const struct symtab *symtab, uint64_t addr)
+{
+	for (size_t i = symtab->late.n; i > 0; i--) {
+		struct symbol *symbol = symtab->late.v[i - 1];
+
+		if (addr >= symbol->start && addr < symbol->end)
+			return symbol;
+	}
+	return NULL;
+}
+
+struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
+{
+	struct symbol *v = symtab->symbols.v;
+	size_t low = 0, high = symtab->symbols.n;
+	unsigned depth = 0;
+
+	if (symtab->late.n) {
+		struct symbol *late = find_late(symtab, addr);
+
+		if (late)
+			return late;
+	}
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (v[middle].start <= addr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low--)
+		return NULL;
+	while (addr >= v[low].end) {
+		if (!symtab->around || symtab->around[low] == UINT32_MAX || ++depth > MOST_NESTED)
+			return NULL;
+		low = symtab->around[low];
+	}
+	return &v[low];
+}
+
+void symtab_name(struct symtab *symtab, struct symbol *symbol)
+{
+	bool parameters = symtab->parameters || log_get_level() > LOG_WARN;
+	char *plain = demangle(symbol->name, parameters);
+
+	symbol->mangled = false;
+	if (!plain)
+		return;
+	symbol->name = arena_strdup(&symtab->names, str_of(plain));
+	free(plain);
+}
+
+// Few: those of BPF programs whose addresses lie in the kernel's own map.
+enum { MOST_LATE = 4096 };
+
+void symtab_add_late(struct symtab *symtab, struct symbol *symbol)
+{
+	if (symtab->late.n < MOST_LATE)
+		vec_push(&symtab->late, symbol);
+}
+
+void symtab_remove_late(struct symtab *symtab, uint64_t addr)
+{
+	for (size_t i = symtab->late.n; i > 0; i--) {
+		if (symtab->late.v[i - 1]->start != addr)
+			continue;
+		memmove(&symtab->late.v[i - 1], &symtab->late.v[i],
+			(symtab->late.n - i) * sizeof(*symtab->late.v));
+		symtab->late.n--;
+		return;
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/alloc.h"
+#include "base/num.h"
+#include "sym/private.h"
+
+// Processes that ended lately keep their maps: records of other CPUs may still come late.
+enum { KEPT_DEAD = 1024 };
+
+static void space_died(struct sym *sym, struct space *space)
+{
+	struct sym_private *p = sym->private;
+	struct space **at;
+
+	if (!p->dead)
+		p->dead = xcalloc(KEPT_DEAD, sizeof(*p->dead));
+	at = &p->dead[p->dead_at++ % KEPT_DEAD];
+	if (*at && !(*at)->refs)
+		space_clear(sym, *at);
+	*at = space;
+}
+
+static void task_died(struct sym *sym, struct task *task)
+{
+	if (task->exited)
+		return;
+	task->exited = true;
+	if (!--task->space->refs)
+		space_died(sym, task->space);
+}
+
+static void use_space(struct sym *sym, struct task *task, struct space *space)
+{
+	struct space *old = task->space;
+
+	if (old == space)
+		return;
+	task->space = space;
+	if (task->exited)
+		return;
+	space->refs++;
+	if (old && !--old->refs)
+		space_clear(sym, old);
+}
+
+static void learn_pid(struct sym *sym, struct task *task, uint32_t pid)
+{
+	if (pid == UINT32_MAX || task->pid != UINT32_MAX)
+		return;
+	task->pid = pid;
+	if (pid == task->tid)
+		task->space->pid = pid;
+	else
+		use_space(sym, task, task_get(sym, pid, pid, true)->space);
+}
+
+struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
+{
+	struct sym_private *p = sym->private;
+	struct task *task = p->last_task;
+	char name[16] = ":";
+	unsigned n = 1;
+
+	if (!task || task->tid != tid) {
+		task = map_find_ptr(&p->tasks_by_tid, tid);
+		if (task)
+			p->last_task = task;
+	}
+	if (task) {
+		if (task->pid != pid)
+			learn_pid(sym, task, pid);
+		return task;
+	}
+	if (!create)
+		return NULL;
+	task = arena_zalloc(&p->arena, sizeof(*task));
+	task->pid = pid;
+	task->tid = tid;
+	task->ppid = UINT32_MAX;
+	task->cpu = -1;
+	if (tid > INT32_MAX) {
+		name[n++] = '-';
+		n += num_put_u64(name + n, -(uint64_t)(int32_t)tid);
+	} else {
+		n += num_put_u64(name + n, tid);
+	}
+	task->comm = intern_str(&sym->strings, (struct str){name, n});
+	task->index = (uint32_t)sym->tasks.n;
+	vec_push(&sym->tasks, task);
+	map_set_ptr(&p->tasks_by_tid, tid, task);
+	if (pid == tid || pid == UINT32_MAX)
+		use_space(sym, task, space_new(sym, pid));
+	else
+		use_space(sym, task, task_get(sym, pid, pid, true)->space);
+	p->last_task = task;
+	return task;
+}
+
+struct task *sym_task(struct sym *sym, uint32_t pid, uint32_t tid)
+{
+	return task_get(sym, pid, tid, true);
+}
+
+struct task *sym_find_task(struct sym *sym, uint32_t tid)
+{
+	return map_find_ptr(&sym->private->tasks_by_tid, tid);
+}
+
+void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_t time)
+{
+	task->comm = intern_text(&sym->strings, comm);
+	task->comm_set = true;
+	task->comm_time = time;
+}
+
+static void task_remove(struct sym *sym, struct task *task)
+{
+	map_remove(&sym->private->tasks_by_tid, task->tid);
+	if (sym->private->last_task == task)
+		sym->private->last_task = NULL;
+	task_died(sym, task);
+}
+
+void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
+{
+	struct task *task = task_get(sym, fork->pid, fork->tid, false);
+	struct task *parent = task_get(sym, fork->ppid, fork->ptid, true);
+
+	// Another process had the parent's number and its end was lost.
+	if (parent->pid != fork->ppid) {
+		task_remove(sym, parent);
+		if (task == parent)
+			task = NULL;
+		parent = task_get(sym, fork->ppid, fork->ptid, true);
+	}
+	if (task)
+		task_remove(sym, task);
+	task = task_get(sym, fork->pid, fork->tid, true);
+	if (parent->comm_set) {
+		task->comm = parent->comm;
+		task->comm_set = true;
+		task->comm_time = time;
+	}
+	task->ppid = parent->tid;
+	task->start_time = time;
+	// A synthesized fork has its maps told by MMAP records (PERF_RECORD_MISC_FORK_EXEC).
+	if (task->pid != parent->pid && task->space != parent->space &&
+	    !(fork->header.misc & (1 << 13)))
+		space_clone(sym, task->space, parent->space);
+}
+
+void task_exit(struct sym *sym, const struct record_task *exit)
+{
+	struct task *task = task_get(sym, exit->pid, exit->tid, false);
+
+	if (task)
+		task_died(sym, task);
+}
