@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the files of `sonde flamegraph` share: where stacks come from.
+#pragma once
+#include "base/str.h"
+#include "flow/filter.h"
+#include "sym/sym.h"
+#include "view/flame.h"
+
+// Which samples count and under which frames they stand.
+struct stack_options {
+	const char *event;	  // only this one: its name, its name without modifiers, or a glob; NULL: the first that is seen
+	bool all_events;	  // each under a frame of its own
+	bool per_pid, per_tid;	  // base frames "comm-PID", "comm-PID/TID" in place of "comm"
+	bool no_base;		  // no base frame for the command's name
+	bool by_period;		  // a sample counts its period, else 1
+	bool reverse;		  // innermost frame first
+	unsigned side;		  // FLAME_BEFORE or FLAME_AFTER
+	bool force;
+	struct filter_options filter;
+	struct sym_options sym;
+};
+
+// What was there, to be told with the result.
+struct stack_counts {
+	uint64_t samples;	    // in the tree
+	uint64_t filtered;	    // not wanted by the filter
+	uint64_t other_events;	    // of events that were not asked for
+	uint64_t bad_lines, first_bad_line; // of text
+	char *events;		    // names of the other events, ", " between; heap
+	char *event;		    // the one that was taken, when it was one; heap
+	bool damaged;		    // the recording stops in the middle
+};
+void stack_counts_done(struct stack_counts *counts);
+
+enum stack_format { STACKS_UNKNOWN, STACKS_RECORDING, STACKS_FOLDED, STACKS_SCRIPT };
+// By content.
+enum stack_format stack_format_of(struct str bytes);
+
+// All stacks of a file, "-" for stdin, into the tree. -errno with a sentence; nothing in it is no error here.
+int stacks_from_file(struct flame *flame, const char *path, const struct stack_options *options,
+		     struct stack_counts *ret);
+// `perf script` text: default fields, with or without CPU, time, period, tid.
+int stacks_from_script(struct flame *flame, struct str text, const struct stack_options *options,
+		       struct stack_counts *ret);
+int stacks_from_recording(struct flame *flame, const char *path, const struct stack_options *options,
+			  struct stack_counts *ret);
+
+// Does the event's name answer to what -e says?
+bool stack_event_is(const char *name, const char *wanted);
+// Notes an event that was left out.
+void stack_counts_other(struct stack_counts *counts, struct str event);
+
+// Records a command with call graphs into a new temporary file. ret_path: heap, the caller unlinks and frees it.
+struct live_options {
+	const char *frequency, *event, *call_graph; // as typed, NULL: default
+	bool all_cpus;
+};
+int flamegraph_record(const struct live_options *options, char **command, char **ret_path);

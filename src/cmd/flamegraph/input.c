@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From a file or stdin, whatever it holds.
+#include "base/err.h"
+#include "base/file.h"
+#include "cmd/flamegraph/flamegraph.h"
+#include "view/folded.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+void stack_counts_done(struct stack_counts *counts)
+{
+	free(counts->events);
+	free(counts->event);
+	counts->events = counts->event = NULL;
+}
+
+bool stack_event_is(const char *name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return strcmp(name, wanted) == 0 || text_glob(name, wanted) || (strncmp(name, wanted, n) == 0 && name[n] == ':');
+}
+
+void stack_counts_other(struct stack_counts *counts, struct str event)
+{
+	struct str rest = str_of(counts->events);
+
+	while (rest.p) {
+		struct str known = str_trim(str_cut(&rest, ','));
+
+		if (str_eq(known, event))
+			return;
+	}
+	char *longer = counts->events ? text_dup_fmt("%s, %.*s", counts->events, STR_FMT(event)) : str_dup(event);
+	free(counts->events);
+	counts->events = longer;
+}
+
+enum stack_format stack_format_of(struct str bytes)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+	} recordings[] = {
+		{"PERFILE2", 8}, {"2ELIFREP", 8}, {"PERFFILE", 8}, {"ELIFFREP", 8}, {"\x1f\x8b", 2}, {"\x28\xb5\x2f\xfd", 4},
+	};
+	struct str rest = bytes;
+	unsigned lines = 0, folded = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
+		if (bytes.n >= recordings[i].n && memcmp(bytes.p, recordings[i].magic, recordings[i].n) == 0)
+			return STACKS_RECORDING;
+	}
+	while (rest.p && lines < 100) {
+		struct str line = str_cut(&rest, '\n');
+
+		if (memchr(line.p, 0, line.n))
+			return STACKS_UNKNOWN;
+		if (line.n && line.p[0] == '\t')
+			return STACKS_SCRIPT;
+		if (!str_trim(line).n || line.p[0] == '#')
+			continue;
+		lines++;
+		folded += folded_is_line(line);
+	}
+	if (!lines)
+		return STACKS_UNKNOWN;
+	return folded * 2 > lines ? STACKS_FOLDED : STACKS_SCRIPT;
+}
+
+static int read_text(struct flame *flame, struct str text, enum stack_format format, const struct stack_options *options,
+		     struct stack_counts *ret)
+{
+	if (format == STACKS_SCRIPT)
+		return stacks_from_script(flame, text, options, ret);
+	struct folded_result result;
+	folded_read(flame, text, &(struct folded_options){.side = options->side, .reverse = options->reverse}, &result);
+	ret->samples = result.lines;
+	ret->bad_lines = result.bad_lines;
+	ret->first_bad_line = result.first_bad_line;
+	return 0;
+}
+
+// Stdin as a file that can be read twice: itself when it is one, else a copy in memory.
+static int seekable_stdin(int *ret_fd)
+{
+	struct stat st;
+	char *buf;
+	ssize_t n;
+	int fd, err = 0;
+
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
+		*ret_fd = dup(STDIN_FILENO);
+		return *ret_fd < 0 ? fail(errno, "dup of stdin failed: %s", strerror(errno)) : 0;
+	}
+	fd = memfd_create("stdin", MFD_CLOEXEC);
+	if (fd < 0)
+		return fail(errno, "no memory file for stdin: %s", strerror(errno));
+	buf = xmalloc(1 << 20);
+	while (!err && (n = read(STDIN_FILENO, buf, 1 << 20)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			err = fail(errno, "reading stdin failed: %s", strerror(errno));
+		else if ((err = write_all(fd, buf, (size_t)n)) < 0)
+			err = fail(-err, "no memory for what stdin holds: %s", strerror(-err));
+	}
+	free(buf);
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	lseek(fd, 0, SEEK_SET);
+	*ret_fd = fd;
+	return 0;
+}
+
+int stacks_from_file(struct flame *flame, const char *path, const struct stack_options *options,
+		     struct stack_counts *ret)
+{
+	auto_close int fd = -1;
+	const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
+	struct mapped mapped;
+	char by_fd[32];
+	int err;
+
+	*ret = (struct stack_counts){0};
+	if (strcmp(path, "-") == 0) {
+		err = seekable_stdin(&fd);
+		if (err < 0)
+			return err;
+		snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", fd);
+		path = by_fd;
+		err = file_map_fd(&mapped, fd, name);
+	} else {
+		err = file_map(&mapped, path);
+	}
+	if (err < 0)
+		return err;
+	struct str bytes = {(const char *)mapped.p, mapped.n};
+	enum stack_format format = stack_format_of(bytes);
+	if (format == STACKS_FOLDED || format == STACKS_SCRIPT)
+		err = read_text(flame, bytes, format, options, ret);
+	file_unmap(&mapped);
+	if (format == STACKS_RECORDING)
+		err = stacks_from_recording(flame, path, options, ret);
+	else if (format == STACKS_UNKNOWN && !bytes.n)
+		err = fail(ENODATA, "%s is empty", name);
+	else if (format == STACKS_UNKNOWN)
+		err = fail(EINVAL, "%s is neither a recording (perf.data) nor text with stacks (folded, or of perf script)", name);
+	return err;
+}

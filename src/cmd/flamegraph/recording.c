@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From a recording. Each distinct stack is resolved once (sym/stacks.h); a sample adds to one counter; the tree is
+// made at the end.
+#include "base/hash.h"
+#include "base/map.h"
+#include "cmd/flamegraph/flamegraph.h"
+#include "flow/session.h"
+#include "sym/stacks.h"
+
+// Under what a sample's stack stands.
+struct base {
+	uint32_t event, comm, pid, tid; // UINT32_MAX: makes no difference
+};
+
+struct taker {
+	const struct stack_options *options;
+	struct stack_counts *counts;
+	struct filter *filter;
+	struct stacks stacks;
+	struct event *first_event;
+	VEC(struct base) bases;
+	struct map base_ids;
+	struct map values; // base << 32 | stack -> sum
+	// of the sample before: most follow in the same task
+	struct task *last_task;
+	struct event *last_event;
+	uint32_t last_comm, last_base;
+};
+
+enum { EVENT_ASKED = 1, EVENT_OTHER = 2 }; // in event->user
+
+static bool event_wanted(struct taker *taker, struct event *event)
+{
+	const struct stack_options *options = taker->options;
+
+	if (options->all_events)
+		return true;
+	if (!options->event) {
+		if (!taker->first_event)
+			taker->first_event = event;
+		return event == taker->first_event;
+	}
+	if (!event->user)
+		event->user = (void *)(uintptr_t)(stack_event_is(event->name, options->event) ? EVENT_ASKED : EVENT_OTHER);
+	return event->user == (void *)(uintptr_t)EVENT_ASKED;
+}
+
+static uint32_t base_of(struct taker *taker, struct event *event, struct task *task)
+{
+	const struct stack_options *options = taker->options;
+	struct base base = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	bool is_new;
+
+	if (task == taker->last_task && event == taker->last_event && task->comm == taker->last_comm)
+		return taker->last_base;
+	if (options->all_events)
+		base.event = event->index;
+	if (!options->no_base)
+		base.comm = task->comm;
+	if (options->per_pid || options->per_tid)
+		base.pid = task->pid;
+	if (options->per_tid)
+		base.tid = task->tid;
+	uint64_t key = hash_mix((uint64_t)base.event << 32 | base.comm, (uint64_t)base.pid << 32 | base.tid);
+	uint64_t *id = map_at(&taker->base_ids, key, &is_new);
+	if (is_new) {
+		*id = taker->bases.n;
+		vec_push(&taker->bases, base);
+	}
+	taker->last_task = task;
+	taker->last_event = event;
+	taker->last_comm = task->comm;
+	taker->last_base = (uint32_t)*id;
+	return (uint32_t)*id;
+}
+
+static int take_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
+		       struct task *task, const struct record *record)
+{
+	struct taker *taker = arg;
+
+	if (!event_wanted(taker, event)) {
+		if (!taker->counts->other_events++ || !taker->options->event)
+			stack_counts_other(taker->counts, str_of(event->name));
+		return 0;
+	}
+	if (!filter_sample(taker->filter, sample) ||
+	    (taker->options->filter.comms && task && !filter_comm(taker->filter, task_comm(session->sym, task)))) {
+		taker->counts->filtered++;
+		return 0;
+	}
+	if (!task)
+		task = sym_task(session->sym, UINT32_MAX, 0);
+	uint32_t base = base_of(taker, event, task);
+	uint32_t stack = stacks_of_sample(&taker->stacks, task, sample);
+	*map_at(&taker->values, (uint64_t)base << 32 | stack, NULL) += taker->options->by_period ? sample->period : 1;
+	taker->counts->samples++;
+	return 0;
+}
+
+static int start(void *arg, struct session *session)
+{
+	struct taker *taker = arg;
+
+	if (taker->filter)
+		return 0;
+	return filter_new(&taker->filter, &taker->options->filter, session->recording);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static enum flame_kind kind_of(const struct frame *frame)
+{
+	if (frame->sym && frame->sym->inlined)
+		return FLAME_INLINED;
+	if (!frame->dso)
+		return frame->cpumode == PERF_RECORD_MISC_KERNEL || frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL
+			       ? FLAME_KERNEL
+			       : FLAME_PLAIN;
+	switch (frame->dso->kind) {
+	case DSO_KERNEL:
+	case DSO_MODULE:
+	case DSO_GUEST_KERNEL:
+	case DSO_GUEST_MODULE:
+	case DSO_BPF:
+	case DSO_OOL:
+	case DSO_HYPERVISOR:
+		return FLAME_KERNEL;
+	case DSO_ANON:
+		return frame->sym ? FLAME_JIT : FLAME_PLAIN;
+	default:
+		return strstr(frame->dso->long_name, "jitted-") ? FLAME_JIT : FLAME_PLAIN;
+	}
+}
+
+struct maker {
+	struct taker *taker;
+	struct flame *flame;
+	const struct session *session;
+	struct flame_frame *frames; // by frame id; name.p NULL: not yet
+	struct arena arena;
+	struct map nodes; // base << 32 | stack -> node of the tree, when not reversed
+	VEC(uint32_t) path;
+};
+
+static struct flame_frame frame_of(struct maker *maker, uint32_t id)
+{
+	struct flame_frame *known = &maker->frames[id];
+
+	if (!known->name.p) {
+		const struct frame *frame = &maker->taker->stacks.frames.v[id];
+		const char *file = frame->dso ? base_name(frame->dso->short_name) : "[unknown]";
+
+		known->kind = kind_of(frame);
+		if (frame->sym && frame->sym->name[0])
+			known->name = str_of(frame->sym->name);
+		else
+			known->name = str_of(file[0] == '[' ? file : arena_fmt(&maker->arena, "[%s]", file));
+	}
+	return *known;
+}
+
+static uint32_t event_node(struct maker *maker, const struct base *base)
+{
+	if (base->event == UINT32_MAX)
+		return 0;
+	const struct event *event = maker->session->recording->events.v[base->event];
+	return flame_child(maker->flame, 0, (struct flame_frame){str_of(event->name), FLAME_PLAIN});
+}
+
+static uint32_t task_node(struct maker *maker, const struct base *base, uint32_t parent)
+{
+	struct str name;
+
+	if (base->comm == UINT32_MAX && base->pid == UINT32_MAX)
+		return parent;
+	name = base->comm == UINT32_MAX ? STR("task") : maker->session->sym->strings.strings.v[base->comm];
+	if (base->tid != UINT32_MAX)
+		name = str_of(arena_fmt(&maker->arena, "%.*s-%d/%d", STR_FMT(name), (int)base->pid, (int)base->tid));
+	else if (base->pid != UINT32_MAX)
+		name = str_of(arena_fmt(&maker->arena, "%.*s-%d", STR_FMT(name), (int)base->pid));
+	return flame_child(maker->flame, parent, (struct flame_frame){name, FLAME_PLAIN});
+}
+
+static uint32_t reversed_node(struct maker *maker, const struct base *base, uint32_t stack)
+{
+	const struct stacks *stacks = &maker->taker->stacks;
+	uint32_t node = event_node(maker, base);
+
+	for (; stack; stack = stacks->nodes.v[stack].parent)
+		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+	return task_node(maker, base, node);
+}
+
+// Every prefix of a stack is made once a base.
+static uint32_t forward_node(struct maker *maker, uint32_t base_id, uint32_t stack)
+{
+	const struct stacks *stacks = &maker->taker->stacks;
+	const struct base *base = &maker->taker->bases.v[base_id];
+	uint64_t high = (uint64_t)base_id << 32, *known;
+	uint32_t node;
+
+	vec_clear(&maker->path);
+	while (!(known = map_find(&maker->nodes, high | stack)) && stack) {
+		vec_push(&maker->path, stack);
+		stack = stacks->nodes.v[stack].parent;
+	}
+	if (known) {
+		node = (uint32_t)*known;
+	} else {
+		node = task_node(maker, base, event_node(maker, base));
+		*map_at(&maker->nodes, high, NULL) = node;
+	}
+	while (maker->path.n) {
+		stack = vec_pop(&maker->path);
+		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+		*map_at(&maker->nodes, high | stack, NULL) = node;
+	}
+	return node;
+}
+
+static void make_tree(struct taker *taker, struct flame *flame, const struct session *session)
+{
+	struct maker maker = {.taker = taker, .flame = flame, .session = session};
+	struct map_slot slot;
+
+	maker.frames = xcalloc(taker->stacks.frames.n, sizeof(*maker.frames));
+	for (size_t i = 0; map_next(&taker->values, &i, &slot);) {
+		uint32_t base = (uint32_t)(slot.key >> 32), stack = (uint32_t)slot.key;
+		uint32_t node = taker->options->reverse ? reversed_node(&maker, &taker->bases.v[base], stack)
+							: forward_node(&maker, base, stack);
+
+		flame_add(flame, node, taker->options->side, (double)slot.value);
+	}
+	free(maker.frames);
+	arena_done(&maker.arena);
+	map_done(&maker.nodes);
+	vec_done(&maker.path);
+}
+
+int stacks_from_recording(struct flame *flame, const char *path, const struct stack_options *options,
+			  struct stack_counts *ret)
+{
+	static const struct session_hooks hooks = {.sample = take_sample, .start = start};
+	struct session_options session_options = {.path = path, .force = options->force, .sym = options->sym};
+	struct taker taker = {.options = options, .counts = ret};
+	struct session *session;
+	int err = session_open(&session, &session_options);
+
+	if (err < 0)
+		return err;
+	stacks_init(&taker.stacks, session->sym, FRAME_BY_FUNCTION);
+	if (!session->recording->is_pipe)
+		err = start(&taker, session);
+	if (err >= 0)
+		err = session_process(session, &hooks, &taker);
+	if (err >= 0) {
+		make_tree(&taker, flame, session);
+		ret->damaged = session_warn(session) > 0;
+		if (taker.first_event)
+			ret->event = xstrdup(taker.first_event->name);
+		err = 0;
+	}
+	stacks_done(&taker.stacks);
+	vec_done(&taker.bases);
+	map_done(&taker.base_ids);
+	map_done(&taker.values);
+	filter_free(taker.filter);
+	session_close(session);
+	return err;
+}
