@@ -15,6 +15,7 @@ struct writer_event {
 	const char *unit;
 	double scale;
 	const char *tp_system, *tp_name; // of tracepoints, else NULL
+	const char *group_name;		 // of a leader whose group has a name, else NULL
 };
 
 struct writer_options {
@@ -22,7 +23,7 @@ struct writer_options {
 	int zstd_level; // 0: not compressed
 	uint32_t compress_mmap_bytes; // what HEADER_COMPRESSED says
 	bool no_buildid, buildid_all, buildid_mmap;
-	const char *const *command_line; // NULL-terminated
+	const char *const *command_line; // NULL-terminated; without the program's path ("record", ...)
 	bool has_clockid;
 	uint32_t clockid;
 	bool branch_stack;

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "data/writer.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "data/features_write.h"
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <zstd.h>
+
+enum {
+	BUFFER_SIZE = 1 << 18,
+	PACKED_RECORD_MAX = 65535 - 64, // whole COMPRESSED records
+	DEFAULT_CHUNK = 1 << 17,
+};
+
+static const uint64_t magic = 0x32454c4946524550ull; // "PERFILE2"
+
+struct file_section {
+	uint64_t offset, size;
+};
+
+struct file_header {
+	uint64_t magic, size, attr_size;
+	struct file_section attrs, data, event_types;
+	uint64_t features[4];
+};
+
+struct writer {
+	int fd;
+	struct writer_options options;
+	struct writer_event *events; // copies; the texts and ids are copies, too
+	size_t events_n;
+	struct arena arena;
+	uint32_t attr_size;
+	struct file_header header;
+
+	uint8_t *buf;
+	size_t n;
+	uint64_t written; // bytes of the file in front of buf
+	int error;	  // first -errno; nothing is written from then on
+
+	ZSTD_CCtx *zstd;
+	uint8_t *chunk; // waits to be packed
+	size_t chunk_n, chunk_size;
+	uint64_t bytes_in, bytes_packed;
+
+	uint64_t first_sample_ns, last_sample_ns, wall_clock_ns, clock_id_time_ns;
+	struct out build_ids;
+	VEC(struct auxtrace_entry) auxtrace;
+};
+
+static int failed(struct writer *writer, int err)
+{
+	if (!writer->error)
+		writer->error = err;
+	if (err == -ENOSPC || err == -EDQUOT)
+		return fail(-err, "can't write the recording: the disk is full; what was written so "
+				  "far can be read");
+	if (err == -EPIPE)
+		return fail(EPIPE, "can't write the recording: its reader is gone");
+	return fail(-err, "can't write the recording: %s", strerror(-err));
+}
+
+// How far do whole records (with the AUX data behind them) go in `n` bytes?
+static size_t whole_records(const uint8_t *p, size_t n)
+{
+	size_t at = 0;
+
+	while (n - at >= sizeof(struct perf_event_header)) {
+		struct perf_event_header header;
+		uint64_t size, extra = 0;
+
+		memcpy(&header, p + at, sizeof(header));
+		size = header.size;
+		if (header.type == RECORD_AUXTRACE && n - at >= 16)
+			memcpy(&extra, p + at + 8, sizeof(extra));
+		if (size < sizeof(header) || size > n - at || extra > n - at - size)
+			break;
+		at += size + extra;
+	}
+	return at;
+}
+
+// As write_all, but says how much was written.
+static int write_some(int fd, const uint8_t *p, size_t n, size_t *ret_done)
+{
+	*ret_done = 0;
+	while (*ret_done < n) {
+		ssize_t got = write(fd, p + *ret_done, n - *ret_done);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		*ret_done += (size_t)got;
+	}
+	return 0;
+}
+
+static int write_out(struct writer *writer, const uint8_t *p, size_t n)
+{
+	size_t done;
+	int err;
+
+	if (writer->error)
+		return writer->error;
+	err = write_some(writer->fd, p, n, &done);
+	writer->written += done;
+	return err < 0 ? failed(writer, err) : 0;
+}
+
+static int flush(struct writer *writer)
+{
+	size_t n = writer->n;
+
+	writer->n = 0;
+	return n ? write_out(writer, writer->buf, n) : writer->error;
+}
+
+static int put(struct writer *writer, const void *p, size_t n)
+{
+	int err;
+
+	if (writer->n + n > BUFFER_SIZE) {
+		err = flush(writer);
+		if (err < 0)
+			return err;
+	}
+	if (n >= BUFFER_SIZE / 2)
+		return write_out(writer, p, n);
+	memcpy(writer->buf + writer->n, p, n);
+	writer->n += n;
+	return 0;
+}
+
+// ---- packing
+
+static int pack(struct writer *writer)
+{
+	ZSTD_inBuffer in = {writer->chunk, writer->chunk_n, 0};
+	uint8_t record[PACKED_RECORD_MAX];
+	size_t left;
+	int err;
+
+	if (!writer->chunk_n)
+		return writer->error;
+	do {
+		struct perf_event_header header = {.type = RECORD_COMPRESSED};
+		ZSTD_outBuffer out = {record + sizeof(header), sizeof(record) - sizeof(header), 0};
+
+		left = ZSTD_compressStream2(writer->zstd, &out, &in, ZSTD_e_flush);
+		if (ZSTD_isError(left))
+			return failed(writer, -EIO);
+		if (!out.pos)
+			break;
+		header.size = (uint16_t)(sizeof(header) + out.pos);
+		memcpy(record, &header, sizeof(header));
+		writer->bytes_packed += header.size;
+		err = put(writer, record, header.size);
+		if (err < 0)
+			return err;
+	} while (left || in.pos < in.size);
+	writer->bytes_in += writer->chunk_n;
+	writer->chunk_n = 0;
+	return 0;
+}
+
+int writer_records(struct writer *writer, const void *records, size_t size)
+{
+	const uint8_t *p = records;
+	int err = writer->error;
+
+	if (!writer->zstd)
+		return err < 0 ? err : put(writer, records, size);
+	while (size && err >= 0) {
+		size_t n = MIN(size, writer->chunk_size - writer->chunk_n);
+
+		memcpy(writer->chunk + writer->chunk_n, p, n);
+		writer->chunk_n += n;
+		p += n;
+		size -= n;
+		if (writer->chunk_n == writer->chunk_size)
+			err = pack(writer);
+	}
+	return err;
+}
+
+int writer_record2(struct writer *writer, const void *head, size_t head_size, const void *tail,
+		   size_t tail_size)
+{
+	struct perf_event_header header;
+	int err = pack(writer);
+
+	memcpy(&header, head, sizeof(header));
+	if (err >= 0 && header.type == RECORD_AUXTRACE && !writer->options.pipe)
+		vec_push(&writer->auxtrace, ((struct auxtrace_entry){
+						    .offset = writer->written + writer->n,
+						    .size = header.size,
+					    }));
+	if (err >= 0 && writer->n + head_size + tail_size > BUFFER_SIZE)
+		err = flush(writer);
+	if (err >= 0)
+		err = put(writer, head, head_size);
+	return err < 0 ? err : put(writer, tail, tail_size);
+}
+
+static int put_mark(struct writer *writer, uint32_t type)
+{
+	struct perf_event_header header = {.type = type, .size = sizeof(header)};
+	int err = pack(writer);
+
+	if (err >= 0)
+		err = put(writer, &header, sizeof(header));
+	// a reader of the pipe shall see it now, and a kill -9 shall cost little
+	return err < 0 ? err : flush(writer);
+}
+
+int writer_round(struct writer *writer)
+{
+	return put_mark(writer, RECORD_FINISHED_ROUND);
+}
+
+int writer_init_done(struct writer *writer)
+{
+	return put_mark(writer, RECORD_FINISHED_INIT);
+}
+
+uint64_t writer_bytes(const struct writer *writer)
+{
+	return writer->written + writer->n + writer->chunk_n;
+}
+
+void writer_sample_time(struct writer *writer, uint64_t first_ns, uint64_t last_ns)
+{
+	writer->first_sample_ns = first_ns;
+	writer->last_sample_ns = last_ns;
+	writer->options.has_sample_time = true;
+}
+
+void writer_build_id(struct writer *writer, const struct recorded_build_id *id)
+{
+	size_t n = strlen(id->name) + 1, padded = (n + 63) & ~(size_t)63;
+	struct {
+		struct perf_event_header header;
+		int32_t pid;
+		uint8_t id[24]; // 20, the size, 3 unused
+	} record = {
+		.header = {.type = RECORD_HEADER_BUILD_ID,
+			   .misc = id->misc | 1 << 15, // PERF_RECORD_MISC_BUILD_ID_SIZE
+			   .size = (uint16_t)(sizeof(record) + padded)},
+		.pid = id->pid,
+	};
+
+	if (padded > 4096 + 64)
+		return;
+	memcpy(record.id, id->id, sizeof(id->id));
+	record.id[20] = id->id_size;
+	if (!writer->options.pipe) {
+		record.header.type = 0; // as perf leaves it in the table
+		out_bytes(&writer->build_ids, &record, sizeof(record));
+		out_bytes(&writer->build_ids, id->name, n);
+		out_fill(&writer->build_ids, 0, padded - n);
+		return;
+	}
+	uint8_t bytes[sizeof(record) + 4096 + 64] = {0};
+	memcpy(bytes, &record, sizeof(record));
+	memcpy(bytes + sizeof(record), id->name, n);
+	writer_records(writer, bytes, record.header.size);
+}
+
+// ---- the beginning
+
+static void copy_events(struct writer *writer, const struct writer_event *events)
+{
+	for (size_t i = 0; i < writer->events_n; i++) {
+		struct writer_event *event = &writer->events[i];
+		struct arena *arena = &writer->arena;
+
+		*event = events[i];
+		if (event->ids_n)
+			event->ids = arena_memdup(arena, event->ids, event->ids_n * sizeof(uint64_t));
+		event->name = event->name ? arena_strdup(arena, str_of(event->name)) : "";
+		event->unit = event->unit ? arena_strdup(arena, str_of(event->unit)) : NULL;
+		event->tp_system =
+			event->tp_system ? arena_strdup(arena, str_of(event->tp_system)) : NULL;
+		event->tp_name = event->tp_name ? arena_strdup(arena, str_of(event->tp_name)) : NULL;
+		event->group_name =
+			event->group_name ? arena_strdup(arena, str_of(event->group_name)) : NULL;
+		event->attr.size = writer->attr_size;
+	}
+}
+
+static struct feature_facts facts_of(const struct writer *writer)
+{
+	return (struct feature_facts){
+		.events = writer->events,
+		.events_n = writer->events_n,
+		.options = &writer->options,
+		.attr_size = writer->attr_size,
+		.first_sample_ns = writer->first_sample_ns,
+		.last_sample_ns = writer->last_sample_ns,
+		.bytes_in = writer->bytes_in,
+		.bytes_packed = writer->bytes_packed,
+		.wall_clock_ns = writer->wall_clock_ns,
+		.clock_id_time_ns = writer->clock_id_time_ns,
+		.build_ids = &writer->build_ids,
+		.auxtrace = writer->auxtrace.v,
+		.auxtrace_n = writer->auxtrace.n,
+	};
+}
+
+// The header, the ids of each event, the attrs: as perf lays them out.
+static int start_file(struct writer *writer)
+{
+	struct file_header *header = &writer->header;
+	struct out out;
+	int err;
+
+	*header = (struct file_header){
+		.magic = magic,
+		.size = sizeof(*header),
+		.attr_size = writer->attr_size + sizeof(struct file_section),
+	};
+	out_init_memory(&out);
+	out_bytes(&out, header, sizeof(*header));
+	for (size_t i = 0; i < writer->events_n; i++)
+		out_bytes(&out, writer->events[i].ids, writer->events[i].ids_n * sizeof(uint64_t));
+	header->attrs.offset = out.n;
+	header->attrs.size = writer->events_n * header->attr_size;
+	for (size_t i = 0, at = sizeof(*header); i < writer->events_n; i++) {
+		struct file_section ids = {at, writer->events[i].ids_n * sizeof(uint64_t)};
+
+		at += ids.size;
+		out_bytes(&out, &writer->events[i].attr, writer->attr_size);
+		out_bytes(&out, &ids, sizeof(ids));
+	}
+	header->data.offset = out.n;
+	memcpy(out.buf, header, sizeof(*header));
+	err = write_all(writer->fd, out.buf, out.n);
+	writer->written = out.n;
+	out_done(&out);
+	return err < 0 ? failed(writer, err) : 0;
+}
+
+static int put_record(struct writer *writer, uint32_t type, const void *body, size_t size)
+{
+	struct perf_event_header header = {.type = type};
+	size_t padded = (size + 7) & ~(size_t)7;
+	static const uint8_t zeros[8];
+	int err;
+
+	if (padded > 65535 - sizeof(header))
+		return 0; // what does not fit into a record is left out
+	header.size = (uint16_t)(sizeof(header) + padded);
+	err = put(writer, &header, sizeof(header));
+	if (err >= 0)
+		err = put(writer, body, size);
+	return err < 0 ? err : put(writer, zeros, padded - size);
+}
+
+static int put_update(struct writer *writer, const struct writer_event *event, uint64_t type,
+		      struct str body)
+{
+	uint64_t head[2] = {type, event->ids_n ? event->ids[0] : 0};
+	struct out out;
+	int err;
+
+	out_init_memory(&out);
+	out_bytes(&out, head, sizeof(head));
+	out_str(&out, body);
+	err = put_record(writer, RECORD_EVENT_UPDATE, out.buf, out.n);
+	out_done(&out);
+	return err;
+}
+
+// What attrs can't say: unit and scale, and in a pipe the name.
+static int put_updates(struct writer *writer)
+{
+	enum { UNIT, SCALE, NAME };
+	int err = 0;
+
+	for (size_t i = 0; i < writer->events_n && err >= 0; i++) {
+		const struct writer_event *event = &writer->events[i];
+
+		if (event->unit && *event->unit)
+			err = put_update(writer, event, UNIT,
+					 (struct str){event->unit, strlen(event->unit) + 1});
+		if (err >= 0 && event->scale != 0 && event->scale != 1)
+			err = put_update(writer, event, SCALE,
+					 (struct str){(const char *)&event->scale, 8});
+		if (err >= 0 && writer->options.pipe && *event->name)
+			err = put_update(writer, event, NAME,
+					 (struct str){event->name, strlen(event->name) + 1});
+	}
+	return err;
+}
+
+static int put_attrs(struct writer *writer)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < writer->events_n && err >= 0; i++) {
+		const struct writer_event *event = &writer->events[i];
+		size_t ids_max = (65535 - 8 - writer->attr_size) / 8;
+		struct out out;
+
+		out_init_memory(&out);
+		out_bytes(&out, &event->attr, writer->attr_size);
+		out_bytes(&out, event->ids, MIN(event->ids_n, ids_max) * sizeof(uint64_t));
+		err = put_record(writer, RECORD_HEADER_ATTR, out.buf, out.n);
+		out_done(&out);
+	}
+	return err;
+}
+
+static int put_features(struct writer *writer)
+{
+	struct feature_facts facts = facts_of(writer);
+	struct out out;
+	int err = 0;
+
+	out_init_memory(&out);
+	for (uint64_t id = 1; id < FEATURE_LAST && err >= 0; id++) {
+		out.n = 0;
+		out_bytes(&out, &id, sizeof(id));
+		if (feature_in_pipe((uint32_t)id) && feature_write(&out, &facts, (uint32_t)id))
+			err = put_record(writer, RECORD_HEADER_FEATURE, out.buf, out.n);
+	}
+	if (err >= 0) {
+		uint64_t end = FEATURE_LAST;
+
+		err = put_record(writer, RECORD_HEADER_FEATURE, &end, sizeof(end));
+	}
+	out_done(&out);
+	return err;
+}
+
+static int put_tracing_data(struct writer *writer)
+{
+	struct {
+		struct perf_event_header header;
+		uint32_t size;
+	} __attribute__((packed)) record = {
+		.header = {.type = RECORD_HEADER_TRACING_DATA, .size = sizeof(record)},
+	};
+	struct out out;
+	int err;
+
+	out_init_memory(&out);
+	err = tracing_data_write(&out, writer->events, writer->events_n,
+				 writer->options.root ? writer->options.root : "");
+	if (err < 0) {
+		inform("the recording lacks the formats of its tracepoints: %s", err_sentence());
+	} else if (err) {
+		out_fill(&out, 0, -out.n & 7);
+		record.size = (uint32_t)out.n;
+		err = put(writer, &record, sizeof(record));
+		if (err >= 0)
+			err = put(writer, out.buf, out.n);
+	}
+	out_done(&out);
+	return writer->error;
+}
+
+static int start_pipe(struct writer *writer)
+{
+	uint64_t head[2] = {magic, sizeof(head)};
+	int err = put(writer, head, sizeof(head));
+
+	if (err >= 0)
+		err = put_attrs(writer);
+	if (err >= 0)
+		err = put_updates(writer);
+	if (err >= 0)
+		err = put_tracing_data(writer);
+	if (err >= 0)
+		err = put_features(writer);
+	return err < 0 ? err : flush(writer);
+}
+
+static void start_clocks(struct writer *writer)
+{
+	struct timespec wall, own;
+
+	if (!writer->options.has_clockid)
+		return;
+	clock_gettime(CLOCK_REALTIME, &wall);
+	if (clock_gettime((clockid_t)writer->options.clockid, &own) < 0)
+		own = (struct timespec){0};
+	writer->wall_clock_ns = (uint64_t)wall.tv_sec * 1000000000 + (uint64_t)wall.tv_nsec;
+	writer->clock_id_time_ns = (uint64_t)own.tv_sec * 1000000000 + (uint64_t)own.tv_nsec;
+}
+
+int writer_new(struct writer **ret, int fd, const struct writer_event *events, size_t events_n,
+	       const struct writer_options *options)
+{
+	struct writer *writer = NEW(struct writer);
+	int err;
+
+	writer->fd = fd;
+	writer->options = *options;
+	writer->attr_size = attr_write_size(events, events_n);
+	writer->events = xcalloc(events_n + 1, sizeof(*events));
+	writer->events_n = events_n;
+	copy_events(writer, events);
+	writer->buf = xmalloc(BUFFER_SIZE);
+	out_init_memory(&writer->build_ids);
+	start_clocks(writer);
+	if (options->zstd_level) {
+		uint32_t size = options->compress_mmap_bytes;
+
+		// perf unpacks each record into as many bytes as the header says
+		if (!size)
+			size = writer->options.compress_mmap_bytes = DEFAULT_CHUNK * 4;
+		writer->chunk_size = MIN(size, (uint32_t)DEFAULT_CHUNK);
+		writer->chunk = xmalloc(writer->chunk_size);
+	}
+	err = options->pipe ? start_pipe(writer) : start_file(writer);
+	if (err >= 0 && !options->pipe)
+		err = put_updates(writer);
+	if (err >= 0 && options->zstd_level) {
+		writer->zstd = ZSTD_createCCtx();
+		if (!writer->zstd)
+			alloc_failed();
+		ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, options->zstd_level);
+	}
+	if (err < 0) {
+		writer_free(writer);
+		return err;
+	}
+	*ret = writer;
+	return 0;
+}
+
+// ---- the end
+
+// After a failed write the file's end may lie inside a record: goes back to the last whole one.
+static void back_to_whole_record(struct writer *writer)
+{
+	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", writer->fd);
+	uint64_t start = writer->header.data.offset;
+	struct mapped file;
+
+	if (file_map(&file, path) < 0)
+		return;
+	if (file.n >= writer->written && writer->written >= start)
+		writer->written = start + whole_records(file.p + start, writer->written - start);
+	file_unmap(&file);
+}
+
+// The table of sections, then the sections.
+static int end_file(struct writer *writer)
+{
+	struct feature_facts facts = facts_of(writer);
+	struct file_section sections[FEATURE_LAST];
+	uint64_t bits[4] = {0}, at, table;
+	unsigned n = 0;
+	struct out out;
+	int err;
+
+	if (writer->error)
+		back_to_whole_record(writer);
+	at = writer->written;
+	out_init_memory(&out);
+	for (uint32_t id = 1; id < FEATURE_LAST; id++) {
+		size_t before = out.n;
+
+		if (!feature_write(&out, &facts, id))
+			continue;
+		bits[id / 64] |= 1ull << id % 64;
+		sections[n++] = (struct file_section){before, out.n - before};
+	}
+	table = n * sizeof(*sections);
+	for (unsigned i = 0; i < n; i++)
+		sections[i].offset += at + table;
+	writer->header.data.size = at - writer->header.data.offset;
+	// behind a partly written record (full disk) nothing else may stand
+	if (ftruncate(writer->fd, (off_t)at) < 0 || lseek(writer->fd, (off_t)at, SEEK_SET) < 0)
+		debug("the recording's end can't be moved: %s", strerror(errno));
+	err = write_all(writer->fd, sections, table);
+	if (err >= 0)
+		err = write_all(writer->fd, out.buf, out.n);
+	out_done(&out);
+	if (err >= 0)
+		memcpy(writer->header.features, bits, sizeof(bits));
+	else if (ftruncate(writer->fd, (off_t)at) < 0)
+		debug("the recording can't be cut: %s", strerror(errno));
+	if (pwrite(writer->fd, &writer->header, sizeof(writer->header), 0) !=
+	    sizeof(writer->header))
+		return fail(errno, "can't complete the recording's header: %s", strerror(errno));
+	return err < 0 ? failed(writer, err) : 0;
+}
+
+int writer_finish(struct writer *writer)
+{
+	int err = pack(writer), end;
+
+	if (err >= 0)
+		err = flush(writer);
+	if (writer->options.pipe)
+		return err;
+	end = end_file(writer);
+	if (err < 0 && end >= 0)
+		return failed(writer, err); // the first error's sentence again
+	return err < 0 ? err : end;
+}
+
+void writer_free(struct writer *writer)
+{
+	if (!writer)
+		return;
+	free(writer->events);
+	free(writer->buf);
+	free(writer->chunk);
+	ZSTD_freeCCtx(writer->zstd);
+	out_done(&writer->build_ids);
+	vec_done(&writer->auxtrace);
+	arena_done(&writer->arena);
+	free(writer);
+}
