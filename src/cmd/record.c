@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "cmd/core/command.h"
+#include "cmd/record/record.h"
+#include "flow/control.h"
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+
+#define AT(field) offsetof(struct record_options, field)
+#define FLAG(c, n, field, text)                                                                    \
+	{                                                                                          \
+		.kind = OPT_FLAG, .letter = (c), .name = (n), .offset = AT(field), .help = (text)  \
+	}
+#define TEXT(c, n, field, a, text)                                                                 \
+	{                                                                                          \
+		.kind = OPT_TEXT, .letter = (c), .name = (n), .offset = AT(field), .arg = (a),     \
+		.help = (text)                                                                     \
+	}
+#define CALL(c, n, fn, a, text)                                                                    \
+	{                                                                                          \
+		.kind = OPT_CALL, .letter = (c), .name = (n), .call = (fn), .arg = (a),            \
+		.help = (text)                                                                     \
+	}
+#define HEADING(text)                                                                              \
+	{                                                                                          \
+		.kind = OPT_GROUP, .help = (text)                                                  \
+	}
+#define UNSUPPORTED(n, a, why)                                                                     \
+	{                                                                                          \
+		.kind = OPT_CALL, .name = (n), .call = record_opt_unsupported, .arg = (a),         \
+		.help = (why), .hidden = true                                                      \
+	}
+
+static const struct opt record_table[] = {
+	HEADING("Whom to record"),
+	FLAG('a', "all-cpus", target.all_cpus, "everything on all CPUs"),
+	TEXT('C', "cpu", target.cpus, "LIST", "only these CPUs, such as 0,2-3"),
+	TEXT('p', "pid", target.pids, "LIST", "processes that are there already, with their threads and what they start"),
+	TEXT('t', "tid", target.tids, "LIST", "threads that are there already"),
+	TEXT('u', "uid", target.users, "USER", "the processes of a user"),
+	{.kind = OPT_LIST, .letter = 'G', .name = "cgroup", .offset = AT(cgroups), .arg = "NAMES",
+	 .help = "only tasks of these cgroups, one for each event in turn; needs -a"},
+	FLAG('i', "no-inherit", no_inherit, "not the children that the command starts"),
+	FLAG(0, "per-thread", target.per_thread, "a ring for each thread instead of each CPU"),
+	CALL(0, "exclude-perf", record_opt_exclude_perf, NULL, "not the recorder itself"),
+
+	HEADING("What to sample"),
+	CALL('e', "event", record_opt_event, "EVENT", "what to count down to the next sample; 'sonde list' shows what there is (default: cycles, else cpu-clock)"),
+	CALL(0, "filter", record_opt_filter, "FILTER", "of the tracepoint before it: only records for which this holds"),
+	CALL('F', "freq", record_opt_frequency, "HZ", "samples per second, or max (default 4000)"),
+	{.kind = OPT_U64, .letter = 'c', .name = "count", .offset = AT(count), .arg = "N", .help = "a sample every N events"},
+	FLAG(0, "strict-freq", strict_freq, "fail when the kernel does not allow the frequency"),
+	FLAG('n', "no-samples", no_samples, "count only, no samples"),
+	FLAG(0, "group", group, "all events in one group"),
+	FLAG(0, "all-user", all_user, "all events in user space only"),
+	FLAG(0, "all-kernel", all_kernel, "all events in the kernel only"),
+
+	HEADING("What a sample holds"),
+	{.kind = OPT_CALL, .letter = 'g', .call = record_opt_call_graph, .arg = NULL, .absent = "fp",
+	 .help = "the call chain"},
+	CALL(0, "call-graph", record_opt_call_graph, "MODE", "the call chain, by fp (frame pointers), dwarf[,BYTES] (a copy of the stack, 8192 bytes) or lbr (the processor's)"),
+	FLAG(0, "user-callchains", user_callchains, "only the user part of call chains"),
+	FLAG(0, "kernel-callchains", kernel_callchains, "only the kernel part of call chains"),
+	FLAG('d', "data", address, "the data address"),
+	FLAG(0, "phys-data", phys_address, "the physical data address"),
+	FLAG(0, "data-page-size", data_page_size, "the size of the data's page"),
+	FLAG(0, "code-page-size", code_page_size, "the size of the code's page"),
+	{.kind = OPT_FLAG, .letter = 'T', .name = "timestamp", .offset = AT(timestamp), .given = AT(timestamp_given), .help = "the time (always there but with --no-timestamp)"},
+	{.kind = OPT_FLAG, .letter = 'P', .name = "period", .offset = AT(period), .given = AT(period_given), .help = "the period"},
+	FLAG(0, "sample-cpu", sample_cpu, "the CPU"),
+	FLAG(0, "sample-identifier", sample_identifier, "the event's id at a fixed place"),
+	FLAG('R', "raw-samples", raw, "the raw data of tracepoints"),
+	FLAG('W', "weight", weight, "the weight (latency) of events that have one"),
+	FLAG(0, "transaction", transaction, "transaction flags"),
+	{.kind = OPT_CALL, .letter = 'b', .name = "branch-any", .call = record_opt_branch, .absent = "any", .help = "the last branches taken"},
+	CALL('j', "branch-filter", record_opt_branch, "KINDS", "the last branches of these kinds: any, any_call, any_ret, ind_call, cond, call, u, k, ..."),
+	{.kind = OPT_CALL, .letter = 'I', .name = "intr-regs", .offset = AT(intr_regs), .call = record_opt_regs, .arg = "REGS", .absent = "", .help = "registers at the interrupt; '?' lists them"},
+	{.kind = OPT_CALL, .name = "user-regs", .offset = AT(user_regs), .call = record_opt_regs, .arg = "REGS", .absent = "", .help = "registers of user space; '?' lists them"},
+	FLAG('s', "stat", inherit_stat, "counts per thread as well"),
+	FLAG(0, "running-time", running_time, "how long each counter ran, with group reads"),
+
+	HEADING("Other records"),
+	FLAG(0, "namespaces", namespaces, "namespaces of tasks"),
+	FLAG(0, "all-cgroups", all_cgroups, "cgroups, and each sample's"),
+	FLAG(0, "switch-events", switch_events, "context switches"),
+	FLAG(0, "no-bpf-event", no_bpf_event, "no records of BPF programs"),
+	CALL(0, "synth", record_opt_synth, "KINDS", "what to tell of tasks that were there before: no, all, task, mmap, cgroup"),
+	FLAG(0, "tail-synthesize", tail_synthesize, "tell it at the end of the file"),
+	{.kind = OPT_CALL, .letter = 'k', .name = "clockid", .call = record_opt_clockid, .arg = "CLOCK", .help = "the clock of the times: mono, raw, real, boot, tai"},
+
+	HEADING("When"),
+	CALL('D', "delay", record_opt_delay, "MS", "start after so many milliseconds, -1: disabled; or ranges 10-20,30-40"),
+	CALL(0, "control", record_opt_control, "CHANNEL", "take commands (enable, disable, snapshot, stop, ping) from fd:N[,M] or fifo:PATH[,PATH]"),
+
+	HEADING("Output"),
+	TEXT('o', "output", output, "FILE", "where to (default perf.data; -: a pipe)"),
+	CALL('m', "mmap-pages", record_opt_mmap, "PAGES", "ring per CPU: pages, or a size such as 4M"),
+	{.kind = OPT_SIZE, .name = "mmap-flush", .offset = AT(mmap_flush), .arg = "BYTES", .help = "take from a ring only when so much is in it"},
+	{.kind = OPT_CALL, .letter = 'z', .name = "compression-level", .call = record_opt_compress, .arg = "LEVEL", .absent = "1", .help = "compress with zstd, 1 (fast) to 22"},
+	{.kind = OPT_CALL, .name = "switch-output", .call = record_opt_switch, .arg = "WHEN", .absent = "signal", .help = "a new file at SIGUSR2 (signal), after a size (10M) or a time (30s)"},
+	{.kind = OPT_U32, .name = "switch-max-files", .offset = AT(rotate.max_files), .arg = "N", .help = "keep only the last N of them"},
+	FLAG(0, "timestamp-filename", timestamp_filename, "append the time to the file's name"),
+	FLAG(0, "timestamp-boundary", timestamp_boundary, "note the times of the first and last sample (always done)"),
+	{.kind = OPT_SIZE, .name = "max-size", .offset = AT(max_size), .arg = "SIZE", .help = "stop when the file has this size"},
+	FLAG(0, "overwrite", overwrite, "keep only what the rings hold when SIGUSR2 comes or the end"),
+	FLAG(0, "no-buffering", no_buffering, "wake up for each record"),
+	FLAG('B', "no-buildid", no_buildid, "no build-ids"),
+	FLAG('N', "no-buildid-cache", no_buildid_cache, "taken for perf's sake: sonde copies nothing to ~/.debug"),
+	FLAG(0, "buildid-all", buildid_all, "build-ids of all mapped files (always done)"),
+	FLAG(0, "buildid-mmap", buildid_mmap, "build-ids in the map records"),
+	{.kind = OPT_U32, .letter = 'r', .name = "realtime", .offset = AT(realtime), .arg = "PRIO", .given = AT(realtime_given), .help = "run with this SCHED_FIFO priority"},
+	FLAG(0, "dry-run", dry_run, "only look at the options"),
+	FLAG('q', "quiet", quiet, "no messages"),
+	{.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = AT(verbose), .help = "more messages"},
+
+	HEADING("Taken, as one thread keeps up"),
+	{.kind = OPT_TEXT, .name = "aio", .offset = AT(dummy), .arg = "N", .absent = "1", .help = "asynchronous writing"},
+	TEXT(0, "affinity", dummy, "MODE", "where to run"),
+	{.kind = OPT_TEXT, .name = "threads", .offset = AT(dummy), .arg = "SPEC", .absent = "", .help = "parallel threads"},
+	TEXT(0, "num-thread-synthesize", dummy, "N", "threads for reading /proc"),
+	TEXT(0, "proc-map-timeout", dummy, "MS", "limit for reading a process's maps"),
+	TEXT(0, "vmlinux", dummy, "FILE", "the kernel's file (used when reading)"),
+	{.kind = OPT_TEXT, .name = "debuginfod", .offset = AT(dummy), .arg = "URLS", .absent = "", .help = "debuginfod servers"},
+	UNSUPPORTED("kcore", NULL, "copying /proc/kcore is not there yet"),
+	UNSUPPORTED("off-cpu", NULL, "off-CPU samples by BPF are not there yet; use -e sched:sched_switch -g"),
+	UNSUPPORTED("snapshot", "OPTS", "AUX area tracing (Intel PT, ARM SPE) is not there yet"),
+	UNSUPPORTED("aux-sample", "OPTS", "AUX area tracing (Intel PT, ARM SPE) is not there yet"),
+	UNSUPPORTED("switch-output-event", "EVENT", "switching by an event is not there yet"),
+	UNSUPPORTED("clang-path", "PATH", "BPF scriptlets are not compiled here"),
+	UNSUPPORTED("clang-opt", "OPTS", "BPF scriptlets are not compiled here"),
+	OPT_END,
+};
+
+static const struct command_example record_examples[] = {
+	{"sonde record -g -- gzip -9 FILE", "where a program spends its time, with its callers",
+	 "sonde record -q -g -o out.data -- gzip -9 -c \"$T/../LICENSE\" > out.gz && sonde script -i out.data > out.txt"},
+	{"sonde record -F 99 -a -g -- sleep 10", "the whole system for ten seconds",
+	 "sonde record -q -F 99 -a -g -o out.data -- sleep 0.2"},
+	{"sonde record -e sched:sched_switch -a -- sleep 1", "every context switch",
+	 "sonde record -q -e sched:sched_switch -a -o out.data -- sleep 0.2"},
+	{"sonde record -p 1234 -- sleep 5", "a process that runs already, for five seconds",
+	 "sleep 2 & sonde record -q -e cpu-clock -p $! -o out.data -- sleep 0.2"},
+	{NULL, NULL, NULL},
+};
+
+enum { MOST_POLLED = 4096 };
+
+struct watch {
+	struct pollfd *fds;
+	size_t n, rings_n;
+	int signal_fd;
+	bool stop, dump;
+	int exit_signal;
+	size_t delay_at;
+	uint64_t started_ns;
+	struct control control;
+};
+
+static int default_event(struct record_options *options)
+{
+	const struct event_context context = {0};
+
+	return options->specs.events.n ? 0 : event_default(&options->specs, &context, true);
+}
+
+static int open_signals(sigset_t *set)
+{
+	int fd;
+
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGCHLD);
+	sigaddset(set, SIGUSR2);
+	sigaddset(set, SIGHUP);
+	sigprocmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : fd;
+}
+
+static void take_signals(struct recorder *recorder, struct watch *watch)
+{
+	struct signalfd_siginfo info;
+
+	while (read(watch->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		switch (info.ssi_signo) {
+		case SIGCHLD:
+			if (workload_ended(&recorder->workload))
+				watch->stop = true;
+			break;
+		case SIGUSR2:
+			watch->dump = true;
+			break;
+		default:
+			watch->stop = true;
+			watch->exit_signal = (int)info.ssi_signo;
+		}
+	}
+}
+
+static void take_commands(struct recorder *recorder, struct watch *watch)
+{
+	for (;;) {
+		enum control_command command = control_read(&watch->control);
+
+		switch (command) {
+		case CONTROL_NONE:
+			return;
+		case CONTROL_ENABLE:
+			opened_enable(&recorder->opened);
+			break;
+		case CONTROL_DISABLE:
+			opened_disable(&recorder->opened);
+			break;
+		case CONTROL_SNAPSHOT:
+			watch->dump = true;
+			break;
+		case CONTROL_STOP:
+			watch->stop = true;
+			break;
+		default:
+			break;
+		}
+		if (command != CONTROL_UNKNOWN)
+			control_ack(&watch->control);
+	}
+}
+
+// How long to sleep at most, in ms: to the next end or begin of a -D range, to a rotation by time.
+static int next_timeout(struct recorder *recorder, struct watch *watch)
+{
+	const struct record_options *options = recorder->options;
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC), timeout = 1000;
+	uint64_t ms = (now - watch->started_ns) / 1000000;
+
+	while (watch->delay_at < options->delays.n * 2) {
+		const struct delay_range *range = &options->delays.v[watch->delay_at / 2];
+		bool begins = watch->delay_at % 2 == 0;
+		uint64_t at = begins ? range->from_ms : range->to_ms;
+
+		if (!begins && !at)
+			break;
+		if (ms < at) {
+			timeout = MIN(timeout, at - ms);
+			break;
+		}
+		if (begins)
+			opened_enable(&recorder->opened);
+		else
+			opened_disable(&recorder->opened);
+		watch->delay_at++;
+	}
+	if (options->rotate.ns) {
+		uint64_t age = now - recorder->file_started_ns;
+
+		if (age >= options->rotate.ns)
+			watch->dump = true;
+		else
+			timeout = MIN(timeout, (options->rotate.ns - age) / 1000000 + 1);
+	}
+	return (int)timeout;
+}
+
+// Overwrite rings are frozen while they are read.
+static int take_overwrite(struct recorder *recorder)
+{
+	uint64_t bytes;
+	int err;
+
+	opened_ioctl(&recorder->opened, PERF_EVENT_IOC_PAUSE_OUTPUT, 1, false);
+	err = collect_rings(recorder, &bytes);
+	opened_ioctl(&recorder->opened, PERF_EVENT_IOC_PAUSE_OUTPUT, 0, false);
+	return err;
+}
+
+static int take_rings(struct recorder *recorder, struct watch *watch)
+{
+	const struct record_options *options = recorder->options;
+	uint64_t bytes;
+	int err = 0;
+
+	if (!options->overwrite)
+		err = collect_rings(recorder, &bytes);
+	if (err)
+		return err;
+	if (options->max_size && writer_bytes(recorder->writer) >= options->max_size) {
+		if (!options->quiet)
+			fprintf(stderr, "[ sonde record: size limit reached (%llu KB), stopping ]\n",
+				(unsigned long long)(writer_bytes(recorder->writer) >> 10));
+		watch->stop = true;
+	}
+	if (options->rotate.bytes && writer_bytes(recorder->writer) >= options->rotate.bytes)
+		watch->dump = true;
+	if (watch->dump && !watch->stop) {
+		watch->dump = false;
+		if (options->overwrite)
+			err = take_overwrite(recorder);
+		if (!err && options->rotate.on)
+			err = output_rotate(recorder);
+	}
+	return err;
+}
+
+static int run(struct recorder *recorder, struct watch *watch)
+{
+	struct opened *opened = &recorder->opened;
+	int err = 0;
+
+	while (!err) {
+		size_t gone = 0;
+		int timeout = next_timeout(recorder, watch);
+
+		err = take_rings(recorder, watch);
+		if (err || watch->stop)
+			break;
+		if (poll(watch->fds, watch->n, timeout) < 0 && errno != EINTR)
+			return fail(errno, "can't wait for events: %s", strerror(errno));
+		recorder->wakeups++;
+		take_signals(recorder, watch);
+		take_commands(recorder, watch);
+		// A ring hangs up when all that wrote to it have ended.
+		for (size_t i = 0; i < watch->rings_n; i++) {
+			if (watch->fds[i].revents & (POLLHUP | POLLERR)) {
+				watch->fds[i].fd = -1;
+			}
+			gone += watch->fds[i].fd < 0;
+		}
+		if (gone == watch->rings_n && !recorder->workload.pid)
+			watch->stop = true;
+		if (recorder->target.has_tasks && !recorder->workload.pid && !target_alive(&recorder->target))
+			watch->stop = true;
+	}
+	if (!err && !recorder->options->overwrite) {
+		uint64_t bytes;
+
+		opened_disable(opened);
+		err = collect_rings(recorder, &bytes);
+	} else if (!err) {
+		opened_disable(opened);
+		err = take_overwrite(recorder);
+	}
+	return err;
+}
+
+static void make_watch(struct recorder *recorder, struct watch *watch)
+{
+	size_t rings = recorder->opened.rings.n;
+
+	watch->fds = xcalloc(rings + 2, sizeof(*watch->fds));
+	for (size_t i = 0; i < rings; i++)
+		watch->fds[i] = (struct pollfd){.fd = recorder->opened.rings.v[i].fd, .events = POLLIN};
+	watch->rings_n = rings;
+	watch->fds[rings] = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
+	watch->fds[rings + 1] = (struct pollfd){.fd = watch->control.fd, .events = POLLIN};
+	watch->n = rings + 2;
+	watch->started_ns = time_now_ns(CLOCK_MONOTONIC);
+}
+
+static int prepare(struct recorder *recorder)
+{
+	struct record_options *options = recorder->options;
+	struct opened *opened = &recorder->opened;
+	int err = record_configure(options, opened, &recorder->target);
+
+	if (!err)
+		err = record_attach_cgroups(options, opened, &recorder->target);
+	if (!err)
+		err = opened_open(opened, &recorder->target);
+	if (!err)
+		err = opened_filter(opened);
+	if (!err)
+		err = opened_map(opened, options->mmap_pages, options->overwrite);
+	if (err)
+		return err;
+	recorder->plans = xcalloc(opened->events.n, sizeof(*recorder->plans));
+	for (size_t i = 0; i < opened->events.n; i++)
+		sample_plan_init(&recorder->plans[i], &opened->events.v[i].spec->attr);
+	return 0;
+}
+
+static int record(struct recorder *recorder, struct watch *watch, const char *program)
+{
+	struct record_options *options = recorder->options;
+	int err = prepare(recorder);
+
+	if (!err)
+		err = output_open(recorder);
+	if (!err && !options->tail_synthesize)
+		err = output_synthesize(recorder);
+	if (err)
+		return err;
+	make_watch(recorder, watch);
+	// Events of a command switch on by themselves at its exec.
+	if (!recorder->target.has_workload && !options->delays.n && !options->start_disabled)
+		err = opened_enable(&recorder->opened) < 0 ? fail(EIO, "can't switch the events on") : 0;
+	if (!err && recorder->workload.pid)
+		err = workload_start(&recorder->workload, program);
+	if (!err)
+		err = run(recorder, watch);
+	if (!err)
+		err = collect_lost(recorder);
+	if (!err && options->tail_synthesize)
+		err = output_synthesize(recorder);
+	return err;
+}
+
+static void tell_result(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+
+	if (options->quiet)
+		return;
+	if (recorder->kernel_hidden)
+		warn("kernel addresses are hidden from this user: kernel symbols will be missing; sysctl "
+		     "kernel.kptr_restrict=0, or run as root");
+	collect_report(recorder);
+	fprintf(stderr, "[ sonde record: Woken up %llu times to write data ]\n",
+		(unsigned long long)recorder->wakeups);
+	if (recorder->is_pipe || recorder->files.n)
+		return;
+	fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s (%llu samples) ]\n",
+		(double)recorder->written_bytes / 1048576, recorder->path,
+		(unsigned long long)recorder->samples);
+}
+
+static void done(struct recorder *recorder)
+{
+	opened_done(&recorder->opened);
+	target_done(&recorder->target);
+	event_specs_done(&recorder->options->specs);
+	intern_done(&recorder->dsos);
+	vec_each(char *, file, &recorder->files) free(*file);
+	vec_done(&recorder->files);
+	vec_done(&recorder->options->delays);
+	free(recorder->plans);
+	free(recorder->losses);
+	free(recorder->straddle);
+	free(recorder->path);
+	free(recorder->options->cgroups.v);
+}
+
+static int check_options(const struct record_options *options, bool has_command)
+{
+	if (options->count && (options->frequency || options->frequency_max))
+		return fail(COMMAND_USAGE, "-c and -F exclude each other: a sample every N events, or so many a second");
+	if (options->all_user && options->all_kernel)
+		return fail(COMMAND_USAGE, "--all-user and --all-kernel exclude each other");
+	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
+		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
+	if (!has_command && !options->target.all_cpus && !options->target.cpus &&
+	    !options->target.pids && !options->target.tids && !options->target.users && !options->dry_run)
+		return fail(COMMAND_USAGE,
+			    "what to record? Give a command (sonde record -- CMD), -p PID, or -a for the whole system");
+	return 0;
+}
+
+extern const struct command command_record;
+
+static int run_record(int argc, char **argv)
+{
+	struct record_options options = {.timestamp = true,
+					 .synth = {.task = true, .mmap = true, .cgroup = true},
+					 .control_fd = -1,
+					 .ack_fd = -1,
+					 .stack_bytes = 8192};
+	struct recorder recorder = {.options = &options, .fd = -1, .first_ns = UINT64_MAX};
+	struct watch watch = {.signal_fd = -1};
+	auto_free const char **line = xcalloc((size_t)argc + 2, sizeof(*line));
+	sigset_t signals;
+	int words, err, code = 0;
+
+	line[0] = "sonde";
+	for (int i = 0; i < argc; i++)
+		line[i + 1] = argv[i];
+	options.command_line = line;
+	words = command_parse(&command_record, &options, argc, argv, OPT_STOP_AT_WORD);
+	if (words < 0)
+		return words;
+	log_set_level(options.quiet ? LOG_QUIET : options.verbose);
+	err = check_options(&options, words > 0);
+	if (!err)
+		err = default_event(&options);
+	if (err || options.dry_run) {
+		event_specs_done(&options.specs);
+		return err;
+	}
+	if (options.realtime_given) {
+		struct sched_param param = {.sched_priority = (int)options.realtime};
+
+		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
+			return fail(errno, "can't run with realtime priority %u: %s", options.realtime,
+				    strerror(errno));
+	}
+	intern_init(&recorder.dsos);
+	recorder.straddle = xmalloc(1 << 16);
+	watch.control = (struct control){.fd = options.control_fd, .ack_fd = options.ack_fd};
+	if (options.control_fd >= 0)
+		fcntl(options.control_fd, F_SETFL, fcntl(options.control_fd, F_GETFL) | O_NONBLOCK);
+	watch.signal_fd = err = open_signals(&signals);
+	if (err >= 0 && words > 0)
+		err = workload_prepare(&recorder.workload, argv + 1);
+	if (err >= 0) {
+		options.target.workload = recorder.workload.pid;
+		err = target_init(&recorder.target, &options.target);
+	}
+	if (err >= 0)
+		err = record(&recorder, &watch, words > 0 ? argv[1] : NULL);
+	// Whatever happened, what is there is made a file that can be read.
+	bool wrote = recorder.writer != NULL;
+	if (wrote) {
+		auto_free char *sentence = xstrdup(err_sentence());
+		int closed = output_finish(&recorder);
+
+		if (!err)
+			err = closed;
+		else if (*sentence)
+			fail(-err, "%s", sentence);
+	}
+	workload_done(&recorder.workload, true);
+	code = watch.exit_signal ? 128 + watch.exit_signal : workload_exit_code(&recorder.workload);
+	if (watch.exit_signal == SIGINT || watch.exit_signal == SIGTERM)
+		code = workload_exit_code(&recorder.workload);
+	if (wrote && !err)
+		tell_result(&recorder);
+	free(watch.fds);
+	if (watch.signal_fd >= 0)
+		close(watch.signal_fd);
+	done(&recorder);
+	return err < 0 ? err : code;
+}
+
+const struct command command_record = {
+	.name = "record",
+	.summary = "record samples and events of a program or the system into a file",
+	.usage = "sonde record [options] [--] COMMAND [ARGS]\nsonde record [options] -p PID | -t TID | -u USER | -a",
+	.description =
+		"Opens events, lets the command run (or watches what runs already) and writes what the kernel tells to "
+		"perf.data, in perf's own format. 'sonde report', 'sonde script' and 'sonde flamegraph' read it, and so do perf "
+		"and the programs that read perf's files.\n\n"
+		"The recording ends with the command, at Ctrl-C or SIGTERM; the file is complete then. The exit status is the "
+		"command's. After a kill -9 or on a full disk the file can be read up to where it stops.",
+	.opts = record_table,
+	.opts_size = sizeof(struct record_options),
+	.examples = record_examples,
+	.family = COMMAND_PERF,
+	.run = run_record,
+};

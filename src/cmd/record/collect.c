@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From the rings to the file: records are written from where they lie; on the way their headers are read, to count samples
+// and losses and to note which files were mapped.
+#include "base/err.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "cmd/record/record.h"
+#include <stdio.h>
+
+enum { LARGEST_RECORD = 1 << 16 };
+
+void collect_note_map(struct recorder *recorder, const struct perf_event_header *header)
+{
+	const char *name = NULL;
+
+	if (header->misc & PERF_RECORD_MISC_MMAP_DATA || !record_is_whole(header))
+		return;
+	if ((header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return;
+	if (header->type == PERF_RECORD_MMAP)
+		name = record_text(header, ((const struct record_mmap *)(const void *)header)->filename);
+	else if (header->type == PERF_RECORD_MMAP2)
+		name = record_text(header, ((const struct record_mmap2 *)(const void *)header)->filename);
+	if (name && name[0] == '/' && name[1] != '/')
+		intern_text(&recorder->dsos, name);
+}
+
+static size_t event_of_id(const struct recorder *recorder, uint64_t id)
+{
+	for (size_t i = 0; i < recorder->opened.events.n; i++) {
+		const struct opened_event *event = &recorder->opened.events.v[i];
+
+		for (size_t k = 0; k < event->ids.n; k++) {
+			if (event->ids.v[k] == id)
+				return i;
+		}
+	}
+	return 0;
+}
+
+static struct loss *loss_of(struct recorder *recorder, size_t event, int cpu)
+{
+	for (size_t i = 0; i < recorder->losses_n; i++) {
+		if (recorder->losses[i].event == event && recorder->losses[i].cpu == cpu)
+			return &recorder->losses[i];
+	}
+	recorder->losses = xreallocarray(recorder->losses, recorder->losses_n + 1,
+					 sizeof(*recorder->losses));
+	recorder->losses[recorder->losses_n] =
+		(struct loss){.event = event, .cpu = cpu, .first_ns = UINT64_MAX};
+	return &recorder->losses[recorder->losses_n++];
+}
+
+static void note_loss(struct recorder *recorder, const struct ring *ring,
+		      const struct perf_event_header *header)
+{
+	struct sample ids = {.id = UINT64_MAX, .time = UINT64_MAX};
+	struct loss *loss;
+	size_t event;
+
+	if (!record_is_whole(header))
+		return;
+	sample_decode_trailer(&recorder->plans[0], header, &ids);
+	if (header->type == PERF_RECORD_LOST) {
+		const struct record_lost *lost = (const void *)header;
+
+		event = event_of_id(recorder, lost->id);
+		loss = loss_of(recorder, event, ring->cpu);
+		loss->records += lost->lost;
+	} else {
+		const struct record_lost_samples *lost = (const void *)header;
+
+		event = event_of_id(recorder, ids.id);
+		loss = loss_of(recorder, event, ring->cpu);
+		loss->samples += lost->lost;
+	}
+	if (ids.time != UINT64_MAX) {
+		loss->first_ns = MIN(loss->first_ns, ids.time);
+		loss->last_ns = MAX(loss->last_ns, ids.time);
+	}
+}
+
+static void note_record(struct recorder *recorder, const struct ring *ring,
+			const struct perf_event_header *header)
+{
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		recorder->samples++;
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		collect_note_map(recorder, header);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		note_loss(recorder, ring, header);
+		break;
+	default:
+		break;
+	}
+}
+
+// The times of the first and last sample, for the header; all plans have TIME at the same place but for IDENTIFIER, so the first
+// and the last sample of a ring are enough.
+static void note_time(struct recorder *recorder, const struct perf_event_header *header)
+{
+	struct sample sample;
+	uint64_t id;
+	int at = sample_id_offset(&recorder->opened.events.v[0].spec->attr);
+	size_t event = 0;
+
+	if (header->type != PERF_RECORD_SAMPLE)
+		return;
+	if (at > 0 && recorder->opened.events.n > 1 && (size_t)at + 8 <= header->size) {
+		memcpy(&id, (const char *)header + at, 8);
+		event = event_of_id(recorder, id);
+	}
+	if (sample_decode(&recorder->plans[event], header, &sample) < 0 || sample.time == UINT64_MAX)
+		return;
+	if (sample.time < recorder->first_ns)
+		recorder->first_ns = sample.time;
+	if (sample.time > recorder->last_ns)
+		recorder->last_ns = sample.time;
+}
+
+// Walks the records of one ring's pieces.
+static int account(struct recorder *recorder, const struct ring *ring,
+		   const struct ring_pieces *pieces)
+{
+	const struct perf_event_header *last = NULL;
+	size_t total = pieces->n[0] + pieces->n[1], at = 0;
+
+	while (at + sizeof(struct perf_event_header) <= total) {
+		const struct perf_event_header *header =
+			at < pieces->n[0] ? (const void *)(pieces->p[0] + at)
+					  : (const void *)(pieces->p[1] + (at - pieces->n[0]));
+		size_t size = header->size;
+
+		if (size < sizeof(*header) || at + size > total)
+			return fail(EIO, "the ring of CPU %d holds a record of %zu bytes that can't be",
+				    ring->cpu, size);
+		if (at < pieces->n[0] && at + size > pieces->n[0]) {
+			size_t first = pieces->n[0] - at;
+
+			memcpy(recorder->straddle, header, first);
+			memcpy((char *)recorder->straddle + first, pieces->p[1], size - first);
+			header = recorder->straddle;
+		}
+		note_record(recorder, ring, header);
+		if (header->type == PERF_RECORD_SAMPLE) {
+			if (!last && header != recorder->straddle)
+				note_time(recorder, header);
+			if (header != recorder->straddle)
+				last = header;
+		}
+		at += size;
+	}
+	if (last)
+		note_time(recorder, last);
+	return 0;
+}
+
+int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
+{
+	uint64_t flush = recorder->options->mmap_flush;
+	int err = 0;
+
+	*ret_bytes = 0;
+	for (size_t i = 0; i < recorder->opened.rings.n && !err; i++) {
+		struct ring *ring = &recorder->opened.rings.v[i];
+		struct ring_pieces pieces;
+		size_t n = ring->overwrite ? ring_read_backward(ring, &pieces) : ring_read(ring, &pieces);
+
+		if (!n || n < flush)
+			continue;
+		err = account(recorder, ring, &pieces);
+		for (int k = 0; k < 2 && !err; k++) {
+			if (pieces.n[k])
+				err = writer_records(recorder->writer, pieces.p[k], pieces.n[k]);
+		}
+		if (ring->overwrite)
+			ring->tail = pieces.end;
+		else
+			ring_release(ring, pieces.end);
+		*ret_bytes += n;
+	}
+	if (*ret_bytes && !err)
+		err = writer_round(recorder->writer);
+	return err;
+}
+
+// Trailing ids in the order of struct sample_id: include/uapi/linux/perf_event.h.
+static size_t put_trailer(const struct perf_event_attr *attr, uint64_t id, uint32_t cpu, uint64_t *to)
+{
+	uint64_t types = attr->sample_type;
+	size_t n = 0;
+
+	if (types & PERF_SAMPLE_TID)
+		to[n++] = 0;
+	if (types & PERF_SAMPLE_TIME)
+		to[n++] = 0;
+	if (types & PERF_SAMPLE_ID)
+		to[n++] = id;
+	if (types & PERF_SAMPLE_STREAM_ID)
+		to[n++] = 0;
+	if (types & PERF_SAMPLE_CPU)
+		to[n++] = cpu;
+	if (types & PERF_SAMPLE_IDENTIFIER)
+		to[n++] = id;
+	return n * 8;
+}
+
+static uint64_t read_lost(int fd, const struct perf_event_attr *attr)
+{
+	uint64_t values[512], format = attr->read_format;
+	ssize_t got = read(fd, values, sizeof(values));
+	size_t at = 1;
+
+	if (!(format & PERF_FORMAT_LOST) || got < 16)
+		return 0;
+	at += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	// value, id, lost: alone behind the times; of a group the first is that of the descriptor read.
+	at += format & PERF_FORMAT_GROUP ? 1 : 0;
+	at += format & PERF_FORMAT_ID ? 1 : 0;
+	return (at + 1) * 8 <= (size_t)got ? values[at] : 0;
+}
+
+int collect_lost(struct recorder *recorder)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < recorder->opened.events.n; i++) {
+		const struct opened_event *event = &recorder->opened.events.v[i];
+		size_t id = 0, threads = recorder->target.threads.n;
+
+		for (size_t k = 0; k < event->fds.n && !err; k++) {
+			struct {
+				struct record_lost_samples lost;
+				uint64_t trailer[8];
+			} record = {.lost.header.type = PERF_RECORD_LOST_SAMPLES};
+			int cpu = recorder->target.cpus.v[k / threads];
+			struct loss *loss;
+
+			if (event->fds.v[k] < 0)
+				continue;
+			uint64_t lost = read_lost(event->fds.v[k], &event->spec->attr);
+			uint64_t event_id = id < event->ids.n ? event->ids.v[id++] : 0;
+
+			if (!lost)
+				continue;
+			record.lost.lost = lost;
+			record.lost.header.size = (uint16_t)(sizeof(record.lost) +
+							     put_trailer(&event->spec->attr, event_id,
+									 (uint32_t)cpu, record.trailer));
+			loss = loss_of(recorder, i, cpu);
+			loss->samples += lost;
+			err = writer_records(recorder->writer, &record, record.lost.header.size);
+		}
+	}
+	return err;
+}
+
+void collect_report(const struct recorder *recorder)
+{
+	for (size_t i = 0; i < recorder->losses_n; i++) {
+		const struct loss *loss = &recorder->losses[i];
+		const char *name = recorder->opened.events.v[loss->event].name;
+		char cpu[32] = "", when[80] = "";
+
+		if (loss->cpu >= 0)
+			snprintf(cpu, sizeof(cpu), " on CPU %d", loss->cpu);
+		if (loss->first_ns != UINT64_MAX)
+			snprintf(when, sizeof(when), ", between %.6f s and %.6f s",
+				 (double)loss->first_ns / 1e9, (double)loss->last_ns / 1e9);
+		// The kernel counts lost samples in both ways where it can; the larger is the whole.
+		warn("lost %llu of event %s%s%s",
+		     (unsigned long long)MAX(loss->records, loss->samples), name, cpu, when);
+	}
+	if (recorder->losses_n)
+		warn("records came faster than they could be written: a larger ring helps (-m 16M), or a lower rate (-F), or -z");
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The files that a recording goes to.
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "cmd/record/record.h"
+#include "sys/synthesize.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static int make_writer(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	size_t n = recorder->opened.events.n;
+	auto_free struct writer_event *events = xcalloc(n, sizeof(*events));
+	struct writer_options how = {
+		.pipe = recorder->is_pipe,
+		.zstd_level = options->zstd_level,
+		.compress_mmap_bytes = (uint32_t)(recorder->opened.rings.n
+							  ? recorder->opened.rings.v[0].size
+							  : 0),
+		.no_buildid = options->no_buildid,
+		.buildid_all = options->buildid_all,
+		.buildid_mmap = options->buildid_mmap,
+		.command_line = options->command_line,
+		.has_clockid = options->use_clockid,
+		.clockid = options->clockid,
+		.branch_stack = options->branch_type != 0,
+		.has_sample_time = options->timestamp_boundary,
+		.root = "",
+	};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct opened_event *event = &recorder->opened.events.v[i];
+
+		events[i] = (struct writer_event){.attr = event->spec->attr,
+						  .name = event->name,
+						  .ids = event->ids.v,
+						  .ids_n = event->ids.n,
+						  .leader = event->leader,
+						  .unit = event->spec->unit,
+						  .scale = event->spec->scale,
+						  .tp_system = event->spec->tp_system,
+						  .tp_name = event->spec->tp_name};
+	}
+	return writer_new(&recorder->writer, recorder->fd, events, n, &how);
+}
+
+// perf keeps one older recording under NAME.old.
+static void keep_old(const char *path)
+{
+	auto_free char *old = text_dup_fmt("%s.old", path);
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
+		(void)!rename(path, old);
+}
+
+int output_open(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	const char *path = options->output;
+	struct stat st;
+
+	recorder->file_started_ns = time_now_ns(CLOCK_MONOTONIC);
+	if (path && !strcmp(path, "-"))
+		recorder->is_pipe = true;
+	else if (!path && fstat(1, &st) == 0 && S_ISFIFO(st.st_mode))
+		recorder->is_pipe = true;
+	if (recorder->is_pipe) {
+		if (isatty(1))
+			return fail(EINVAL, "a recording is not for a terminal: give -o FILE, or pipe it");
+		recorder->fd = 1;
+		return make_writer(recorder);
+	}
+	free(recorder->path);
+	recorder->path = xstrdup(path ? path : "perf.data");
+	keep_old(recorder->path);
+	recorder->fd = open(recorder->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	if (recorder->fd < 0)
+		return fail(errno, "can't create %s: %s", recorder->path, strerror(errno));
+	return make_writer(recorder);
+}
+
+struct synthesis {
+	struct recorder *recorder;
+};
+
+static int write_synthesized(void *arg, const struct perf_event_header *header)
+{
+	struct synthesis *synthesis = arg;
+	struct recorder *recorder = synthesis->recorder;
+
+	if (header->type == PERF_RECORD_MMAP2 || header->type == PERF_RECORD_MMAP)
+		collect_note_map(recorder, header);
+	return writer_records(recorder->writer, header, header->size);
+}
+
+int output_synthesize(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	struct synthesis synthesis = {recorder};
+	struct synth synth = {.root = "",
+			      .trailer_bytes = recorder->plans[0].trailer_size,
+			      .mmap_data = options->address || options->call_graph == CALL_GRAPH_DWARF,
+			      .namespaces = options->namespaces,
+			      .no_mmaps = !options->synth.mmap,
+			      .no_tasks = !options->synth.task,
+			      .emit = write_synthesized,
+			      .arg = &synthesis};
+	int err = 0;
+
+	if (!options->synth.off)
+		err = synth_kernel(&synth, &recorder->kernel_hidden);
+	if (!err && options->all_cgroups && options->synth.cgroup)
+		err = synth_cgroups(&synth, "/sys/fs/cgroup");
+	if (!err && (options->synth.task || options->synth.mmap)) {
+		if (recorder->target.system_wide) {
+			err = synth_all_processes(&synth);
+		} else if (recorder->target.has_tasks) {
+			pid_t last = -1;
+
+			for (size_t i = 0; i < recorder->target.threads.n && !err; i++) {
+				pid_t tid = recorder->target.threads.v[i];
+				char path[64];
+				struct str rest;
+				auto_free char *text = NULL;
+				uint64_t tgid = (uint64_t)tid;
+
+				snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
+				if (file_read(path, 1 << 16, &text, NULL) == 0) {
+					const char *at = strstr(text, "\nTgid:");
+
+					rest = at ? str_of(at + 6) : str_of("");
+					if (num_parse_u64(str_trim(str_cut(&rest, '\n')), &tgid))
+						tgid = (uint64_t)tid;
+				}
+				if ((pid_t)tgid != last)
+					err = synth_process(&synth, (pid_t)tgid);
+				last = (pid_t)tgid;
+			}
+		}
+	}
+	return err ? err : writer_init_done(recorder->writer);
+}
+
+static void stamp(char *to, size_t size)
+{
+	struct timespec now;
+	struct tm tm;
+	char text[32];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	localtime_r(&now.tv_sec, &tm);
+	strftime(text, sizeof(text), "%Y%m%d%H%M%S", &tm);
+	snprintf(to, size, "%s%02u", text, (unsigned)(now.tv_nsec / 10000000) % 100);
+}
+
+int output_finish(struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	int err;
+
+	if (!recorder->writer)
+		return 0;
+	if (recorder->last_ns)
+		writer_sample_time(recorder->writer, recorder->first_ns, recorder->last_ns);
+	err = writer_finish(recorder->writer);
+	recorder->written_bytes = writer_bytes(recorder->writer);
+	writer_free(recorder->writer);
+	recorder->writer = NULL;
+	if (recorder->is_pipe)
+		return err;
+	if (close(recorder->fd) < 0 && !err)
+		err = fail(errno, "can't write %s: %s", recorder->path, strerror(errno));
+	recorder->fd = -1;
+	if (err || !(options->rotate.on || options->timestamp_filename))
+		return err;
+	char when[64];
+	stamp(when, sizeof(when));
+	char *name = text_dup_fmt("%s.%s", recorder->path, when);
+	if (rename(recorder->path, name) < 0) {
+		free(name);
+		return fail(errno, "can't rename %s: %s", recorder->path, strerror(errno));
+	}
+	if (!options->quiet)
+		fprintf(stderr, "[ sonde record: Dump %s ]\n", name);
+	vec_push(&recorder->files, name);
+	if (options->rotate.max_files && recorder->files.n > options->rotate.max_files) {
+		unlink(recorder->files.v[0]);
+		free(recorder->files.v[0]);
+		memmove(recorder->files.v, recorder->files.v + 1,
+			--recorder->files.n * sizeof(*recorder->files.v));
+	}
+	return 0;
+}
+
+int output_rotate(struct recorder *recorder)
+{
+	int err = 0;
+
+	if (recorder->options->tail_synthesize)
+		err = output_synthesize(recorder);
+	if (!err)
+		err = output_finish(recorder);
+	if (!err)
+		err = output_open(recorder);
+	if (!err && !recorder->options->tail_synthesize)
+		err = output_synthesize(recorder);
+	return err;
+}

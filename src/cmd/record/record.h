@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The parts of `sonde record`.
+#pragma once
+#include "base/intern.h"
+#include "base/opt.h"
+#include "base/vec.h"
+#include "data/writer.h"
+#include "event/core/spec.h"
+#include "flow/opened.h"
+#include "flow/target.h"
+#include "sys/workload.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct delay_range {
+	uint64_t from_ms, to_ms; // to 0: until the end
+};
+
+enum call_graph_mode { CALL_GRAPH_NONE, CALL_GRAPH_FP, CALL_GRAPH_DWARF, CALL_GRAPH_LBR };
+
+struct record_options {
+	struct target_options target;
+	struct event_specs specs; // of -e
+	int parse_error;
+	struct opt_list cgroups;
+	// what to sample
+	uint64_t count, frequency; // 0: not given
+	bool frequency_max, strict_freq, period, period_given, no_samples, no_inherit, inherit_stat;
+	enum call_graph_mode call_graph;
+	uint32_t stack_bytes;
+	uint64_t branch_type;
+	bool address, timestamp, timestamp_given, raw, weight, phys_address, sample_cpu, sample_identifier,
+		data_page_size, code_page_size, transaction, namespaces, all_cgroups, switch_events,
+		all_user, all_kernel, user_callchains, kernel_callchains, running_time, no_bpf_event,
+		exclude_self, group;
+	uint64_t intr_regs, user_regs;
+	bool use_clockid;
+	uint32_t clockid;
+	// how
+	const char *output;
+	size_t mmap_pages;
+	uint64_t mmap_flush;
+	int zstd_level;
+	bool no_buildid, no_buildid_cache, buildid_all, buildid_mmap, no_buffering, overwrite,
+		tail_synthesize, timestamp_boundary, timestamp_filename, dry_run, realtime_given;
+	unsigned realtime;
+	uint64_t max_size;
+	struct {
+		bool on, on_signal;
+		uint64_t bytes, ns;
+		const char *event;
+		unsigned max_files;
+	} rotate;
+	struct {
+		bool task, mmap, cgroup, off;
+	} synth;
+	VEC(struct delay_range) delays;
+	bool start_disabled;
+	int control_fd, ack_fd; // -1: none
+	bool quiet;
+	int verbose;
+	const char *dummy; // of options that are taken and need nothing
+	bool dummy_flag;
+	const char **command_line;
+};
+
+opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch, record_opt_regs,
+	record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay, record_opt_control,
+	record_opt_clockid, record_opt_frequency, record_opt_unsupported, record_opt_compress,
+	record_opt_exclude_perf;
+
+// Makes attrs of the options: what to sample, where tracking records go, ids. The dummy that tracks tasks from
+// the beginning is added where perf adds it.
+int record_configure(struct record_options *options, struct opened *opened,
+		     const struct target *target);
+// -G: opens the cgroups and gives them to the events in turn.
+int record_attach_cgroups(const struct record_options *options, struct opened *opened,
+			  const struct target *target);
+
+// Where the records go: one file, a pipe, or a sequence of files.
+struct recorder {
+	struct record_options *options;
+	struct opened opened;
+	struct target target;
+	struct workload workload;
+	struct sample_plan *plans; // of the events, by index
+	struct writer *writer;
+	int fd;
+	bool is_pipe;
+	char *path, *final_path; // being written; NULL for pipes
+	VEC(char *) files;	 // closed by --switch-output
+	uint64_t file_started_ns, written_bytes, wakeups, samples;
+	uint64_t first_ns, last_ns; // of samples
+	struct loss {
+		uint64_t records, samples, first_ns, last_ns;
+		size_t event;
+		int cpu;
+	} *losses;
+	size_t losses_n;
+	struct intern dsos; // paths mapped executable
+	bool kernel_hidden;
+	void *straddle; // room for one record cut by the ring's end
+};
+
+int output_open(struct recorder *recorder);
+// Writes what tells of tasks that were there before.
+int output_synthesize(struct recorder *recorder);
+int output_rotate(struct recorder *recorder);
+// The end of the last file: build-ids, header, name.
+int output_finish(struct recorder *recorder);
+
+// Takes all that lies in the rings: accounts and writes. *ret_bytes: how much it was.
+int collect_rings(struct recorder *recorder, uint64_t *ret_bytes);
+// Reads the counters of lost samples at the end and writes them as LOST_SAMPLES records.
+int collect_lost(struct recorder *recorder);
+void collect_note_map(struct recorder *recorder, const struct perf_event_header *header);
+// What was lost, on stderr.
+void collect_report(const struct recorder *recorder);

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/opened.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct opened_event *opened_add(struct opened *opened, struct event_spec *spec)
+{
+	struct opened_event *event = vec_add(&opened->events);
+
+	event->spec = spec;
+	event->name = spec->name;
+	event->cgroup_fd = -1;
+	event->leader = (uint32_t)(opened->events.n - 1);
+	event->group_n = 1;
+	return event;
+}
+
+static bool fall_back(struct opened *opened, struct opened_event *event, int err)
+{
+	struct perf_event_attr *attr = &event->spec->attr;
+
+	if ((err == -ENOENT || err == -ENXIO || err == -ENODEV || err == -EOPNOTSUPP) &&
+	    attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES &&
+	    !(event->spec->given & EVENT_PRECISE)) {
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_CPU_CLOCK;
+		attr->precise_ip = 0;
+		event->name = attr->exclude_kernel ? "cpu-clock:u" : "cpu-clock";
+		warn("this machine has no cycles counter for us: using cpu-clock");
+		return true;
+	}
+	if ((err == -EACCES || err == -EPERM) && !attr->exclude_kernel && perf_paranoid() > 1 &&
+	    attr->type != PERF_TYPE_TRACEPOINT && !(event->spec->given & EVENT_EXCLUDE) &&
+	    !opened->target->system_wide) {
+		static _Thread_local char name[256];
+
+		attr->exclude_kernel = 1;
+		attr->exclude_hv = 1;
+		snprintf(name, sizeof(name), "%s%su", event->name, strchr(event->name, ':') ? "" : ":");
+		event->name = xstrdup(name);
+		if (!opened->kernel_excluded)
+			warn("kernel.perf_event_paranoid is %d: only user space is recorded (%s)",
+			     perf_paranoid(), name);
+		opened->kernel_excluded = true;
+		return true;
+	}
+	return false;
+}
+
+static int open_one(struct opened *opened, struct opened_event *event, size_t cpu, size_t thread)
+{
+	const struct target *target = opened->target;
+	struct opened_event *leader = &opened->events.v[event->leader];
+	size_t at = cpu * target->threads.n + thread;
+	struct perf_open_at where = {.pid = target->threads.v[thread],
+				     .cpu = target->cpus.v[cpu],
+				     .group_fd = leader == event ? -1 : leader->fds.v[at]};
+	int fd;
+
+	if (event->cgroup_fd >= 0) {
+		where.pid = event->cgroup_fd;
+		where.flags = PERF_FLAG_PID_CGROUP;
+	} else if (event->system_wide) {
+		where.pid = -1;
+		if (thread)
+			return 0;
+	}
+	for (;;) {
+		fd = perf_open_any(&opened->missing, &event->spec->attr, &where);
+		if (fd >= 0)
+			break;
+		// A thread may end between the look at /proc and now; a CPU may go offline.
+		if (fd == -ESRCH && target->threads.n > 1)
+			return 0;
+		if (event->system_wide && (fd == -EACCES || fd == -EPERM)) {
+			event->system_wide = false;
+			where.pid = target->threads.v[thread];
+			continue;
+		}
+		if (!fall_back(opened, event, fd))
+			return perf_open_failed(fd, &event->spec->attr, event->name, &where);
+	}
+	event->fds.v[at] = fd;
+	uint64_t id = 0;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &id) == 0)
+		vec_push(&event->ids, id);
+	return 0;
+}
+
+static bool wanted_on(const struct opened_event *event, int cpu)
+{
+	const struct event_spec *spec = event->spec;
+
+	for (uint32_t i = 0; cpu >= 0 && spec->cpus && i < spec->cpus_n; i++) {
+		if (spec->cpus[i] == (uint32_t)cpu)
+			return true;
+	}
+	return cpu < 0 || !spec->cpus;
+}
+
+int opened_open(struct opened *opened, const struct target *target)
+{
+	size_t total = target->cpus.n * target->threads.n;
+
+	opened->target = target;
+	for (size_t i = 0; i < opened->events.n; i++) {
+		struct opened_event *event = &opened->events.v[i];
+
+		vec_reserve(&event->fds, total);
+		for (size_t k = 0; k < total; k++)
+			vec_push(&event->fds, -1);
+		for (size_t cpu = 0; cpu < target->cpus.n; cpu++) {
+			if (!wanted_on(event, target->cpus.v[cpu]))
+				continue;
+			for (size_t thread = 0; thread < target->threads.n; thread++) {
+				int err = open_one(opened, event, cpu, thread);
+				if (err)
+					return err;
+			}
+		}
+		if (!event->ids.n && !event->fds.v[0])
+			return fail(ESRCH, "none of the threads to watch is there any more");
+	}
+	return 0;
+}
+
+static size_t default_pages(void)
+{
+	int64_t kilobytes;
+	size_t pages = 1, page_kb = (size_t)sysconf(_SC_PAGESIZE) / 1024;
+
+	if (file_read_i64("", "/proc/sys/kernel/perf_event_mlock_kb", &kilobytes) < 0 ||
+	    kilobytes < (int64_t)page_kb * 2)
+		kilobytes = 516;
+	while (pages * 2 * page_kb + page_kb <= (size_t)kilobytes)
+		pages *= 2;
+	return pages;
+}
+
+static int map_ring(struct opened *opened, int fd, int cpu, size_t pages, bool overwrite)
+{
+	bool chosen = pages != 0;
+	struct ring ring;
+	int err;
+
+	if (!chosen)
+		pages = default_pages();
+	do {
+		err = ring_map(&ring, fd, pages, overwrite);
+	} while (err == -EPERM && !chosen && (pages /= 2) >= 1);
+	if (err == -EPERM)
+		return fail(EPERM,
+			    "not allowed to lock %zu pages per CPU: use a smaller -m, or raise the limit: "
+			    "sysctl kernel.perf_event_mlock_kb=%zu",
+			    pages, (pages + 1) * (size_t)sysconf(_SC_PAGESIZE) / 1024);
+	if (err)
+		return fail(-err, "can't map a ring of %zu pages: %s", pages, strerror(-err));
+	ring.cpu = cpu;
+	vec_push(&opened->rings, ring);
+	return 0;
+}
+
+int opened_map(struct opened *opened, size_t pages, bool overwrite)
+{
+	const struct target *target = opened->target;
+	size_t threads = target->threads.n;
+
+	for (size_t at = 0; at < target->cpus.n * threads; at++) {
+		size_t cpu = at / threads;
+		bool per_thread = target->cpus.v[0] < 0;
+		int output = -1, err;
+
+		// One ring for all threads of a CPU; without CPUs one a thread.
+		if (!per_thread && at % threads)
+			continue;
+		for (size_t thread = at % threads; thread < (per_thread ? at % threads + 1 : threads);
+		     thread++) {
+			vec_each(struct opened_event, event, &opened->events)
+			{
+				int fd = event->fds.v[cpu * threads + thread];
+
+				if (fd < 0)
+					continue;
+				if (output < 0) {
+					output = fd;
+					err = map_ring(opened, fd, target->cpus.v[cpu], pages,
+						       overwrite);
+					if (err)
+						return err;
+				} else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) < 0) {
+					return fail(errno, "can't share a ring for event %s: %s",
+						    event->name, strerror(errno));
+				}
+			}
+		}
+	}
+	return 0;
+}
+
+int opened_ioctl(struct opened *opened, unsigned long request, unsigned long arg, bool leaders_only)
+{
+	for (size_t i = 0; i < opened->events.n; i++) {
+		const struct opened_event *event = &opened->events.v[i];
+
+		if (leaders_only && event->leader != i)
+			continue;
+		for (size_t k = 0; k < event->fds.n; k++) {
+			if (event->fds.v[k] >= 0 && ioctl(event->fds.v[k], request, arg) < 0)
+				return -errno;
+		}
+	}
+	return 0;
+}
+
+int opened_enable(struct opened *opened)
+{
+	return opened_ioctl(opened, PERF_EVENT_IOC_ENABLE, 0, true);
+}
+
+int opened_disable(struct opened *opened)
+{
+	return opened_ioctl(opened, PERF_EVENT_IOC_DISABLE, 0, true);
+}
+
+int opened_filter(struct opened *opened)
+{
+	vec_each(struct opened_event, event, &opened->events)
+	{
+		for (size_t k = 0; event->spec->filter && k < event->fds.n; k++) {
+			if (event->fds.v[k] >= 0 && ioctl(event->fds.v[k], PERF_EVENT_IOC_SET_FILTER,
+							  event->spec->filter) < 0)
+				return fail(errno,
+					    "the kernel refuses the filter '%s' of event %s: %s; see the fields in its format "
+					    "file (sonde list --details %s)",
+					    event->spec->filter, event->name, strerror(errno),
+					    event->name);
+		}
+	}
+	return 0;
+}
+
+void opened_done(struct opened *opened)
+{
+	vec_each(struct ring, ring, &opened->rings) ring_unmap(ring);
+	vec_done(&opened->rings);
+	vec_each(struct opened_event, event, &opened->events)
+	{
+		for (size_t k = 0; k < event->fds.n; k++) {
+			if (event->fds.v[k] >= 0)
+				close(event->fds.v[k]);
+		}
+		vec_done(&event->fds);
+		vec_done(&event->ids);
+	}
+	vec_done(&opened->events);
+}
