@@ -201,14 +201,11 @@ static int take_event_type(struct recording *recording, const uint8_t *body, siz
 
 static const char *cpu_list(struct recording *recording, struct cursor *c)
 {
-	uint32_t head = cursor_u32(c);
+	const uint8_t *p = cursor_bytes(c, 4);
 	uint16_t type, n;
 	struct out out;
 	const char *text = NULL;
 
-	c->at -= c->bad ? 0 : 4;
-	(void)head;
-	const uint8_t *p = cursor_bytes(c, 4);
 	if (!p)
 		return NULL;
 	memcpy(&type, p, 2);
@@ -226,7 +223,7 @@ static const char *cpu_list(struct recording *recording, struct cursor *c)
 			out_printf(&out, "%s%u", i ? "," : "",
 				   c->swap ? __builtin_bswap16(cpu) : cpu);
 		}
-		text = arena_strdup(&recording->arena, (struct str){out.buf, out.n});
+		text = out.n ? arena_strdup(&recording->arena, (struct str){out.buf, out.n}) : "";
 	}
 	out_done(&out);
 	return text;

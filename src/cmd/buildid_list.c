@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/err.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "cmd/core/command.h"
+#include "flow/session.h"
+#include "obj/elf.h"
+#include "sys/synthesize.h"
+
+struct options {
+	const char *input, *format;
+	bool with_hits, kernel, kernel_maps, force;
+	int verbose;
+};
+
+static const struct opt opts[] = {
+	{OPT_FLAG, 'H', "with-hits", offsetof(struct options, with_hits),
+	 .help = "Only files in which a sample lies. Reads the whole recording."},
+	{OPT_FLAG, 'f', "force", offsetof(struct options, force),
+	 .help = "Also when the file belongs to someone else."},
+	{OPT_TEXT, 'i', "input", offsetof(struct options, input), "FILE",
+	 "The recording (default: perf.data; - is standard input), or an ELF file whose build-id to "
+	 "print."},
+	{OPT_FLAG, 'k', "kernel", offsetof(struct options, kernel),
+	 .help = "The build-id of the running kernel."},
+	{OPT_FLAG, 'm', "kernel-maps", offsetof(struct options, kernel_maps),
+	 .help = "The running kernel and its modules with their addresses."},
+	{OPT_COUNT, 'v', "verbose", offsetof(struct options, verbose), .help = "Tell more."},
+	{OPT_TEXT, 0, "format", offsetof(struct options, format), "text|json",
+	 "json: one object for each file and line."},
+	OPT_END,
+};
+
+static const struct command_example examples[] = {
+	{"sonde buildid-list", "lists the programs and libraries of perf.data",
+	 "sonde buildid-list -i \"$T/data/small.data\""},
+	{"sonde buildid-list -i /bin/true", "prints the build-id of a program"},
+	{0},
+};
+
+static int run(int argc, char **argv);
+
+const struct command command_buildid_list = {
+	.name = "buildid-list",
+	.summary = "List the build-ids of a recording's programs and libraries",
+	.usage = "sonde buildid-list [options]",
+	.description = "Prints the build-id and path of each program, library and kernel part that a "
+		       "recording knows of. By these ids the right symbol and debug files are found "
+		       "on another machine.",
+	.opts = opts,
+	.opts_size = sizeof(struct options),
+	.examples = examples,
+	.family = COMMAND_PERF,
+	.run = run,
+};
+
+struct line {
+	struct out *out;
+	bool json;
+};
+
+static void put_id(struct out *out, const uint8_t *id, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		out_hex_zeros(out, id[i], 2);
+}
+
+static void put(const struct line *line, const uint8_t *id, size_t n, const char *name)
+{
+	if (line->json) {
+		char hex[41] = "";
+		struct json j;
+
+		for (size_t i = 0; i < n && i < 20; i++) {
+			hex[2 * i] = "0123456789abcdef"[id[i] >> 4];
+			hex[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
+			hex[2 * i + 2] = 0;
+		}
+		json_init(&j, line->out);
+		json_object(&j);
+		json_field_text(&j, "build_id", n ? hex : NULL);
+		json_field_text(&j, "path", name);
+		json_end(&j);
+		json_line(&j);
+		return;
+	}
+	put_id(line->out, id, n);
+	if (!n)
+		out_fill(line->out, ' ', 40);
+	if (name) {
+		out_char(line->out, ' ');
+		out_safe(line->out, name);
+	}
+	out_char(line->out, '\n');
+}
+
+static size_t notes_of(const char *path, uint8_t id[20])
+{
+	auto_free char *text = NULL;
+	size_t n;
+
+	if (file_read(path, 1 << 16, &text, &n) < 0)
+		return 0;
+	return notes_build_id((struct str){text, n}, false, id);
+}
+
+static int print_kernel(const struct line *line)
+{
+	uint8_t id[20];
+	size_t n = notes_of("/sys/kernel/notes", id);
+
+	if (!n)
+		return fail(ENOENT, "the running kernel tells no build-id: /sys/kernel/notes can't be "
+				    "read or has none");
+	put(line, id, n, line->json ? "[kernel]" : NULL);
+	return 0;
+}
+
+static int print_map(void *arg, const struct perf_event_header *header)
+{
+	const struct line *line = arg;
+	const struct record_mmap *map = (const void *)header;
+	const char *name, *base, *dot;
+	uint8_t id[20];
+	size_t n;
+
+	if (header->type != PERF_RECORD_MMAP || !record_is_whole(header))
+		return 0;
+	name = record_text(header, map->filename);
+	if (!name)
+		return 0;
+	if (name[0] == '[') {
+		if (text_starts(name, "[kernel.kallsyms]"))
+			name = "[kernel.kallsyms]";
+		n = notes_of(name[1] == 'k' ? "/sys/kernel/notes" : "", id);
+	} else {
+		base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+		dot = strchr(base, '.');
+		auto_free char *path =
+			text_dup_fmt("/sys/module/%.*s/notes/.note.gnu.build-id",
+				     (int)(dot ? dot - base : (long)strlen(base)), base);
+		n = notes_of(path, id);
+	}
+	put_id(line->out, id, n);
+	out_char(line->out, ' ');
+	out_hex_right(line->out, map->start, 16);
+	out_char(line->out, ' ');
+	out_hex_right(line->out, map->start + map->len, 16);
+	out_char(line->out, ' ');
+	out_safe(line->out, name);
+	out_char(line->out, '\n');
+	return 0;
+}
+
+static int print_kernel_maps(struct line *line)
+{
+	struct synth synth = {.root = "", .emit = print_map, .arg = line};
+	bool hidden = false;
+	int err = synth_kernel(&synth, &hidden);
+
+	if (err >= 0 && hidden)
+		return fail(EACCES, "the kernel hides its addresses (sysctl -w kernel.kptr_restrict=0 "
+				    "as root shows them)");
+	return err;
+}
+
+static bool print_elf(const struct line *line, const char *path)
+{
+	struct mapped file;
+	struct elf elf;
+	uint8_t id[20];
+	size_t n = 0;
+
+	if (!strcmp(path, "-") || access(path, R_OK) < 0 || file_map(&file, path) < 0)
+		return false;
+	if (elf_init(&elf, file.p, file.n) >= 0)
+		n = elf_build_id(&elf, id);
+	if (n)
+		put(line, id, n, line->json ? path : NULL);
+	file_unmap(&file);
+	return n > 0;
+}
+
+static int mark(void *arg, struct session *session, struct event *event, const struct sample *sample,
+		struct task *task, const struct record *record)
+{
+	struct location location;
+
+	if (!task)
+		return 0;
+	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &location);
+	if (location.dso)
+		location.dso->hit = true;
+	return 0;
+}
+
+static bool is_repeated(const struct recording_info *info, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(info->build_ids.v[k].name, info->build_ids.v[i].name))
+			return true;
+	return false;
+}
+
+static int print_recording(const struct line *line, const struct options *o)
+{
+	struct session_options how = {.path = o->input, .force = o->force};
+	static const struct session_hooks hooks = {.sample = mark};
+	struct session *session;
+	bool with_hits = o->with_hits;
+	int err = session_open(&session, &how), status;
+
+	if (err < 0)
+		return err;
+	const struct recording_info *info = &session->recording->info;
+	if (session->recording->features[FEATURE_AUXTRACE].present)
+		with_hits = false; // what the trace hit is not known without decoding it
+	if (!session->recording->features[FEATURE_BUILD_ID].present)
+		with_hits = true;
+	if (with_hits || session->recording->is_pipe)
+		err = session_process(session, &hooks, NULL);
+	for (size_t i = 0; with_hits && i < session->sym->dsos.n; i++) {
+		const struct dso *dso = session->sym->dsos.v[i];
+
+		if (dso->hit)
+			put(line, dso->build_id.bytes, dso->build_id.n, dso->long_name);
+	}
+	for (size_t i = 0; !with_hits && i < info->build_ids.n; i++) {
+		const struct recorded_build_id *id = &info->build_ids.v[i];
+
+		if (!is_repeated(info, i))
+			put(line, id->id, id->id_size, id->name);
+	}
+	status = session->recording->damage ? 1 : 0;
+	if (status)
+		warn("%s", session->recording->damage);
+	session_close(session);
+	return err < 0 ? err : status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct options o = {.input = "perf.data", .format = "text"};
+	int n = command_parse(&command_buildid_list, &o, argc, argv, 0), err, end;
+	struct out out;
+	struct line line = {.out = &out};
+
+	if (n < 0)
+		return n;
+	if (n)
+		return fail(COMMAND_USAGE, "buildid-list takes no words; the file goes behind -i");
+	if (strcmp(o.format, "text") && strcmp(o.format, "json"))
+		return fail(COMMAND_USAGE, "buildid-list has the formats text and json, not '%s'",
+			    o.format);
+	line.json = !strcmp(o.format, "json");
+	out_init_fd(&out, STDOUT_FILENO);
+	if (o.kernel)
+		err = print_kernel(&line);
+	else if (o.kernel_maps)
+		err = print_kernel_maps(&line);
+	else if (print_elf(&line, o.input))
+		err = 0;
+	else
+		err = print_recording(&line, &o);
+	end = out_close(&out, "standard output");
+	return err < 0 ? err : end < 0 ? end : err;
+}
