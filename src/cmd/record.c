@@ -402,8 +402,11 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 	// Events of a command switch on by themselves at its exec.
 	if (!recorder->target.has_workload && !options->delays.n && !options->start_disabled)
 		err = opened_enable(&recorder->opened) < 0 ? fail(EIO, "can't switch the events on") : 0;
-	if (!err && recorder->workload.pid)
+	if (!err && recorder->workload.pid) {
 		err = workload_start(&recorder->workload, program);
+		if (err)
+			output_discard(recorder);
+	}
 	if (!err)
 		err = run(recorder, watch);
 	if (!err)
@@ -438,6 +441,7 @@ static void done(struct recorder *recorder)
 	target_done(&recorder->target);
 	event_specs_done(&recorder->options->specs);
 	intern_done(&recorder->dsos);
+	intern_done(&recorder->modules);
 	vec_each(char *, file, &recorder->files) free(*file);
 	vec_done(&recorder->files);
 	vec_done(&recorder->options->delays);
@@ -474,13 +478,12 @@ static int run_record(int argc, char **argv)
 					 .stack_bytes = 8192};
 	struct recorder recorder = {.options = &options, .fd = -1, .first_ns = UINT64_MAX};
 	struct watch watch = {.signal_fd = -1};
-	auto_free const char **line = xcalloc((size_t)argc + 2, sizeof(*line));
+	auto_free const char **line = xcalloc((size_t)argc + 1, sizeof(*line));
 	sigset_t signals;
 	int words, err, code = 0;
 
-	line[0] = "sonde";
 	for (int i = 0; i < argc; i++)
-		line[i + 1] = argv[i];
+		line[i] = argv[i];
 	options.command_line = line;
 	words = command_parse(&command_record, &options, argc, argv, OPT_STOP_AT_WORD);
 	if (words < 0)
@@ -501,13 +504,14 @@ static int run_record(int argc, char **argv)
 				    strerror(errno));
 	}
 	intern_init(&recorder.dsos);
+	intern_init(&recorder.modules);
 	recorder.straddle = xmalloc(1 << 16);
 	watch.control = (struct control){.fd = options.control_fd, .ack_fd = options.ack_fd};
 	if (options.control_fd >= 0)
 		fcntl(options.control_fd, F_SETFL, fcntl(options.control_fd, F_GETFL) | O_NONBLOCK);
 	watch.signal_fd = err = open_signals(&signals);
 	if (err >= 0 && words > 0)
-		err = workload_prepare(&recorder.workload, argv + 1);
+		err = workload_prepare(&recorder.workload, argv + 1, output_is_pipe(&options));
 	if (err >= 0) {
 		options.target.workload = recorder.workload.pid;
 		err = target_init(&recorder.target, &options.target);

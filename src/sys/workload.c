@@ -28,7 +28,7 @@ static void child(int go_fd, int exec_fd, char **argv)
 	_exit(why == ENOENT ? 127 : 126);
 }
 
-int workload_prepare(struct workload *workload, char **argv)
+int workload_prepare(struct workload *workload, char **argv, bool quiet_stdout)
 {
 	int go[2], exec[2];
 
@@ -44,6 +44,8 @@ int workload_prepare(struct workload *workload, char **argv)
 	if (workload->pid == 0) {
 		close(go[1]);
 		close(exec[0]);
+		if (quiet_stdout)
+			dup2(2, 1);
 		child(go[0], exec[1], argv);
 	}
 	close(go[0]);

@@ -11,8 +11,9 @@ struct workload {
 	int status; // of waitpid, once reaped
 };
 
-// Forks; the child waits. Signals that the caller blocked are unblocked in it.
-int workload_prepare(struct workload *workload, char **argv);
+// Forks; the child waits. Signals that the caller blocked are unblocked in it. quiet_stdout: the caller's standard
+// output is for other things, so the child's goes to standard error.
+int workload_prepare(struct workload *workload, char **argv, bool quiet_stdout);
 // Lets it exec. -errno with a sentence when the program can't be started.
 int workload_start(struct workload *workload, const char *name);
 // Non-blocking; true once it has ended.

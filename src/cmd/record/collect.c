@@ -15,13 +15,16 @@ void collect_note_map(struct recorder *recorder, const struct perf_event_header 
 
 	if (header->misc & PERF_RECORD_MISC_MMAP_DATA || !record_is_whole(header))
 		return;
-	if ((header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
-		return;
+	bool kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (header->type == PERF_RECORD_MMAP)
 		name = record_text(header, ((const struct record_mmap *)(const void *)header)->filename);
 	else if (header->type == PERF_RECORD_MMAP2)
 		name = record_text(header, ((const struct record_mmap2 *)(const void *)header)->filename);
-	if (name && name[0] == '/' && name[1] != '/')
+	if (!name)
+		return;
+	if (kernel && !text_starts(name, "[kernel.kallsyms]"))
+		intern_text(&recorder->modules, name);
+	else if (!kernel && name[0] == '/' && name[1] != '/')
 		intern_text(&recorder->dsos, name);
 }
 

@@ -50,26 +50,43 @@ static int make_writer(struct recorder *recorder)
 }
 
 // perf keeps one older recording under NAME.old.
-static void keep_old(const char *path)
+static bool keep_old(const char *path)
 {
 	auto_free char *old = text_dup_fmt("%s.old", path);
 	struct stat st;
 
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size)
-		(void)!rename(path, old);
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size && rename(path, old) == 0;
+}
+
+bool output_is_pipe(const struct record_options *options)
+{
+	struct stat st;
+
+	if (options->output)
+		return !strcmp(options->output, "-");
+	return fstat(1, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+void output_discard(struct recorder *recorder)
+{
+	writer_free(recorder->writer);
+	recorder->writer = NULL;
+	if (recorder->is_pipe)
+		return;
+	auto_free char *old = text_dup_fmt("%s.old", recorder->path);
+	close(recorder->fd);
+	recorder->fd = -1;
+	if (!recorder->kept_old || rename(old, recorder->path) < 0)
+		unlink(recorder->path);
 }
 
 int output_open(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
 	const char *path = options->output;
-	struct stat st;
 
 	recorder->file_started_ns = time_now_ns(CLOCK_MONOTONIC);
-	if (path && !strcmp(path, "-"))
-		recorder->is_pipe = true;
-	else if (!path && fstat(1, &st) == 0 && S_ISFIFO(st.st_mode))
-		recorder->is_pipe = true;
+	recorder->is_pipe = output_is_pipe(options);
 	if (recorder->is_pipe) {
 		if (isatty(1))
 			return fail(EINVAL, "a recording is not for a terminal: give -o FILE, or pipe it");
@@ -78,31 +95,46 @@ int output_open(struct recorder *recorder)
 	}
 	free(recorder->path);
 	recorder->path = xstrdup(path ? path : "perf.data");
-	keep_old(recorder->path);
+	recorder->kept_old = keep_old(recorder->path);
 	recorder->fd = open(recorder->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (recorder->fd < 0)
 		return fail(errno, "can't create %s: %s", recorder->path, strerror(errno));
 	return make_writer(recorder);
 }
 
-struct synthesis {
-	struct recorder *recorder;
-};
+// --buildid-mmap: the file's build-id in place of its inode, as the kernel does it for maps made later.
+static void put_build_id(struct record_mmap2 *map)
+{
+	uint8_t id[20];
+	size_t n = map->filename[0] == '/' ? build_id_of_file(map->filename, id) : 0;
+
+	if (!n)
+		return;
+	map->header.misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	map->reserved1 = 0;
+	map->reserved2 = 0;
+	memset(map->build_id, 0, sizeof(map->build_id));
+	memcpy(map->build_id, id, n);
+	map->build_id_size = (uint8_t)n;
+}
 
 static int write_synthesized(void *arg, const struct perf_event_header *header)
 {
-	struct synthesis *synthesis = arg;
-	struct recorder *recorder = synthesis->recorder;
+	struct recorder *recorder = arg;
 
 	if (header->type == PERF_RECORD_MMAP2 || header->type == PERF_RECORD_MMAP)
 		collect_note_map(recorder, header);
+	if (header->type == PERF_RECORD_MMAP2 && recorder->options->buildid_mmap) {
+		memcpy(recorder->straddle, header, header->size);
+		put_build_id(recorder->straddle);
+		header = recorder->straddle;
+	}
 	return writer_records(recorder->writer, header, header->size);
 }
 
 int output_synthesize(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
-	struct synthesis synthesis = {recorder};
 	struct synth synth = {.root = "",
 			      .trailer_bytes = recorder->plans[0].trailer_size,
 			      .mmap_data = options->address || options->call_graph == CALL_GRAPH_DWARF,
@@ -110,7 +142,7 @@ int output_synthesize(struct recorder *recorder)
 			      .no_mmaps = !options->synth.mmap,
 			      .no_tasks = !options->synth.task,
 			      .emit = write_synthesized,
-			      .arg = &synthesis};
+			      .arg = recorder};
 	int err = 0;
 
 	if (!options->synth.off)
@@ -168,6 +200,8 @@ int output_finish(struct recorder *recorder)
 		return 0;
 	if (recorder->last_ns)
 		writer_sample_time(recorder->writer, recorder->first_ns, recorder->last_ns);
+	if (!options->no_buildid && !recorder->is_pipe)
+		build_ids_add(recorder);
 	err = writer_finish(recorder->writer);
 	recorder->written_bytes = writer_bytes(recorder->writer);
 	writer_free(recorder->writer);

@@ -86,7 +86,7 @@ struct recorder {
 	struct sample_plan *plans; // of the events, by index
 	struct writer *writer;
 	int fd;
-	bool is_pipe;
+	bool is_pipe, kept_old;
 	char *path, *final_path; // being written; NULL for pipes
 	VEC(char *) files;	 // closed by --switch-output
 	uint64_t file_started_ns, written_bytes, wakeups, samples;
@@ -97,17 +97,26 @@ struct recorder {
 		int cpu;
 	} *losses;
 	size_t losses_n;
-	struct intern dsos; // paths mapped executable
+	struct intern dsos, modules; // paths mapped executable, of the kernel's modules
 	bool kernel_hidden;
 	void *straddle; // room for one record cut by the ring's end
 };
 
+// Does the recording go to standard output? (-o -, or no -o and a pipe there)
+bool output_is_pipe(const struct record_options *options);
 int output_open(struct recorder *recorder);
 // Writes what tells of tasks that were there before.
 int output_synthesize(struct recorder *recorder);
 int output_rotate(struct recorder *recorder);
 // The end of the last file: build-ids, header, name.
 int output_finish(struct recorder *recorder);
+// Takes back a file in which nothing was recorded; what was there before stands again.
+void output_discard(struct recorder *recorder);
+
+// The GNU build-id of a file on this machine; its size, 0: none.
+size_t build_id_of_file(const char *path, uint8_t ret[20]);
+// Gives the writer the build-ids of the kernel, its modules and all that was mapped.
+void build_ids_add(struct recorder *recorder);
 
 // Takes all that lies in the rings: accounts and writes. *ret_bytes: how much it was.
 int collect_rings(struct recorder *recorder, uint64_t *ret_bytes);

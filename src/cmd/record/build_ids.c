@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Build-ids of what was mapped: read at the end, once a file.
+#include "base/file.h"
+#include "cmd/record/record.h"
+#include "obj/elf.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { LARGEST_NOTES = 1 << 16 };
+
+size_t build_id_of_file(const char *path, uint8_t ret[20])
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct mapped image = {0};
+	struct stat st;
+	struct elf elf;
+	size_t n = 0;
+
+	// Devices and fifos are mapped too, and some block or act when they are read.
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < 64)
+		return 0;
+	if (file_map_fd(&image, fd, path) < 0)
+		return 0;
+	if (!elf_init(&elf, image.p, image.n))
+		n = elf_build_id(&elf, ret);
+	file_unmap(&image);
+	return n;
+}
+
+static size_t of_notes(const char *path, uint8_t ret[20])
+{
+	auto_free char *notes = NULL;
+	size_t size, n = 0;
+
+	if (file_read(path, LARGEST_NOTES, &notes, &size) == 0)
+		n = notes_build_id((struct str){notes, size}, false, ret);
+	return n;
+}
+
+static void add(struct recorder *recorder, uint16_t misc, const char *name, const uint8_t *id, size_t n)
+{
+	struct recorded_build_id entry = {
+		.pid = -1, .misc = misc, .id_size = (uint8_t)n, .name = name};
+
+	memcpy(entry.id, id, n);
+	writer_build_id(recorder->writer, &entry);
+}
+
+static void add_modules(struct recorder *recorder)
+{
+	for (size_t i = 1; i < recorder->modules.strings.n; i++) {
+		const char *path = recorder->modules.strings.v[i].p, *base = strrchr(path, '/');
+		char name[256], notes[320];
+		uint8_t id[20];
+		size_t n;
+
+		base = base ? base + 1 : path;
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(base + (*base == '['), ".]"),
+			 base + (*base == '['));
+		for (char *p = name; *p; p++)
+			*p = *p == '-' ? '_' : *p;
+		snprintf(notes, sizeof(notes), "/sys/module/%s/notes/.note.gnu.build-id", name);
+		n = of_notes(notes, id);
+		if (n)
+			add(recorder, PERF_RECORD_MISC_KERNEL, path, id, n);
+	}
+}
+
+void build_ids_add(struct recorder *recorder)
+{
+	uint8_t id[20];
+	size_t n = of_notes("/sys/kernel/notes", id);
+
+	if (n)
+		add(recorder, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", id, n);
+	add_modules(recorder);
+	for (size_t i = 1; i < recorder->dsos.strings.n; i++) {
+		const char *path = recorder->dsos.strings.v[i].p;
+
+		n = build_id_of_file(path, id);
+		if (n)
+			add(recorder, PERF_RECORD_MISC_USER, path, id, n);
+	}
+}
