@@ -1,7 +1,149 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sym/private.h"
+#include "sym/load.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include "base/err.h"
+#include "obj/unpack.h"
+
+void build_id_text(const struct build_id *id, char ret[41])
+{
+	for (unsigned i = 0; i < id->n; i++)
+		sprintf(ret + i * 2, "%02x", id->bytes[i]);
+	ret[id->n * 2] = '\0';
+}
+
+bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n)
+{
+	// Old recorders filled shorter ones up with zeros.
+	for (size_t i = n; i < recorded->n; i++) {
+		if (recorded->n != 20 || recorded->bytes[i])
+			return false;
+	}
+	return n <= recorded->n && memcmp(recorded->bytes, id, n) == 0;
+}
+
+bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
+		size_t ret_size)
+{
+	const char *home = getenv("HOME");
+	char folder[4096], id[41];
+	struct stat st;
+
+	if (!dso->build_id.n || sym->options.no_cache_dir)
+		return false;
+	build_id_text(&dso->build_id, id);
+	if (sym->options.debug_dir)
+		snprintf(folder, sizeof(folder), "%s", sym->options.debug_dir);
+	else
+		snprintf(folder, sizeof(folder), "%s/.debug", home ? home : "");
+	if ((size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s", folder, id, id + 2) >= ret_size)
+		return false;
+	// Caches of old perfs have the file itself there.
+	if (stat(ret, &st) == 0 && S_ISREG(st.st_mode))
+		return true;
+	return (size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s/%s", folder, id, id + 2,
+				kind) < ret_size;
+}
+
+void load_done(struct sym *sym, struct dso *dso, char origin, const char *path)
+{
+	dso->state = dso->symtab->symbols.n ? DSO_LOADED : DSO_NO_SYMBOLS;
+	dso->origin = origin;
+	if (path)
+		dso->symbols_path =
+			intern_get(&sym->strings, intern_text(&sym->strings, path));
+	symtab_ready(dso->symtab);
+}
+
+void load_failed(struct sym *sym, struct dso *dso, const char *why, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, why);
+	vsnprintf(text, sizeof(text), why, args);
+	va_end(args);
+	dso->state = DSO_NO_SYMBOLS;
+	dso->note = intern_get(&sym->strings, intern_text(&sym->strings, text));
+}
 
 void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map)
 {
+	char *sentence = xstrdup(err_sentence());
+
 	dso->state = DSO_NO_SYMBOLS;
+	dso->symtab->parameters = sym->options.demangle_parameters;
+	if (dso_private_of(dso)->module)
+		load_module(sym, dso);
+	else if (dso->kind == DSO_KERNEL)
+		load_kernel(sym, dso);
+	else if (dso->kind == DSO_USER || dso->kind == DSO_ANON)
+		text_starts(dso->name, "/tmp/perf-") ? load_perfmap(sym, dso)
+						     : load_user(sym, dso);
+	else if (dso->kind == DSO_VDSO)
+		load_vdso(sym, dso);
+	// That symbols are not found is no error.
+	err_clear();
+	if (*sentence)
+		fail(EIO, "%s", sentence);
+	free(sentence);
+}
+
+int source_of_bytes(const struct sym *sym, const struct dso *dso, struct elf_source *source)
+{
+	const uint8_t *p = source->unpacked ? source->unpacked : source->file.p;
+	uint8_t id[20];
+	size_t n;
+
+	if (elf_init(&source->elf, p, source->file.n) < 0)
+		return SOURCE_NOT_ELF;
+	if (dso->build_id.n && !sym->options.ignore_build_ids) {
+		n = elf_build_id(&source->elf, id);
+		if (!n || !same_build_id(&dso->build_id, id, n))
+			return SOURCE_WRONG_BUILD_ID;
+	}
+	source->has_symtab = elf_find_section(&source->elf, ".symtab", &source->symtab) &&
+			     source->symtab.type == SHT_SYMTAB;
+	source->has_dynsym = elf_find_section(&source->elf, ".dynsym", &source->dynsym) &&
+			     source->dynsym.type == SHT_DYNSYM;
+	return SOURCE_OK;
+}
+
+int source_open(const struct sym *sym, const struct dso *dso, const char *path,
+		struct elf_source *ret)
+{
+	struct elf_source source = {0};
+	struct stat st;
+	int state;
+
+	// Not what could hang or act when it is opened.
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || file_map(&source.file, path) < 0)
+		return SOURCE_ABSENT;
+	if (source.file.n > 4 && memcmp(source.file.p, ELFMAG, SELFMAG)) {
+		size_t n;
+
+		if (unpack((struct str){(const char *)source.file.p, source.file.n},
+			   &source.unpacked, &n) == 0) {
+			file_unmap(&source.file);
+			source.file = (struct mapped){.n = n};
+		}
+	}
+	state = source_of_bytes(sym, dso, &source);
+	if (state != SOURCE_OK) {
+		source_done(&source);
+		return state;
+	}
+	source.path = xstrdup(path);
+	*ret = source;
+	return SOURCE_OK;
+}
+
+void source_done(struct elf_source *source)
+{
+	if (source->file.p)
+		file_unmap(&source->file);
+	free(source->unpacked);
+	free(source->path);
+	*source = (struct elf_source){0};
 }

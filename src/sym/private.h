@@ -18,6 +18,7 @@ struct dso_private {
 	bool unlisted;	      // made by a KSYMBOL record: lookups by name don't see it
 	bool module;	      // knows that it is a .ko
 	bool is_vdso;
+	bool section_of_kernel; // [kernel.kallsyms].init.text and the like
 	struct symtab symtab;
 };
 
@@ -44,7 +45,7 @@ struct sym_private {
 	const char *reference_name; // the symbol whose address the recording tells, NULL: none
 	uint64_t reference_addr;
 	uint32_t next_space_id;
-	unsigned kernel_ranges;
+	VEC(char *) texts; // of kallsyms: symbols' names lie there
 	size_t maps_total;   // pointers in all spaces
 	uint64_t maps_dropped; // beyond what memory allows
 	struct space **dead; // ring of spaces without living tasks

@@ -55,6 +55,9 @@ void sym_free(struct sym *sym)
 	map_done(&sym->private->dsos_by_name);
 	map_done(&sym->private->dsos_by_short);
 	map_done(&sym->private->cgroups);
+	for (size_t i = 0; i < sym->private->texts.n; i++)
+		free(sym->private->texts.v[i]);
+	vec_done(&sym->private->texts);
 	free(sym->private->dead);
 	arena_done(&sym->private->arena);
 	intern_done(&sym->strings);
@@ -75,8 +78,10 @@ static struct mapping *mapping_new(uint64_t start, uint64_t end, struct dso *dso
 
 static bool is_kernel_dso(const struct dso *dso)
 {
-	return dso->kind == DSO_KERNEL && !dso_private_of((struct dso *)dso)->unlisted &&
-	       !dso_private_of((struct dso *)dso)->module;
+	const struct dso_private *private = (const struct dso_private *)dso;
+
+	return dso->kind == DSO_KERNEL && !private->unlisted && !private->module &&
+	       !private->section_of_kernel;
 }
 
 static struct dso *kernel_dso(struct sym *sym)

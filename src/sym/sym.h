@@ -16,6 +16,7 @@ struct sym_options {
 	const char *modules_dir;  // --modules
 	const char *debug_dir;	  // buildid cache, default $HOME/.debug
 	bool ignore_vmlinux, ignore_build_ids, no_demangle, demangle_kernel;
+	bool demangle_parameters; // functions with their parameters, as with -v
 	bool live;		  // addresses are of the running system
 	bool other_machine;	  // the recording names another kernel than the running one: /proc/kallsyms of this one is not for it
 	bool no_cache_dir;

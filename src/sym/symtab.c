@@ -16,6 +16,13 @@ void symtab_done(struct symtab *symtab)
 	symtab->around = NULL;
 }
 
+void symtab_clear(struct symtab *symtab)
+{
+	vec_clear(&symtab->symbols);
+	free(symtab->around);
+	symtab->around = NULL;
+}
+
 void symtab_add(struct symtab *symtab, const struct symbol *symbol)
 {
 	vec_push(&symtab->symbols, *symbol);
@@ -209,12 +216,17 @@ struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
 void symtab_name(struct symtab *symtab, struct symbol *symbol)
 {
 	bool parameters = symtab->parameters || log_get_level() > LOG_WARN;
-	char *plain = demangle(symbol->name, parameters);
+	bool is_plt = text_ends(symbol->name, "@plt");
+	char *mangled = xstrdup(symbol->name), *plain;
 
+	if (is_plt)
+		mangled[strlen(mangled) - strlen("@plt")] = '\0';
+	plain = demangle(mangled, parameters);
+	free(mangled);
 	symbol->mangled = false;
 	if (!plain)
 		return;
-	symbol->name = arena_strdup(&symtab->names, str_of(plain));
+	symbol->name = arena_fmt(&symtab->names, "%s%s", plain, is_plt ? "@plt" : "");
 	free(plain);
 }
 

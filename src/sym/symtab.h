@@ -14,6 +14,7 @@ struct symtab {
 };
 
 void symtab_done(struct symtab *symtab);
+void symtab_clear(struct symtab *symtab); // forgets the symbols, not their names
 // A symbol; the name is borrowed (from symtab->names or what lives as long). A size of 0 is not known yet.
 void symtab_add(struct symtab *symtab, const struct symbol *symbol);
 

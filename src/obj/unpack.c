@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "obj/unpack.h"
+#include <zlib.h>
+#include <zstd.h>
+#include "base/alloc.h"
+#include "base/err.h"
+#ifdef HAVE_LZMA
+#include <lzma.h>
+#endif
+
+enum { MOST_BYTES = 1 << 30, MOST_MEMORY = 256 << 20 };
+
+struct growing {
+	uint8_t *p;
+	size_t n, capacity;
+};
+
+// Room for more output; false when it would be too large.
+static bool grow(struct growing *to)
+{
+	if (to->capacity >= MOST_BYTES)
+		return false;
+	to->capacity = to->capacity ? to->capacity * 2 : 1 << 16;
+	to->p = xrealloc(to->p, to->capacity);
+	return true;
+}
+
+static int unpack_gzip(struct str packed, struct growing *to)
+{
+	z_stream stream = {.next_in = (Bytef *)packed.p, .avail_in = (uInt)packed.n};
+	int state;
+
+	if (inflateInit2(&stream, 15 + 16) != Z_OK)
+		return -ENOMEM;
+	do {
+		if (to->n == to->capacity && !grow(to)) {
+			inflateEnd(&stream);
+			return -EFBIG;
+		}
+		stream.next_out = to->p + to->n;
+		stream.avail_out = (uInt)(to->capacity - to->n);
+		state = inflate(&stream, Z_NO_FLUSH);
+		to->n = (size_t)(stream.next_out - to->p);
+	} while (state == Z_OK && (stream.avail_in || !stream.avail_out));
+	inflateEnd(&stream);
+	return state == Z_STREAM_END ? 0 : -EINVAL;
+}
+
+static int unpack_zstd(struct str packed, struct growing *to)
+{
+	ZSTD_DStream *stream = ZSTD_createDStream();
+	ZSTD_inBuffer in = {packed.p, packed.n, 0};
+	size_t state = 1;
+	int err = 0;
+
+	while (!err && state) {
+		ZSTD_outBuffer out;
+		size_t before = in.pos;
+
+		if (to->n == to->capacity && !grow(to)) {
+			err = -EFBIG;
+			break;
+		}
+		out = (ZSTD_outBuffer){to->p, to->capacity, to->n};
+		state = ZSTD_decompressStream(stream, &out, &in);
+		if (ZSTD_isError(state) || (state && in.pos == before && out.pos == to->n))
+			err = -EINVAL;
+		to->n = out.pos;
+	}
+	ZSTD_freeDStream(stream);
+	return err;
+}
+
+#ifdef HAVE_LZMA
+static int unpack_xz(struct str packed, struct growing *to)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	lzma_ret state;
+
+	if (lzma_stream_decoder(&stream, MOST_MEMORY, 0) != LZMA_OK)
+		return -ENOMEM;
+	stream.next_in = (const uint8_t *)packed.p;
+	stream.avail_in = packed.n;
+	do {
+		if (to->n == to->capacity && !grow(to)) {
+			lzma_end(&stream);
+			return -EFBIG;
+		}
+		stream.next_out = to->p + to->n;
+		stream.avail_out = to->capacity - to->n;
+		state = lzma_code(&stream, LZMA_FINISH);
+		to->n = (size_t)(stream.next_out - to->p);
+	} while (state == LZMA_OK);
+	lzma_end(&stream);
+	return state == LZMA_STREAM_END ? 0 : -EINVAL;
+}
+#else
+static int unpack_xz(struct str packed, struct growing *to)
+{
+	return -ENOTSUP;
+}
+#endif
+
+int unpack(struct str packed, uint8_t **ret, size_t *ret_size)
+{
+	static const struct {
+		const char *magic;
+		size_t n;
+		int (*run)(struct str packed, struct growing *to);
+	} kinds[] = {
+		{"\x1f\x8b", 2, unpack_gzip},
+		{"\xfd" "7zXZ", 6, unpack_xz},
+		{"\x28\xb5\x2f\xfd", 4, unpack_zstd},
+	};
+
+	if (packed.n > UINT32_MAX)
+		return -EFBIG;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct growing to = {0};
+		int err;
+
+		if (packed.n < kinds[i].n || memcmp(packed.p, kinds[i].magic, kinds[i].n))
+			continue;
+		err = kinds[i].run(packed, &to);
+		if (err) {
+			free(to.p);
+			return err;
+		}
+		*ret = to.p ? to.p : xmalloc(1);
+		*ret_size = to.n;
+		return 0;
+	}
+	return -EINVAL;
+}

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Compressed object files in memory: kernel modules (.gz .xz .zst) and .gnu_debugdata sections (xz).
+#pragma once
+#include "base/str.h"
+#include <stdint.h>
+
+// Unpacks by the magic at the start. *ret is the caller's to free. -EINVAL when it is no such
+// compressed data or damaged, -EFBIG above 1 GB, -ENOTSUP when that kind is not built in; no sentence.
+int unpack(struct str packed, uint8_t **ret, size_t *ret_size);

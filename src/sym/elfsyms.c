@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which symbols of an ELF file count, and what address they get: perf's rules (dso__load_sym).
+#include <stdio.h>
+#include "obj/demangle.h"
+#include "sym/load.h"
+
+static bool is_wanted(const struct elf_symbol *symbol, bool *ret_label)
+{
+	*ret_label = false;
+	if (!*symbol->name || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
+		return false;
+	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
+	    symbol->type == STT_OBJECT)
+		return true;
+	*ret_label = symbol->type == STT_NOTYPE && symbol->visibility != STV_HIDDEN &&
+		     symbol->visibility != STV_INTERNAL;
+	return *ret_label;
+}
+
+// Marks of ARM for code and data, not functions: $a, $d.123.
+static bool is_arm_mark(const struct elf *elf, const char *name)
+{
+	return (elf->machine == EM_ARM || elf->machine == EM_AARCH64) && name[0] == '$' &&
+	       name[1] && strchr("adtx", name[1]) && (!name[2] || name[2] == '.');
+}
+
+// The section of the last symbol: neighbours mostly share it.
+struct section_cache {
+	const struct elf *symbols, *runtime;
+	struct elf_section section;
+	bool known, ok, has_code_or_data;
+};
+
+static bool section_of(struct section_cache *cache, uint32_t index)
+{
+	if (cache->known && cache->section.index == index)
+		return cache->ok;
+	cache->known = true;
+	cache->section.index = index;
+	cache->ok = elf_section(cache->symbols, index, &cache->section);
+	if (!cache->ok)
+		return false;
+	cache->ok = cache->section.flags & SHF_ALLOC;
+	// In a debug file code has no bytes, and so no true offset.
+	if (cache->ok && cache->section.type == SHT_NOBITS)
+		cache->ok = elf_section(cache->runtime, index, &cache->section);
+	cache->section.index = index;
+	if (cache->ok)
+		cache->has_code_or_data = strstr(cache->section.name, "text") ||
+					  strstr(cache->section.name, "data");
+	return cache->ok;
+}
+
+static void keep_symbol(struct symtab *symtab, const struct elf_symbol *symbol, bool demangle)
+{
+	symtab_add(symtab, &(struct symbol){
+				   .start = symbol->value,
+				   .end = symbol->value + symbol->size,
+				   .name = arena_strdup(&symtab->names, str_of(symbol->name)),
+				   .binding = symbol->binding,
+				   .type = symbol->type,
+				   .mangled = demangle && demangle_maybe(symbol->name),
+			   });
+}
+
+struct table_walk {
+	struct elf_symbols table;
+	struct section_cache sections;
+	const struct elf *symbols;
+	uint32_t next;
+};
+
+static bool walk_start(struct table_walk *walk, const struct elf_source *symbols,
+		       const struct elf_source *runtime, const struct elf_section *section)
+{
+	*walk = (struct table_walk){.symbols = &symbols->elf,
+				    .sections = {.symbols = &symbols->elf,
+						 .runtime = &runtime->elf}};
+	return elf_symbols_init(&walk->table, &symbols->elf, section);
+}
+
+// The next symbol that counts; its section is then in walk->sections.
+static bool walk_next(struct table_walk *walk, struct elf_symbol *ret)
+{
+	bool is_label;
+
+	while (walk->next < walk->table.n) {
+		elf_symbol(&walk->table, walk->next++, ret);
+		if (!is_wanted(ret, &is_label) || is_arm_mark(walk->symbols, ret->name) ||
+		    !section_of(&walk->sections, ret->section) ||
+		    (is_label && !walk->sections.has_code_or_data))
+			continue;
+		// The lowest bit says that it is Thumb code.
+		if (walk->symbols->machine == EM_ARM && ret->type == STT_FUNC)
+			ret->value &= ~1ull;
+		return true;
+	}
+	return false;
+}
+
+static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
+			 const struct elf_source *runtime, const struct elf_section *section)
+{
+	struct elf_segment segment = {0};
+	struct elf_symbol symbol;
+	struct table_walk walk;
+	size_t n = 0;
+
+	if (!walk_start(&walk, symbols, runtime, section))
+		return 0;
+	while (walk_next(&walk, &symbol)) {
+		if (symbol.value - segment.vaddr < segment.memory_size ||
+		    elf_segment_of(&runtime->elf, symbol.value, &segment))
+			symbol.value -= segment.vaddr - segment.offset;
+		else
+			symbol.value -= walk.sections.section.addr - walk.sections.section.offset;
+		keep_symbol(dso->symtab, &symbol, !sym->options.no_demangle);
+		n++;
+	}
+	if (n)
+		symtab_fix(dso->symtab, SYMTAB_FILE);
+	return n;
+}
+
+size_t load_elf(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
+		const struct elf_source *runtime)
+{
+	size_t n = 0;
+
+	dso->is_64bit = symbols->elf.is_64bit;
+	dso->adjust_symbols = true;
+	if (symbols->has_symtab)
+		n += load_table(sym, dso, symbols, runtime, &symbols->symtab);
+	if (symbols->has_dynsym)
+		n += load_table(sym, dso, symbols, runtime, &symbols->dynsym);
+	return n;
+}
+
+void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime)
+{
+	struct symtab *symtab = dso->symtab;
+	struct elf_plt plt;
+	uint64_t at;
+
+	if (!elf_plt_init(&plt, &runtime->elf))
+		return;
+	at = plt.offset + plt.header_bytes;
+	for (uint32_t i = 0; i < plt.n; i++, at += plt.entry_bytes) {
+		const char *name = elf_plt_name(&plt, i);
+
+		symtab_add(symtab,
+			   &(struct symbol){
+				   .start = at,
+				   .end = at + plt.entry_bytes,
+				   .name = arena_fmt(&symtab->names, "%.1000s@plt", name),
+				   .binding = STB_GLOBAL,
+				   .type = STT_FUNC,
+				   .mangled = !sym->options.no_demangle && demangle_maybe(name),
+			   });
+	}
+	symtab_sort(symtab);
+}
+
+// Where symbols of a section other than .text go: a dso of their own, "[kernel.kallsyms].init.text".
+static struct dso *section_dso(struct kernel_load *load, const struct elf_section *section)
+{
+	struct sym *sym = load->sym;
+	char name[512];
+	struct mapping *map;
+	struct dso *dso;
+
+	snprintf(name, sizeof(name), "%.200s%.200s", load->dso->short_name, section->name);
+	dso = dso_find(sym, name);
+	if (dso)
+		return dso;
+	dso = dso_get(sym, name, NULL);
+	dso->kind = load->dso->kind;
+	dso_private_of(dso)->section_of_kernel = true;
+	dso->state = DSO_LOADED;
+	dso_set_short_name(sym, dso, name);
+	dso_set_long_name(sym, dso, load->dso->long_name);
+	map = NEW(struct mapping);
+	*map = (struct mapping){
+		.start = section->addr + load->reloc,
+		.end = section->addr + load->reloc + section->size,
+		.pgoff = section->offset,
+		.dso = dso,
+		.refs = 1,
+	};
+	space_insert_raw(sym, sym->kernel, map);
+	return dso;
+}
+
+static void place_text(struct kernel_load *load, const struct elf_section *section)
+{
+	struct mapping *map = load->map;
+
+	if (load->placed || !map)
+		return;
+	load->placed = true;
+	map->pgoff = section->offset;
+	if (!load->is_module) {
+		map->start = section->addr + load->reloc;
+		map->end = map->start + section->size;
+		map->identity = false;
+	}
+	space_sort(load->sym->kernel);
+}
+
+static struct dso *kernel_target(struct kernel_load *load, const struct elf_section *section)
+{
+	if (load->target && load->section == section->index)
+		return load->target;
+	load->section = section->index;
+	if (strcmp(section->name, ".text") == 0) {
+		place_text(load, section);
+		load->target = load->dso;
+	} else {
+		// Where a module's other sections lie was not recorded.
+		load->target = load->is_module ? NULL : section_dso(load, section);
+	}
+	return load->target;
+}
+
+static void learn_reloc(struct kernel_load *load, const struct elf_source *source)
+{
+	const struct sym_private *p = load->sym->private;
+	struct elf_symbols table;
+	struct elf_symbol symbol;
+
+	if (load->is_module || !p->reference_name ||
+	    !elf_symbols_init(&table, &source->elf, &source->symtab))
+		return;
+	for (uint32_t i = 0; i < table.n; i++) {
+		elf_symbol(&table, i, &symbol);
+		if (strcmp(symbol.name, p->reference_name))
+			continue;
+		load->reloc = p->reference_addr - symbol.value;
+		if (load->map)
+			load->map->reloc = load->reloc;
+		return;
+	}
+}
+
+size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source)
+{
+	struct sym *sym = load->sym;
+	bool demangle = !sym->options.no_demangle && sym->options.demangle_kernel;
+	struct elf_symbol symbol;
+	struct table_walk walk;
+	size_t n = 0, dsos_before = sym->dsos.n;
+
+	if (!source->has_symtab)
+		return 0;
+	learn_reloc(load, source);
+	load->dso->adjust_symbols = load->adjust = source->elf.type == ET_EXEC ||
+						   source->elf.type == ET_REL ||
+						   source->elf.type == ET_DYN;
+	if (!walk_start(&walk, source, source, &source->symtab))
+		return 0;
+	symtab_clear(load->dso->symtab);
+	while (walk_next(&walk, &symbol)) {
+		const struct elf_section *section = &walk.sections.section;
+		struct dso *target = kernel_target(load, section);
+
+		if (!target)
+			continue;
+		if (load->adjust)
+			symbol.value -= section->addr - section->offset;
+		keep_symbol(target->symtab, &symbol, demangle);
+		n++;
+	}
+	symtab_fix(load->dso->symtab, SYMTAB_FILE);
+	for (size_t i = dsos_before; i < sym->dsos.n; i++) {
+		symtab_fix(sym->dsos.v[i]->symtab, SYMTAB_FILE);
+		symtab_ready(sym->dsos.v[i]->symtab);
+	}
+	return n;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How symbols get from files into a dso's table; for the parts of sym/ that load.
+#pragma once
+#include "base/file.h"
+#include "obj/elf.h"
+#include "sym/private.h"
+
+// One ELF file that may give symbols.
+struct elf_source {
+	struct mapped file;
+	uint8_t *unpacked; // of a compressed one
+	struct elf elf;
+	struct elf_section symtab, dynsym;
+	bool has_symtab, has_dynsym;
+	char origin;
+	char *path;
+};
+
+enum { SOURCE_OK, SOURCE_ABSENT, SOURCE_NOT_ELF, SOURCE_WRONG_BUILD_ID };
+
+// Opens a file as a source of the dso's symbols; one of SOURCE_*. A build-id that differs from the recorded
+// one makes it unusable.
+int source_open(const struct sym *sym, const struct dso *dso, const char *path,
+		struct elf_source *ret);
+int source_of_bytes(const struct sym *sym, const struct dso *dso, struct elf_source *source);
+void source_done(struct elf_source *source);
+
+// Adds the functions, objects and labels of a file's tables, in addresses of the file's offsets.
+// Returns how many. `runtime`: the file that is mapped when `symbols` is its debug file.
+size_t load_elf(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
+		const struct elf_source *runtime);
+void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime);
+
+// Through which map the kernel or a module is met while its file is read.
+struct kernel_load {
+	struct sym *sym;
+	struct dso *dso;
+	struct mapping *map;
+	bool is_module, adjust, placed;
+	uint64_t reloc;
+	uint32_t section; // of the last symbol, with the dso that it goes to
+	struct dso *target;
+};
+size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source);
+
+// Each loads what it is about and sets the dso's state, origin, note.
+void load_user(struct sym *sym, struct dso *dso);
+void load_kernel(struct sym *sym, struct dso *dso);
+void load_module(struct sym *sym, struct dso *dso);
+void load_perfmap(struct sym *sym, struct dso *dso);
+void load_vdso(struct sym *sym, struct dso *dso);
+
+void load_done(struct sym *sym, struct dso *dso, char origin, const char *path);
+void load_failed(struct sym *sym, struct dso *dso, const char *why, ...)
+	__attribute__((format(printf, 3, 4)));
+
+// ~/.debug/.build-id/xx/yyyy/KIND, false when the dso has no build-id or there is no cache.
+bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
+		size_t ret_size);
+bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n);
+// Hex digits and a NUL.
+void build_id_text(const struct build_id *id, char ret[41]);

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which files give the symbols of a program or library: the file itself and its debug files, in perf's order.
+#include <limits.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include "obj/unpack.h"
+#include "sym/load.h"
+#include "sym/perfmap.h"
+
+struct place {
+	char origin; // perf's letter
+	// Puts the path into ret, or returns false when there is none.
+	bool (*path)(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX]);
+};
+
+static const char *symfs(const struct sym *sym)
+{
+	return sym->options.symfs ? sym->options.symfs : "";
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool fits(int n)
+{
+	return n > 0 && n < PATH_MAX;
+}
+
+static bool own_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return fits(snprintf(ret, PATH_MAX, "%s%s", symfs(sym), dso->long_name));
+}
+
+static bool debuglink_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	char own[PATH_MAX], link[256];
+	const struct dso unchecked = {0};
+	struct elf_source source;
+	const char *name;
+	int folder;
+
+	if (!own_path(sym, dso, own) || source_open(sym, &unchecked, own, &source) != SOURCE_OK)
+		return false;
+	name = elf_debuglink(&source.elf);
+	snprintf(link, sizeof(link), "%s", name ? name : "");
+	source_done(&source);
+	if (!*link || strchr(link, '/'))
+		return false;
+	folder = (int)(strrchr(own, '/') ? strrchr(own, '/') - own : 0);
+	if (!fits(snprintf(ret, PATH_MAX, "%.*s/%s", folder, own, link)))
+		return false;
+	if (is_file(ret))
+		return true;
+	if (!fits(snprintf(ret, PATH_MAX, "%.*s/.debug/%s", folder, own, link)))
+		return false;
+	if (is_file(ret))
+		return true;
+	folder -= (int)strlen(symfs(sym));
+	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%.*s/%s", symfs(sym),
+			     folder < 0 ? 0 : folder, dso->long_name, link));
+}
+
+static bool cached_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return cache_path(sym, dso, dso->kind == DSO_VDSO ? "vdso" : "elf", ret, PATH_MAX);
+}
+
+static bool cached_debug_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return dso->kind != DSO_VDSO && cache_path(sym, dso, "debug", ret, PATH_MAX);
+}
+
+static bool fedora_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%s.debug", symfs(sym),
+			     dso->long_name));
+}
+
+static bool ubuntu_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%s", symfs(sym), dso->long_name));
+}
+
+static bool build_id_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	char id[41];
+
+	if (!dso->build_id.n)
+		return false;
+	build_id_text(&dso->build_id, id);
+	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", symfs(sym),
+			     id, id + 2));
+}
+
+static bool embedded_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	const char *slash = strrchr(dso->long_name, '/');
+
+	return slash && fits(snprintf(ret, PATH_MAX, "%s%.*s/.debug%s", symfs(sym),
+				      (int)(slash - dso->long_name), dso->long_name, slash));
+}
+
+static bool mixed_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return text_starts(dso->long_name, "/usr/lib/") &&
+	       fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%s", symfs(sym), dso->long_name + 4));
+}
+
+static const struct place places[] = {
+	{'l', debuglink_path},	  {'B', cached_path},	{'D', cached_debug_path},
+	{'f', fedora_path},	  {'u', ubuntu_path},	{'b', build_id_path},
+	{'d', own_path},	  {'o', embedded_path}, {'x', mixed_path},
+};
+
+// .gnu_debugdata: an xz-packed ELF file with the symbols that were stripped.
+static bool embedded_source(const struct sym *sym, const struct elf_source *runtime,
+			    struct elf_source *ret)
+{
+	const struct dso unchecked = {0};
+	struct elf_section section;
+	struct str packed;
+	size_t n;
+
+	if (!elf_find_section(&runtime->elf, ".gnu_debugdata", &section))
+		return false;
+	packed = elf_content(&runtime->elf, &section);
+	*ret = (struct elf_source){0};
+	if (unpack(packed, &ret->unpacked, &n) < 0)
+		return false;
+	ret->file.n = n;
+	if (source_of_bytes(sym, &unchecked, ret) == SOURCE_OK && ret->has_symtab)
+		return true;
+	source_done(ret);
+	return false;
+}
+
+static void learn_build_id(const struct sym *sym, struct dso *dso)
+{
+	const struct dso unchecked = {0};
+	struct elf_source source;
+	char path[PATH_MAX];
+	uint8_t id[20];
+	size_t n;
+
+	if (dso->build_id.n || !own_path(sym, dso, path) ||
+	    source_open(sym, &unchecked, path, &source) != SOURCE_OK)
+		return;
+	n = elf_build_id(&source.elf, id);
+	if (n)
+		dso_set_build_id(dso, id, n);
+	source_done(&source);
+}
+
+struct choice {
+	struct elf_source symbols, runtime;
+	bool has_symbols, has_runtime;
+	char refused[PATH_MAX]; // the last file with another build-id
+	bool own_exists;
+};
+
+static void look_at(const struct sym *sym, const struct dso *dso, struct choice *choice,
+		    const struct place *place)
+{
+	struct elf_source source;
+	char path[PATH_MAX];
+	int state;
+
+	if (!place->path(sym, dso, path))
+		return;
+	state = source_open(sym, dso, path, &source);
+	if (place->origin == 'd')
+		choice->own_exists = state != SOURCE_ABSENT;
+	if (state == SOURCE_WRONG_BUILD_ID)
+		snprintf(choice->refused, sizeof(choice->refused), "%s", path);
+	if (state != SOURCE_OK)
+		return;
+	source.origin = place->origin;
+	if (!choice->has_symbols && source.has_symtab) {
+		choice->symbols = source;
+		choice->has_symbols = true;
+		// One file may be both.
+		if (!choice->has_runtime && source.has_dynsym && source_open(sym, dso, path, &choice->runtime) == SOURCE_OK)
+			choice->has_runtime = true;
+	} else if (!choice->has_runtime && source.has_dynsym) {
+		choice->runtime = source;
+		choice->has_runtime = true;
+	} else {
+		source_done(&source);
+	}
+}
+
+static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
+{
+	const struct elf_source *symbols = choice->has_symbols ? &choice->symbols : NULL;
+	const struct elf_source *runtime = choice->has_runtime ? &choice->runtime : symbols;
+	struct elf_source embedded;
+	size_t n = 0;
+
+	if (!symbols)
+		symbols = runtime;
+	if (!choice->has_symbols && embedded_source(sym, runtime, &embedded)) {
+		n += load_elf(sym, dso, &embedded, runtime);
+		source_done(&embedded);
+	}
+	n += load_elf(sym, dso, symbols, runtime);
+	if (n)
+		load_plt(sym, dso, runtime);
+	load_done(sym, dso, symbols->origin, symbols->path);
+	if (!n)
+		load_failed(sym, dso, "%s has no symbols: install its debug package", dso->name);
+}
+
+void load_user(struct sym *sym, struct dso *dso)
+{
+	struct choice choice = {0};
+
+	if (dso->long_name[0] != '/' && dso->kind != DSO_VDSO) {
+		dso->state = DSO_NO_SYMBOLS;
+		return;
+	}
+	learn_build_id(sym, dso);
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		if (!choice.has_symbols || !choice.has_runtime)
+			look_at(sym, dso, &choice, &places[i]);
+	}
+	if (choice.has_symbols || choice.has_runtime) {
+		load_choice(sym, dso, &choice);
+		source_done(&choice.symbols);
+		source_done(&choice.runtime);
+	} else if (*choice.refused) {
+		load_failed(sym, dso, "%s is not the recorded file: its build-id differs",
+			    choice.refused);
+	} else if (choice.own_exists) {
+		load_failed(sym, dso, "%s has no symbols", dso->long_name);
+	} else {
+		load_failed(sym, dso, "%s is not here", dso->long_name);
+	}
+}
+
+// This process's own vdso is that of the running kernel.
+static bool own_vdso(struct elf_source *ret)
+{
+	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
+	struct elf_segment segment;
+	struct elf elf;
+	size_t n = 4096;
+
+	if (!p || elf_init(&elf, p, n) < 0)
+		return false;
+	// Its section headers stand at the end, behind what the segments tell.
+	n = elf.is_64bit ? ((const Elf64_Ehdr *)p)->e_shoff +
+				   ((const Elf64_Ehdr *)p)->e_shnum * sizeof(Elf64_Shdr)
+			 : ((const Elf32_Ehdr *)p)->e_shoff +
+				   ((const Elf32_Ehdr *)p)->e_shnum * sizeof(Elf32_Shdr);
+	for (uint32_t i = 0; elf_segment(&elf, i, &segment); i++) {
+		if (segment.type == PT_LOAD)
+			n = MAX(n, segment.offset + segment.file_size);
+	}
+	if (n > 1 << 20)
+		return false;
+	*ret = (struct elf_source){.unpacked = xmemdup(p, n), .file = {.n = n}, .origin = 'd'};
+	return true;
+}
+
+void load_vdso(struct sym *sym, struct dso *dso)
+{
+	struct choice choice = {0};
+	uint8_t id[20];
+	size_t n;
+
+	look_at(sym, dso, &choice, &(const struct place){'B', cached_path});
+	if (!choice.has_symbols && !choice.has_runtime &&
+	    (dso->build_id.n || !sym->options.other_machine) && own_vdso(&choice.runtime)) {
+		if (source_of_bytes(sym, dso, &choice.runtime) == SOURCE_OK) {
+			choice.has_runtime = choice.runtime.has_dynsym;
+			n = elf_build_id(&choice.runtime.elf, id);
+			if (n && !dso->build_id.n)
+				dso_set_build_id(dso, id, n);
+		}
+	}
+	if (choice.has_symbols || choice.has_runtime)
+		load_choice(sym, dso, &choice);
+	else
+		load_failed(sym, dso, "the vdso of the recording's kernel is not here");
+	source_done(&choice.symbols);
+	source_done(&choice.runtime);
+}
+
+void load_perfmap(struct sym *sym, struct dso *dso)
+{
+	enum { MOST_BYTES = 1 << 29 };
+	struct perfmap_line line;
+	char *text;
+	size_t n;
+
+	if (!is_file(dso->long_name) || file_read(dso->long_name, MOST_BYTES, &text, &n) < 0) {
+		load_failed(sym, dso, "%s is not here: let the JIT compiler write it",
+			    dso->long_name);
+		return;
+	}
+	for (struct str rest = {text, n}; perfmap_next(&rest, &line);)
+		symtab_add(dso->symtab,
+			   &(struct symbol){
+				   .start = line.start,
+				   .end = line.start + line.size,
+				   .name = arena_strdup(&dso->symtab->names, line.name),
+				   .binding = STB_GLOBAL,
+				   .type = STT_FUNC,
+			   });
+	free(text);
+	symtab_sort(dso->symtab);
+	load_done(sym, dso, 'j', dso->long_name);
+}
