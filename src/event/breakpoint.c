@@ -86,7 +86,8 @@ static int list(struct event_lister *lister)
 const struct event_kind event_kind_breakpoint = {
 	.name = "breakpoint",
 	.short_name = "mem",
-	.rank = 7,
+	.rank = 0,
+	.list_rank = 7,
 	.take = take,
 	.list = list,
 	.no_config_terms = true,

@@ -127,6 +127,7 @@ const struct event_kind event_kind_cache = {
 	.name = "cache",
 	.short_name = "cache",
 	.rank = 4,
+	.list_rank = 4,
 	.take = take,
 	.list = list,
 };

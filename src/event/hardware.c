@@ -53,6 +53,7 @@ const struct event_kind event_kind_hardware = {
 	.name = "hardware",
 	.short_name = "hw",
 	.rank = 1,
+	.list_rank = 1,
 	.take = take,
 	.list = list,
 };

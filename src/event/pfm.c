@@ -127,6 +127,7 @@ const struct event_kind event_kind_pfm = {
 	.name = "pfm",
 	.short_name = "pfm",
 	.rank = EVENT_RANKS - 1,
+	.list_rank = 10,
 #ifdef HAVE_LIBPFM
 	.take = take,
 	.parse_list = parse_list,

@@ -72,8 +72,7 @@ static int set_field(struct event_parser *p, struct event_spec *spec,
 	uint64_t value = 1, bits, *config;
 
 	if (term->has_value && num_parse_u64(term->value, &value) < 0)
-		return event_fail(p, EINVAL, where, "the field '%s' takes a number%s", format->name,
-				  str_is(term->value, "?") ? ", which must be given in the event" : "");
+		return event_fail(p, EINVAL, where, "the field '%s' takes a number of at most 64 bits", format->name);
 	if (pmu_spread(format->mask, value, &bits) < 0)
 		return event_fail(p, EINVAL, where, "the field '%s' has %d bits; %#llx does not fit",
 				  format->name, __builtin_popcountll(format->mask),
@@ -166,8 +165,10 @@ static void term_names(struct event_parser *p, const struct event_spec *spec,
 		add(arg, event->name);
 }
 
-static int no_such_pmu(struct event_parser *p, struct str head)
+static int missing(struct event_parser *p, struct str head)
 {
+	if (event_peek(p) != '/')
+		return 0;
 	struct pmus *pmus = event_pmus(p->specs, p->ctx);
 	char known[400] = "";
 	size_t used = 0;
@@ -217,9 +218,7 @@ static int take(struct event_parser *p, struct str head)
 			return err;
 		found++;
 	}
-	if (found)
-		return 1;
-	return event_peek(p) == '/' ? no_such_pmu(p, head) : 0;
+	return found > 0;
 }
 
 struct shown {
@@ -269,8 +268,10 @@ static int list(struct event_lister *lister)
 const struct event_kind event_kind_pmu = {
 	.name = "pmu",
 	.short_name = "pmu",
-	.rank = 5,
+	.rank = 6,
+	.list_rank = 5,
 	.take = take,
+	.missing = missing,
 	.term = term,
 	.term_names = term_names,
 	.list = list,

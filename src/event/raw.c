@@ -59,7 +59,8 @@ static int list(struct event_lister *lister)
 const struct event_kind event_kind_raw = {
 	.name = "raw",
 	.short_name = "raw",
-	.rank = 6,
+	.rank = 5,
+	.list_rank = 6,
 	.take = take,
 	.list = list,
 };

@@ -64,6 +64,7 @@ const struct event_kind event_kind_software = {
 	.name = "software",
 	.short_name = "sw",
 	.rank = 2,
+	.list_rank = 2,
 	.take = take,
 	.list = list,
 };

@@ -38,6 +38,7 @@ const struct event_kind event_kind_tool = {
 	.name = "tool",
 	.short_name = "tool",
 	.rank = 3,
+	.list_rank = 3,
 	.take = take,
 	.list = list,
 };

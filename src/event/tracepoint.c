@@ -206,7 +206,8 @@ static int list(struct event_lister *lister)
 const struct event_kind event_kind_tracepoint = {
 	.name = "tracepoint",
 	.short_name = "tracepoint",
-	.rank = 8,
+	.rank = 7,
+	.list_rank = 8,
 	.take = take,
 	.list = list,
 	.no_config_terms = true,

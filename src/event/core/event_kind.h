@@ -36,11 +36,14 @@ struct event_lister {
 struct event_kind {
 	const char *name;  // "hardware"
 	const char *short_name; // "hw", what `sonde list` takes
-	unsigned rank;	   // smaller is asked first; and the order of `sonde list`
+	unsigned rank;	   // smaller is asked first
+	unsigned list_rank; // its place in `sonde list`
 	// The parser stands behind `head`, the text up to one of , / : { }. Returns 1 when the name was
 	// this kind's: events were added and what belongs to the name was read; 0: not its; or what
 	// event_fail returned.
 	int (*take)(struct event_parser *p, struct str head);
+	// No kind knew the name: a sentence that says more than the usual one, or 0. NULL: none.
+	int (*missing)(struct event_parser *p, struct str head);
 	// Reads the whole text in a grammar of its own (event_context.pfm); NULL: has none.
 	int (*parse_list)(struct event_parser *p);
 	// A term that the core doesn't know. 1: done, 0: there is no such term, or event_fail.

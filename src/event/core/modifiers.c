@@ -52,8 +52,7 @@ void event_apply_modifiers(const struct event_modifiers *mods, struct event_spec
 	struct perf_event_attr *attr = &spec->attr;
 	// perf starts an event's own modifiers from nothing: "cpu-clock:k" counts guests, "cpu-clock" and
 	// "cpu-clock:u" don't. A group's come on top of the event's.
-	bool guest_chosen = added && (spec->given & EVENT_EXCLUDE) &&
-			    (attr->exclude_host || !attr->exclude_guest);
+	bool guest_chosen = added && (spec->given & EVENT_GUEST);
 	bool ring = mods->user || mods->kernel || mods->hypervisor;
 
 	if (!added)
@@ -78,6 +77,8 @@ void event_apply_modifiers(const struct event_modifiers *mods, struct event_spec
 		if (mods->host)
 			attr->exclude_host = 0;
 	}
+	if (mods->guest || mods->host)
+		spec->given |= EVENT_GUEST;
 	if (ring || mods->guest || mods->host)
 		spec->given |= EVENT_EXCLUDE;
 	if (mods->precise || mods->precise_max) {

@@ -210,9 +210,13 @@ static int no_such_event(struct event_parser *p, struct str head)
 	struct event_names names = {0};
 	struct event_lister lister = {
 		.ctx = p->ctx, .specs = p->specs, .all = true, .add = add_entry, .arg = &names};
-	bool tracepoint = event_peek(p) == ':';
 
-	if (tracepoint) {
+	for (const struct event_kind *const *kind = event_kinds; *kind; kind++) {
+		int err = (*kind)->missing ? (*kind)->missing(p, head) : 0;
+		if (err)
+			return err;
+	}
+	if (event_peek(p) == ':') {
 		p->pos++;
 		head.n += 1 + event_until(p, ",/:{}").n;
 	}
@@ -410,6 +414,8 @@ int event_parse(struct event_specs *into, const char *text, const struct event_c
 	size_t before = into->events.n;
 	int err;
 
+	if (!p.n)
+		return fail(EINVAL, "the event text is empty");
 	if (p.n > TEXT_MAX)
 		return fail(EINVAL, "the event text is longer than %u bytes", TEXT_MAX);
 	err = p.ctx->pfm ? parse_pfm(&p) : parse_all(&p);

@@ -39,6 +39,7 @@ enum event_given {
 	EVENT_NAME = 1 << 13,	    // name= stood in the terms
 	EVENT_EXCLUDE = 1 << 14,    // modifiers u k h G H chose the exclude_ bits (--all-user ... lose)
 	EVENT_PRECISE = 1 << 15,    // modifier p pp ppp P chose precise_ip
+	EVENT_GUEST = 1 << 17,	    // modifiers G or H
 	EVENT_CONFIG = 1 << 16,	    // config bits were changed by terms (config, config1..3, PMU fields)
 };
 

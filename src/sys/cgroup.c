@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sys/cgroup.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/nearest.h"
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+
+static bool has_option(struct str options, const char *wanted)
+{
+	while (options.p)
+		if (str_is(str_cut(&options, ','), wanted))
+			return true;
+	return false;
+}
+
+int cgroup_find_mount(struct cgroup_mount *ret, const char *root)
+{
+	auto_free char *text = NULL, *unified = NULL;
+	size_t n;
+	int err;
+
+	if (!root)
+		root = "";
+	err = file_read_at(root, "/proc/self/mounts", 16 << 20, &text, &n);
+	if (err < 0)
+		return fail(-err, "/proc/self/mounts can't be read: %s", strerror(-err));
+	struct str rest = {text, n};
+	while (rest.p) {
+		struct str line = str_cut(&rest, '\n');
+
+		str_cut(&line, ' ');
+		struct str dir = str_cut(&line, ' '), type = str_cut(&line, ' ');
+		struct str options = str_cut(&line, ' ');
+		if (str_is(type, "cgroup") && has_option(options, "perf_event")) {
+			ret->path = text_dup_fmt("%s%.*s", root, STR_FMT(dir));
+			ret->unified = false;
+			return 0;
+		}
+		if (str_is(type, "cgroup2") && !unified)
+			unified = text_dup_fmt("%s%.*s", root, STR_FMT(dir));
+	}
+	if (!unified)
+		return fail(ENOENT, "no cgroup hierarchy is mounted that perf events can use; try: "
+				    "sudo mount -t cgroup2 none /sys/fs/cgroup");
+	ret->path = unified;
+	unified = NULL;
+	ret->unified = true;
+	return 0;
+}
+
+static int no_such_group(const struct cgroup_mount *mount, const char *name)
+{
+	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	auto_free char *parent =
+		text_dup_fmt("%s/%.*s", mount->path, slash ? (int)(slash - name) : 0, name);
+	VEC(const char *) names = {0};
+	DIR *dir = opendir(parent);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)) != NULL)
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			vec_push(&names, xstrdup(entry->d_name));
+	if (dir)
+		closedir(dir);
+	vec_push(&names, NULL);
+	const char *near = *last ? nearest(last, names.v) : NULL;
+	int err = fail(ENOENT, "there is no cgroup '%s' below %s%s%.*s%s%s", name, mount->path,
+		       near ? "; did you mean '" : "", near && slash ? (int)(slash + 1 - name) : 0,
+		       name, near ? near : "", near ? "'?" : "");
+	for (size_t i = 0; i + 1 < names.n; i++)
+		free((char *)names.v[i]);
+	vec_done(&names);
+	return err;
+}
+
+int cgroup_open(const struct cgroup_mount *mount, const char *name)
+{
+	auto_free char *path = text_dup_fmt("%s/%s", mount->path, name);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	if (errno == ENOENT)
+		return no_such_group(mount, name);
+	return fail(errno, "the cgroup %s can't be opened: %s", path, strerror(errno));
+}
+
+int cgroup_id(int fd, uint64_t *ret)
+{
+	struct {
+		struct file_handle handle;
+		unsigned char bytes[MAX_HANDLE_SZ];
+	} all = {.handle = {.handle_bytes = MAX_HANDLE_SZ}};
+	int mount_id;
+
+	if (name_to_handle_at(fd, "", &all.handle, &mount_id, AT_EMPTY_PATH) < 0)
+		return -errno;
+	if (all.handle.handle_bytes < sizeof(*ret))
+		return -EINVAL;
+	memcpy(ret, all.handle.f_handle, sizeof(*ret));
+	return 0;
+}
+
+static void match_below(const struct cgroup_mount *mount, const char *name, const char *glob,
+			struct cgroup_names *ret)
+{
+	auto_free char *path = text_dup_fmt("%s%s", mount->path, name);
+	DIR *dir = strlen(path) < PATH_MAX ? opendir(path) : NULL;
+	struct dirent *entry;
+
+	if (text_glob(*name ? name : "/", glob) || (*name && text_glob(name + 1, glob)))
+		vec_push(&ret->v, xstrdup(*name ? name : "/"));
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		auto_free char *below = text_dup_fmt("%s/%s", name, entry->d_name);
+		match_below(mount, below, glob, ret);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int cgroup_match(const struct cgroup_mount *mount, const char *glob, struct cgroup_names *ret)
+{
+	size_t before = ret->v.n;
+
+	match_below(mount, "", glob, ret);
+	if (ret->v.n == before)
+		return fail(ENOENT, "no cgroup below %s matches '%s'", mount->path, glob);
+	return 0;
+}
+
+void cgroup_names_done(struct cgroup_names *names)
+{
+	for (size_t i = 0; i < names->v.n; i++)
+		free(names->v.v[i]);
+	vec_done(&names->v);
+}

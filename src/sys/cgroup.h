@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Control groups as perf_event_open(2) takes them: by a descriptor of their directory in the perf_event
+// hierarchy (version 1) or the unified one (version 2).
+#pragma once
+#include "base/vec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cgroup_mount {
+	char *path; // "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup"; the caller frees it
+	bool unified; // version 2
+};
+
+// Where the hierarchy that counts for perf is mounted: perf_event of version 1, else version 2. root: of
+// /proc/self/mounts; paths found are below root. -ENOENT with a sentence that says how to mount it.
+int cgroup_find_mount(struct cgroup_mount *ret, const char *root);
+
+// Opens NAME below the mount ("/" and "" are the root group); close-on-exec. -ENOENT with a sentence
+// (nearest names among its siblings), or -errno.
+int cgroup_open(const struct cgroup_mount *mount, const char *name);
+// The id in PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP (the kernfs id); -errno without a sentence.
+int cgroup_id(int fd, uint64_t *ret);
+
+// Names of all groups ("/", "/system.slice", ...) that match a glob, parents first; the caller frees each and the
+// vector.
+struct cgroup_names {
+	VEC(char *) v;
+};
+int cgroup_match(const struct cgroup_mount *mount, const char *glob, struct cgroup_names *ret);
+void cgroup_names_done(struct cgroup_names *names);
