@@ -117,6 +117,15 @@ static int seekable_stdin(int *ret_fd)
 	return 0;
 }
 
+int stacks_stdin(int *ret_fd, char path[32])
+{
+	int err = seekable_stdin(ret_fd);
+
+	if (err >= 0)
+		snprintf(path, 32, "/proc/self/fd/%d", *ret_fd);
+	return err;
+}
+
 int stacks_from_file(struct flame *flame, const char *path, const struct stack_options *options,
 		     struct stack_counts *ret)
 {
@@ -128,10 +137,9 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 
 	*ret = (struct stack_counts){0};
 	if (strcmp(path, "-") == 0) {
-		err = seekable_stdin(&fd);
+		err = stacks_stdin(&fd, by_fd);
 		if (err < 0)
 			return err;
-		snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", fd);
 		path = by_fd;
 		err = file_map_fd(&mapped, fd, name);
 	} else {

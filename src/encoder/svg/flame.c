@@ -14,7 +14,7 @@ static const char rules[] =
 	"#frames g:hover rect{stroke:#101014;stroke-width:1}\n"
 	"#frames .above rect{opacity:.5}#frames .hit rect{fill:#d534e0}\n"
 	".button{cursor:pointer;fill:#5a5a66}.button:hover{text-decoration:underline}.on{font-weight:700}\n"
-	"@media(prefers-color-scheme:dark){#frames g:hover rect{stroke:#fff}.button{fill:#b0b0bc}}\n";
+	"@media(prefers-color-scheme:dark){#frames g:hover rect{stroke:#fff}#frames .above rect{opacity:.7}.button{fill:#b0b0bc}}\n";
 
 enum { SIDE_PAD = 10, TEXT_PAD = 3 };
 

@@ -88,14 +88,14 @@ void svg_begin(struct out *out, const struct svg_page *page)
 	svg_number(out, page->width, 1);
 	out_char(out, ' ');
 	svg_number(out, page->height, 1);
-	out_text(out, "\">\n<title>");
+	out_text(out, "\" font-family=\"system-ui,'DejaVu Sans',Verdana,sans-serif\" font-size=\"12\">\n<title>");
 	xml_text(out, page->title);
 	out_text(out, "</title>\n<style>\n"
-		      "svg{font-family:system-ui,\"DejaVu Sans\",Verdana,sans-serif;font-size:12px}\n"
 		      "text{fill:#24242a}.big{font-size:17px;font-weight:600}.faint{fill:#6a6a74}\n"
-		      ".page{fill:#fff}\n");
+		      "svg:root{background:#fff}.page{fill:#fff}\n");
 	if (background->themed)
-		out_text(out, "@media(prefers-color-scheme:dark){text{fill:#dcdce2}.faint{fill:#9a9aa6}.page{fill:#1c1c20}}\n");
+		out_text(out, "@media(prefers-color-scheme:dark){text{fill:#dcdce2}.faint{fill:#9a9aa6}"
+			      ".page{fill:#1c1c20}svg:root{background:#1c1c20}}\n");
 	out_text(out, page->styles);
 	out_text(out, "</style>\n");
 	if (!background->themed && background->top != background->bottom)

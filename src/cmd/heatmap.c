@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/err.h"
+#include "base/log.h"
+#include "cmd/core/command.h"
+#include "cmd/heatmap/heatmap.h"
+#include "encoder/core/encoder.h"
+#include <math.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+struct options {
+	struct point_options points;
+	struct heat_options grid;
+	struct heat_style style;
+	const char *input, *output, *min_value, *max_value;
+	bool logarithmic, quiet;
+	double box_size, step_sec;
+	int verbose;
+};
+
+#define AT(member) offsetof(struct options, member)
+#define HEADING(text) {.kind = OPT_GROUP, .help = text}
+#define OPT(k, l, n, at, a, h, ...) {.kind = k, .letter = l, .name = n, .offset = at, .arg = a, .help = h, ##__VA_ARGS__}
+
+static const struct opt opts[] = {
+	HEADING("Where the points come from"),
+	OPT(OPT_TEXT, 'i', "input", AT(input), "FILE",
+	    "A recording, perf script text, or text with a time and a value on each line; - is stdin. Default: stdin when it is a "
+	    "pipe or a file, else perf.data."),
+	OPT(OPT_TEXT, 'e', "event", AT(points.event), "EVENT", "Only this event of a recording: a name or a glob."),
+	OPT(OPT_TEXT, 0, "value", AT(points.value), "FIELD",
+	    "What the height shows: a number field of a tracepoint, or period, addr, weight, cpu, pid, tid."),
+	OPT(OPT_TEXT, 0, "from-event", AT(points.from), "EVENT", "With --to-event: the height is the time from one event to the other."),
+	OPT(OPT_TEXT, 0, "to-event", AT(points.to), "EVENT", "The event that ends what --from-event began."),
+	OPT(OPT_TEXT, 0, "key", AT(points.key), "FIELD,...",
+	    "Fields that both events of a pair share, such as dev,sector; default: the thread."),
+	OPT(OPT_FLAG, 0, "subsecond", AT(points.subsecond), NULL,
+	    "A column is a second, the height is where in it things happen. The default without --value or --from-event."),
+	OPT(OPT_FLAG, 'f', "force", AT(points.force), NULL, "Read recordings of other owners."),
+
+	HEADING("Which samples of a recording"),
+	OPT(OPT_TEXT, 0, "comm", AT(points.filter.comms), "NAME,...", "Only tasks with these names."),
+	OPT(OPT_TEXT, 0, "pid", AT(points.filter.pids), "PID,...", "Only these processes."),
+	OPT(OPT_TEXT, 0, "tid", AT(points.filter.tids), "TID,...", "Only these threads."),
+	OPT(OPT_TEXT, 'C', "cpu", AT(points.filter.cpus), "CPUS", "Only samples on these CPUs."),
+	OPT(OPT_TEXT, 0, "time", AT(points.filter.times), "FROM,TO", "Only samples in this time."),
+
+	HEADING("The grid"),
+	OPT(OPT_U32, 0, "rows", AT(grid.rows), "N", "Rows (50)."),
+	OPT(OPT_U32, 0, "cols", AT(grid.columns), "N", "Columns (100; of a --subsecond map: as many as there are seconds)."),
+	OPT(OPT_DOUBLE, 0, "stepsec", AT(step_sec), "SECONDS", "Width of a column in time."),
+	OPT(OPT_TEXT, 0, "minlat", AT(min_value), "VALUE", "Lowest value, in the unit of the values."),
+	OPT(OPT_TEXT, 0, "min-lat", AT(min_value), "VALUE", "The same.", .hidden = true),
+	OPT(OPT_TEXT, 0, "maxlat", AT(max_value), "VALUE", "Highest value; higher ones fall into the top row and are counted."),
+	OPT(OPT_TEXT, 0, "max-lat", AT(max_value), "VALUE", "The same.", .hidden = true),
+	OPT(OPT_FLAG, 0, "drop-beyond", AT(grid.drop_beyond), NULL, "Leave values outside the range out."),
+	OPT(OPT_FLAG, 0, "log", AT(logarithmic), NULL, "Logarithmic height."),
+
+	HEADING("Units of text input"),
+	OPT(OPT_TEXT, 0, "unitstime", AT(style.time_unit), "UNIT", "Of the times: s (default), ms, us, ns."),
+	OPT(OPT_TEXT, 0, "units-time", AT(style.time_unit), "UNIT", "The same.", .hidden = true),
+	OPT(OPT_TEXT, 0, "unitslat", AT(style.value_unit), "UNIT",
+	    "Of the values: s, ms, us, ns, or any word. Default: for pairs of events ns, else none."),
+	OPT(OPT_TEXT, 0, "units-lat", AT(style.value_unit), "UNIT", "The same.", .hidden = true),
+
+	HEADING("How it looks"),
+	OPT(OPT_TEXT, 'o', "output", AT(output), "FILE", "Default: stdout; heat.svg when that is a terminal."),
+	OPT(OPT_TEXT, 0, "title", AT(style.title), "TEXT", "The line on top."),
+	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT", "A second line."),
+	OPT(OPT_TEXT, 0, "colors", AT(style.colors), "PALETTE", "hot red blue green grey viridis."),
+	OPT(OPT_FLAG, 0, "log-colors", AT(style.log_colors), NULL, "Color by the logarithm of the count."),
+	OPT(OPT_TEXT, 0, "countname", AT(style.count_name), "TEXT", "What is counted (events, samples)."),
+	OPT(OPT_TEXT, 0, "count-name", AT(style.count_name), "TEXT", "The same.", .hidden = true),
+	OPT(OPT_DOUBLE, 0, "boxsize", AT(box_size), "PIXELS", "Width and height of a cell; default: by their number."),
+	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "Tell more."),
+	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "Tell only what went wrong."),
+	OPT_END,
+};
+
+static const char *default_input(void)
+{
+	struct stat st;
+
+	if (fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
+		return "-";
+	return "perf.data";
+}
+
+static int check_options(struct options *options)
+{
+	struct point_options *points = &options->points;
+	struct heat_options *grid = &options->grid;
+
+	if (!points->from != !points->to)
+		return fail(COMMAND_USAGE, "--from-event and --to-event only make sense together");
+	if (points->from && points->value)
+		return fail(COMMAND_USAGE, "--value and --from-event both say what the height is; use one");
+	if ((points->from || points->value) && points->subsecond)
+		return fail(COMMAND_USAGE, "--subsecond shows times alone, without --value and --from-event");
+	if (options->min_value) {
+		if (num_parse_double(str_of(options->min_value), &grid->min_value) < 0)
+			return fail(EINVAL, "--minlat '%s' is no number", options->min_value);
+		grid->has_min_value = true;
+	}
+	if (options->max_value) {
+		if (num_parse_double(str_of(options->max_value), &grid->max_value) < 0)
+			return fail(EINVAL, "--maxlat '%s' is no number", options->max_value);
+		grid->has_max_value = true;
+	}
+	if (options->step_sec < 0 || options->box_size < 0)
+		return fail(EINVAL, "--stepsec and --boxsize are above 0");
+	return 0;
+}
+
+static double time_units_a_second(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double n;
+	} units[] = {{"s", 1}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
+
+	for (size_t i = 0; unit && i < ARRAY_SIZE(units); i++) {
+		if (strcmp(units[i].name, unit) == 0)
+			return units[i].n;
+	}
+	return 1;
+}
+
+static void choose_subsecond(struct options *options)
+{
+	struct heat_options *grid = &options->grid;
+	struct heat_style *style = &options->style;
+
+	style->value_unit = "ms";
+	style->time_unit = "s";
+	if (!style->title)
+		style->title = "Subsecond Offset Heat Map";
+	style->value_title = "offset within the second";
+	grid->min_value = 0;
+	grid->max_value = 1000;
+	grid->has_min_value = grid->has_max_value = true;
+	if (!grid->columns && !grid->step_time)
+		grid->step_time = 1;
+	grid->align_columns = true;
+}
+
+static void choose_look(struct options *options, const struct point_result *result)
+{
+	struct heat_options *grid = &options->grid;
+	struct heat_style *style = &options->style;
+
+	grid->scale = options->logarithmic ? HEAT_LOG : HEAT_LINEAR;
+	style->cell_width = style->cell_height = options->box_size;
+	style->time_title = "time";
+	if (result->from_recording)
+		style->time_unit = "s";
+	grid->step_time = options->step_sec * time_units_a_second(style->time_unit);
+	if (!style->count_name)
+		style->count_name = result->from_recording && !options->points.from ? "samples" : "events";
+	if (result->subsecond) {
+		choose_subsecond(options);
+		return;
+	}
+	if (options->points.from) {
+		style->value_unit = "ns";
+		style->value_title = "latency";
+	} else if (options->points.value) {
+		style->value_title = options->points.value;
+		if (strcmp(options->points.value, "cpu") == 0 && !grid->has_max_value && !grid->rows) {
+			grid->max_value = result->highest + 1;
+			grid->rows = (unsigned)grid->max_value;
+			grid->has_max_value = true;
+		}
+	}
+	if (!style->title)
+		style->title = options->points.value ? "Heat Map" : "Latency Heat Map";
+}
+
+static int write_result(const struct heat *heat, const struct options *options)
+{
+	extern const struct encoder encoder_svg;
+	const char *path = options->output;
+	struct out text, out;
+
+	if (!path && isatty(STDOUT_FILENO))
+		path = "heat.svg";
+	if (path && strcmp(path, "-") == 0)
+		path = NULL;
+	out_init_memory(&text);
+	int err = encoder_svg.heat(&text, heat, &options->style);
+	if (err >= 0 && path)
+		err = out_open(&out, path);
+	else if (err >= 0)
+		out_init_fd(&out, STDOUT_FILENO);
+	if (err >= 0) {
+		out_bytes(&out, text.buf, text.n);
+		err = out_close(&out, path ? path : "stdout");
+		out_done(&out);
+	}
+	out_done(&text);
+	if (err >= 0 && path && !options->output && !options->quiet)
+		fprintf(stderr, "%s: %.0f %s\n", path, heat->sum, options->style.count_name);
+	return err;
+}
+
+extern const struct command command_heatmap;
+
+static int run(int argc, char **argv)
+{
+	struct options options = {0};
+	struct point_result result = {0};
+	struct heat heat;
+	int n = command_parse(&command_heatmap, &options, argc, argv, 0);
+
+	if (n < 0)
+		return n;
+	int err = check_options(&options);
+	if (err < 0)
+		return err;
+	if (n > 1 || (n == 1 && options.input))
+		return fail(COMMAND_USAGE, "one input is drawn, not %d", n + !!options.input);
+	if (options.verbose || options.quiet)
+		log_set_level(options.quiet ? LOG_QUIET : options.verbose);
+	const char *path = n ? argv[1] : options.input ? options.input : default_input();
+	const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
+	heat_init(&heat);
+	options.points.units_a_second = time_units_a_second(options.style.time_unit);
+	err = points_from_file(&heat, path, &options.points, &result);
+	if (err >= 0 && result.bad_lines)
+		warn("%s: %llu lines have no time and value and were left out, the first is line %llu", name,
+		     (unsigned long long)result.bad_lines, (unsigned long long)result.first_bad_line);
+	if (err >= 0 && result.unpaired)
+		warn("%s: %llu events had no partner", name, (unsigned long long)result.unpaired);
+	if (err >= 0 && !heat.points.n)
+		err = result.filtered ? fail(ENODATA, "%s: no sample passes the filters; %llu were left out", name,
+					     (unsigned long long)result.filtered)
+		      : options.points.value && !options.points.event
+			      ? fail(ENODATA, "no sample of %s has a field '%s'", name, options.points.value)
+			      : fail(ENODATA, "%s has nothing to draw: no such event, or no samples", name);
+	int damaged = result.damaged;
+	if (err >= 0) {
+		result.highest = heat.highest;
+		choose_look(&options, &result);
+		err = heat_finish(&heat, &options.grid);
+	}
+	if (err >= 0)
+		err = write_result(&heat, &options);
+	heat_done(&heat);
+	return err < 0 ? err : damaged;
+}
+
+static const struct command_example examples[] = {
+	{"sonde heatmap -i perf.data -o heat.svg", "when in each second samples fell: idle gaps, bursts, timers", NULL},
+	{"sonde heatmap -i perf.data --from-event block:block_rq_issue --to-event block:block_rq_complete --key dev,sector",
+	 "the latency of disk I/O over time", NULL},
+	{"sonde heatmap -i perf.data -e block:block_rq_issue --value bytes --log", "sizes of disk I/O over time", NULL},
+	{"awk '{ print $1, $5 }' trace.txt | sonde heatmap --unitstime us --unitslat us --maxlat 20000 > heat.svg",
+	 "any times and values", NULL},
+	{0},
+};
+
+const struct command command_heatmap = {
+	.name = "heatmap",
+	.summary = "Draw latency or occurrences over time as a heat map",
+	.usage = "sonde heatmap [options] [FILE]",
+	.description =
+		"Time runs to the right, a value upwards, and the color of a cell says how many events fell into it: "
+		"distributions with several peaks, outliers and changes over time can be seen where an average hides them.\n\n"
+		"Without a value the subsecond form is drawn: each column is one second, the height is the offset within it. "
+		"Things that happen with a rhythm become lines.\n\n"
+		"Text input has a time and a value on each line, split by white space or a comma; a line with only a time makes a "
+		"subsecond map. Lines that begin with # are comments.",
+	.opts = opts,
+	.opts_size = sizeof(struct options),
+	.examples = examples,
+	.family = COMMAND_PICTURE,
+	.run = run,
+};
