@@ -104,8 +104,7 @@ static const char *const operations[][2] = {
 
 static size_t cache_name(uint64_t config, char *buf, size_t size)
 {
-	unsigned cache = config & 0xff, operation = config >> 8 & 0xff,
-		 result = config >> 16 & 0xff;
+	unsigned cache = config & 0xff, operation = config >> 8 & 0xff, result = config >> 16 & 0xff;
 	int n;
 
 	if (cache >= ARRAY_SIZE(caches))
@@ -117,8 +116,7 @@ static size_t cache_name(uint64_t config, char *buf, size_t size)
 	else if (!(caches[cache].operations >> operation & 1))
 		n = snprintf(buf, size, "invalid-cache");
 	else if (result)
-		n = snprintf(buf, size, "%s-%s-misses", caches[cache].name,
-			     operations[operation][0]);
+		n = snprintf(buf, size, "%s-%s-misses", caches[cache].name, operations[operation][0]);
 	else
 		n = snprintf(buf, size, "%s-%s", caches[cache].name, operations[operation][1]);
 	return (size_t)n;
@@ -180,9 +178,8 @@ char *attr_name(const struct perf_event_attr *attr, char *buf, size_t size)
 		break;
 	case PERF_TYPE_BREAKPOINT:
 		n = (size_t)snprintf(buf, size, "mem:0x%llx:%s%s%s",
-				     (unsigned long long)attr->bp_addr,
-				     attr->bp_type & 1 ? "r" : "", attr->bp_type & 2 ? "w" : "",
-				     attr->bp_type & 4 ? "x" : "");
+				     (unsigned long long)attr->bp_addr, attr->bp_type & 1 ? "r" : "",
+				     attr->bp_type & 2 ? "w" : "", attr->bp_type & 4 ? "x" : "");
 		break;
 	case PERF_TYPE_TRACEPOINT:
 		n = (size_t)snprintf(buf, size, "unknown tracepoint");

@@ -335,8 +335,7 @@ static void swap_sample(struct swapper *s, const struct perf_event_attr *attr)
 		{PERF_SAMPLE_STREAM_ID, 8},  {PERF_SAMPLE_CPU, 4},  {PERF_SAMPLE_PERIOD, 8},
 	};
 	static const uint64_t single_words = PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP |
-					     PERF_SAMPLE_DATA_PAGE_SIZE |
-					     PERF_SAMPLE_CODE_PAGE_SIZE;
+					     PERF_SAMPLE_DATA_PAGE_SIZE | PERF_SAMPLE_CODE_PAGE_SIZE;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (type & fixed[i].bit)

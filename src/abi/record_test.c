@@ -76,8 +76,7 @@ static void trailer(struct writer *w) // TID, TIME, CPU, IDENTIFIER
 }
 
 static const struct perf_event_attr trailer_attr = {
-	.sample_type =
-		PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER,
+	.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER,
 	.sample_id_all = 1,
 };
 
@@ -338,8 +337,7 @@ static void test_swap_user_records(void **state)
 			u32(&w[i], k);
 		u64(&w[i], 1);
 		u64(&w[i], 2);
-		bytes(&w[i], "0123456789012345678901234567890123456789012345678901234567890123",
-		      64);
+		bytes(&w[i], "0123456789012345678901234567890123456789012345678901234567890123", 64);
 		end(&w[i]);
 	}
 	assert_int_equal(record_swap((void *)w[1].words, NULL), 0);

@@ -14,8 +14,11 @@ struct tracepoint;
 struct tp_field {
 	const char *name; // borrowed
 	uint16_t offset, size, array_len, element_size;
-	bool is_signed, is_string, is_pointer, is_array, is_dynamic /* __data_loc */, is_relative, is_long, is_symbolic_ip;
-	const char *type; // as in the format file
+	bool is_signed, is_string, is_pointer, is_array, is_dynamic /* __data_loc */, is_relative,
+		is_long;
+	bool is_symbolic_ip; // an address of kernel code, by its name (ip, call_site, ...)
+	bool is_swapped;     // of the other byte order
+	const char *type;    // as in the format file
 };
 
 struct tp_options {
@@ -36,22 +39,29 @@ struct tracepoint *tracepoints_by_id(const struct tracepoints *all, uint32_t id)
 struct tracepoint *tracepoints_by_name(const struct tracepoints *all, const char *system,
 				       const char *name);
 // Resolves kernel addresses in prints (%pS, %ps); NULL result: printed as a number.
-typedef const char *tp_resolver(void *arg, uint64_t addr, uint64_t *ret_start, const char **ret_module);
+typedef const char *tp_resolver(void *arg, uint64_t addr, uint64_t *ret_start,
+				const char **ret_module);
 void tracepoints_set_resolver(struct tracepoints *all, tp_resolver *resolve, void *arg);
 
 const char *tracepoint_system(const struct tracepoint *tp);
 const char *tracepoint_name(const struct tracepoint *tp);
 uint32_t tracepoint_id(const struct tracepoint *tp);
-size_t tracepoint_fields(const struct tracepoint *tp, const struct tp_field **ret); // own fields, then common_*
+// Is the print fmt printed by our compiled steps (and not by libtraceevent)?
+bool tracepoint_is_compiled(const struct tracepoint *tp);
+size_t tracepoint_fields(const struct tracepoint *tp,
+			 const struct tp_field **ret); // own fields, then common_*
 const struct tp_field *tracepoint_field(const struct tracepoint *tp, const char *name);
 
-// A number field's value (0 when the raw data is too short).
+// A number field's value, sign-extended when it is signed; 0 when the raw data is too short or the field is not
+// 1, 2, 4 or 8 bytes wide (of a dynamic array: its location word).
 uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_size);
 // A string field's text, up to its NUL or end; {NULL,0} when it does not fit.
 struct str tp_string(const struct tp_field *field, const void *raw, uint32_t raw_size);
 
 // The print fmt's text, as `perf script` shows it (trace: field). Hot: compiled steps, no libtraceevent in the common case.
-void tracepoint_print(struct out *out, const struct tracepoint *tp, const void *raw, uint32_t raw_size);
-// "name=value" of all fields as perf script's fallback for those without a usable print fmt (tep's raw print).
+void tracepoint_print(struct out *out, const struct tracepoint *tp, const void *raw,
+		      uint32_t raw_size);
+// " name=value" (a space before each) of all own fields: perf's form for events without a usable print fmt and for
+// --raw-trace.
 void tracepoint_print_fields(struct out *out, const struct tracepoint *tp, const void *raw,
 			     uint32_t raw_size);

@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "abi/tracepoint.h"
+#include "abi/tracepoint_impl.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include <byteswap.h>
+#include <ctype.h>
+#include <stdio.h>
+
+// libtraceevent parses by recursion; no real print fmt comes near these.
+#define FORMAT_MAX_BYTES 65536
+#define FORMAT_MAX_NESTING 4096
+
+struct tracepoints *tracepoints_new(const struct tp_options *options)
+{
+	struct tracepoints *all = NEW(struct tracepoints);
+	bool native_big = __BYTE_ORDER == __BIG_ENDIAN;
+
+	all->options = *options;
+	if (!all->options.long_size)
+		all->options.long_size = sizeof(long);
+	if (!all->options.page_size)
+		all->options.page_size = 4096;
+	all->swapped = options->big_endian != native_big;
+	all->tep = tep_alloc();
+	if (!all->tep)
+		alloc_failed();
+	tep_set_local_bigendian(all->tep, native_big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_file_bigendian(all->tep, options->big_endian ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_long_size(all->tep, all->options.long_size);
+	tep_set_page_size(all->tep, (int)all->options.page_size);
+	return all;
+}
+
+void tracepoints_free(struct tracepoints *all)
+{
+	if (!all)
+		return;
+	tep_free(all->tep);
+	map_done(&all->by_id);
+	map_done(&all->by_name);
+	map_done(&all->printk);
+	vec_done(&all->list);
+	arena_done(&all->arena);
+	free(all->module_room);
+	free(all);
+}
+
+static uint64_t name_key(const char *system, const char *name)
+{
+	return hash_mix(hash_bytes(system, strlen(system)), hash_bytes(name, strlen(name)));
+}
+
+// Does the text have a field of this name?
+static bool names_field(struct str fields, struct str name)
+{
+	const char *at = fields.p, *end = fields.p + fields.n;
+
+	// "field:TYPE NAME[...];"
+	while (at < end && (at = memmem(at, (size_t)(end - at), name.p, name.n))) {
+		const char *after = at + name.n;
+
+		if (at > fields.p && !isalnum((unsigned char)at[-1]) && at[-1] != '_' &&
+		    after < end && (*after == ';' || *after == '['))
+			return true;
+		at++;
+	}
+	return false;
+}
+
+// libtraceevent dereferences fields that it did not find, and recurses as deep as the text tells it to.
+static bool is_safe_print_fmt(struct str fields, struct str fmt)
+{
+	size_t nesting = 0;
+	bool quoted = false;
+
+	if (fmt.n > FORMAT_MAX_BYTES)
+		return false;
+	for (size_t i = 0; i < fmt.n; i++) {
+		size_t n = 0;
+
+		if (fmt.p[i] == '"' && fmt.p[i - 1] != '\\')
+			quoted = !quoted;
+		if (quoted)
+			continue;
+		if (strchr("(!~?-+", fmt.p[i]) && ++nesting > FORMAT_MAX_NESTING)
+			return false;
+		if (fmt.p[i] != '-' || i + 1 >= fmt.n || fmt.p[i + 1] != '>')
+			continue;
+		i += 2;
+		while (i < fmt.n && isspace((unsigned char)fmt.p[i]))
+			i++;
+		while (i + n < fmt.n && (isalnum((unsigned char)fmt.p[i + n]) || fmt.p[i + n] == '_'))
+			n++;
+		if (!n || !names_field(fields, (struct str){fmt.p + i, n}))
+			return false;
+		i += n - 1;
+	}
+	return true;
+}
+
+static bool is_code_address(const char *name)
+{
+	static const char *const names[] = {"ip", "parent_ip", "caller_ip", "call_site", "caller"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static size_t count_fields(const struct tep_format_field *field)
+{
+	size_t n = 0;
+
+	for (; field; field = field->next)
+		n++;
+	return n;
+}
+
+static size_t copy_fields(struct tracepoint *tp, size_t n, const struct tep_format_field *field)
+{
+	for (; field; field = field->next, n++) {
+		unsigned long flags = field->flags;
+
+		tp->tep_fields[n] = field;
+		tp->fields[n] = (struct tp_field){
+			.name = field->name,
+			.type = field->type,
+			.offset = (uint16_t)field->offset,
+			.size = (uint16_t)field->size,
+			.array_len = (uint16_t)field->arraylen,
+			.element_size = (uint16_t)field->elementsize,
+			.is_signed = flags & TEP_FIELD_IS_SIGNED,
+			.is_string = flags & TEP_FIELD_IS_STRING,
+			.is_pointer = flags & TEP_FIELD_IS_POINTER,
+			.is_array = flags & TEP_FIELD_IS_ARRAY,
+			.is_dynamic = flags & TEP_FIELD_IS_DYNAMIC,
+			.is_relative = flags & TEP_FIELD_IS_RELATIVE,
+			.is_long = flags & TEP_FIELD_IS_LONG,
+			.is_symbolic_ip = is_code_address(field->name),
+			.is_swapped = tp->all->swapped,
+		};
+	}
+	return n;
+}
+
+static bool fields_fit(const struct tep_format_field *field)
+{
+	for (; field; field = field->next)
+		if (field->offset < 0 || field->offset > UINT16_MAX || field->size < 0 ||
+		    field->size > UINT16_MAX || !field->name || !field->type)
+			return false;
+	return true;
+}
+
+static void add_event(struct tracepoints *all, struct tep_event *event, bool failed)
+{
+	struct tracepoint *tp = arena_zalloc(&all->arena, sizeof(*tp));
+	size_t n = count_fields(event->format.fields) + count_fields(event->format.common_fields);
+	bool is_new;
+	uint64_t *first;
+
+	tp->all = all;
+	tp->event = event;
+	tp->system = event->system;
+	tp->name = event->name;
+	tp->id = (uint32_t)event->id;
+	tp->failed = failed || event->flags & (int)TEP_EVENT_FL_FAILED;
+	tp->fields = arena_zalloc(&all->arena, n * sizeof(*tp->fields));
+	tp->tep_fields = arena_zalloc(&all->arena, n * sizeof(*tp->tep_fields));
+	tp->not_text = arena_zalloc(&all->arena, n * sizeof(*tp->not_text));
+	tp->n_own = copy_fields(tp, 0, event->format.fields);
+	tp->n_fields = copy_fields(tp, tp->n_own, event->format.common_fields);
+	vec_push(&all->list, tp);
+	map_set_ptr(&all->by_id, tp->id, tp);
+	first = map_at(&all->by_name, name_key(tp->system, tp->name), &is_new);
+	if (is_new)
+		*first = (uintptr_t)tp;
+}
+
+// The number behind "ID:" at the start of a line.
+static int find_id(struct str format, uint32_t *ret)
+{
+	struct str rest = format;
+
+	while (rest.p) {
+		struct str line = str_cut(&rest, '\n');
+		uint64_t id;
+
+		if (!str_starts(line, "ID:"))
+			continue;
+		line = str_trim((struct str){line.p + 3, line.n - 3});
+		if (num_parse_u64(line, &id) < 0 || id > INT32_MAX)
+			return -EINVAL;
+		*ret = (uint32_t)id;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+#ifdef __has_feature // clang
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+// libtraceevent leaks when it can't parse a format.
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:libtraceevent\n";
+}
+#endif
+
+int tracepoints_add(struct tracepoints *all, const char *system, struct str format)
+{
+	auto_free char *text = str_dup(format); // with a NUL behind it
+	struct str fields = format, fmt = {0};
+	const char *print = format.n ? memmem(format.p, format.n, "print fmt:", 10) : NULL;
+	struct tep_event *event;
+	struct tracepoint *known;
+	bool failed = false;
+	uint32_t id;
+
+	// NUL bytes end what libtraceevent sees of a text
+	if (!format.n || memchr(format.p, 0, format.n) || find_id(format, &id) < 0)
+		return fail(EINVAL, "the format of a tracepoint of %s has no ID", system);
+	known = tracepoints_by_id(all, id);
+	if (known)
+		return 0;
+	if (print) {
+		fields.n = (size_t)(print - format.p);
+		fmt = (struct str){print, format.n - fields.n};
+	}
+	if (fields.n > FORMAT_MAX_BYTES)
+		return fail(EINVAL, "the format of tracepoint %u of %s is too long", id, system);
+	if (!is_safe_print_fmt(fields, fmt)) {
+		strcpy(text + fields.n, "print fmt: \"\"\n");
+		failed = true;
+	}
+	tep_parse_event(all->tep, text, strlen(text), system);
+	// It returns an error, yet keeps the event, when only the print fmt is beyond it.
+	event = tep_find_event(all->tep, (int)id);
+	if (!event || !event->name || !event->system || !event->format.common_fields)
+		return fail(EINVAL, "the format of tracepoint %u of %s can't be parsed", id, system);
+	if (!fields_fit(event->format.fields) || !fields_fit(event->format.common_fields))
+		return fail(EINVAL, "the format of %s:%s has fields in impossible places", system,
+			    event->name);
+	add_event(all, event, failed);
+	return 0;
+}
+
+int tracepoints_add_kallsyms(struct tracepoints *all, struct str text)
+{
+	auto_free char *copy = str_dup(text);
+
+	if (tep_parse_kallsyms(all->tep, copy) < 0)
+		return fail(EINVAL, "the kernel symbols of the tracing data can't be parsed");
+	all->has_kallsyms = true;
+	return 0;
+}
+
+int tracepoints_add_printk(struct tracepoints *all, struct str text)
+{
+	auto_free char *copy = str_dup(text);
+	struct str rest = text;
+
+	// "0xffffffff8a0b1234 : "text\n"", kept without quotes and the last \n
+	while (rest.p) {
+		struct str line = str_cut(&rest, '\n');
+		struct str address = str_trim(str_cut(&line, ':'));
+		uint64_t value;
+
+		if (!line.n || num_parse_hex(address, &value) < 0)
+			continue;
+		line.p++; // the space
+		line.n--;
+		if (line.n && line.p[0] == '"') {
+			line.p++;
+			line.n--;
+		}
+		if (line.n && line.p[line.n - 1] == '"')
+			line.n--;
+		if (line.n >= 2 && line.p[line.n - 2] == '\\' && line.p[line.n - 1] == 'n')
+			line.n -= 2;
+		map_set_ptr(&all->printk, value, arena_strdup(&all->arena, line));
+	}
+	if (tep_parse_printk_formats(all->tep, copy) < 0)
+		return fail(EINVAL, "the trace_printk formats of the tracing data can't be parsed");
+	return 0;
+}
+
+int tracepoints_add_cmdlines(struct tracepoints *all, struct str text)
+{
+	auto_free char *copy = str_dup(text);
+
+	if (tep_parse_saved_cmdlines(all->tep, copy) < 0)
+		return fail(EINVAL, "the saved command names of the tracing data can't be parsed");
+	return 0;
+}
+
+struct tracepoint *tracepoints_by_id(const struct tracepoints *all, uint32_t id)
+{
+	return map_find_ptr(&all->by_id, id);
+}
+
+static bool is_named(const struct tracepoint *tp, const char *system, const char *name)
+{
+	return strcmp(tp->system, system) == 0 && strcmp(tp->name, name) == 0;
+}
+
+struct tracepoint *tracepoints_by_name(const struct tracepoints *all, const char *system,
+				       const char *name)
+{
+	struct tracepoint *tp = map_find_ptr(&all->by_name, name_key(system, name));
+
+	if (!tp || is_named(tp, system, name))
+		return tp;
+	for (size_t i = 0; i < all->list.n; i++)
+		if (is_named(all->list.v[i], system, name))
+			return all->list.v[i];
+	return NULL;
+}
+
+// libtraceevent's side of the resolver, for what it prints itself.
+static char *resolve_for_tep(void *arg, unsigned long long *address, char **ret_module)
+{
+	struct tracepoints *all = arg;
+	const char *module = NULL;
+	uint64_t start = 0;
+	const char *name = all->resolve(all->resolve_arg, *address, &start, &module);
+
+	if (!name)
+		return NULL;
+	*address = start;
+	free(all->module_room);
+	all->module_room = module ? xstrdup(module) : NULL;
+	*ret_module = all->module_room;
+	return (char *)name;
+}
+
+void tracepoints_set_resolver(struct tracepoints *all, tp_resolver *resolve, void *arg)
+{
+	all->resolve = resolve;
+	all->resolve_arg = arg;
+	tep_reset_function_resolver(all->tep);
+	if (resolve)
+		tep_set_function_resolver(all->tep, resolve_for_tep, all);
+}
+
+const char *tracepoint_system(const struct tracepoint *tp)
+{
+	return tp->system;
+}
+const char *tracepoint_name(const struct tracepoint *tp)
+{
+	return tp->name;
+}
+uint32_t tracepoint_id(const struct tracepoint *tp)
+{
+	return tp->id;
+}
+
+size_t tracepoint_fields(const struct tracepoint *tp, const struct tp_field **ret)
+{
+	*ret = tp->fields;
+	return tp->n_fields;
+}
+
+const struct tp_field *tracepoint_field(const struct tracepoint *tp, const char *name)
+{
+	for (size_t i = 0; i < tp->n_fields; i++)
+		if (strcmp(tp->fields[i].name, name) == 0)
+			return &tp->fields[i];
+	return NULL;
+}
+
+struct tp_field *tp_find_field(const struct tracepoint *tp, const struct tep_format_field *field)
+{
+	for (size_t i = 0; i < tp->n_fields; i++)
+		if (tp->tep_fields[i] == field)
+			return &tp->fields[i];
+	return NULL;
+}
+
+uint64_t tp_read_number(const void *raw, uint32_t raw_size, uint64_t offset, uint32_t size,
+			bool swapped)
+{
+	const uint8_t *p = (const uint8_t *)raw + offset;
+	uint16_t v2;
+	uint32_t v4;
+	uint64_t v8;
+
+	if (offset > raw_size || size > raw_size - offset)
+		return 0;
+	switch (size) {
+	case 1:
+		return *p;
+	case 2:
+		memcpy(&v2, p, 2);
+		return swapped ? bswap_16(v2) : v2;
+	case 4:
+		memcpy(&v4, p, 4);
+		return swapped ? bswap_32(v4) : v4;
+	case 8:
+		memcpy(&v8, p, 8);
+		return swapped ? bswap_64(v8) : v8;
+	default:
+		return 0;
+	}
+}
+
+uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_size)
+{
+	uint64_t v = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
+
+	if (!field->is_signed)
+		return v;
+	switch (field->size) {
+	case 1:
+		return (uint64_t)(int8_t)v;
+	case 2:
+		return (uint64_t)(int16_t)v;
+	case 4:
+		return (uint64_t)(int32_t)v;
+	default:
+		return v;
+	}
+}
+
+struct tp_extent tp_dynamic_extent(const struct tp_field *field, const void *raw, uint32_t raw_size)
+{
+	// Offset in the low 16 bits, size in the high ones.
+	uint64_t word = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
+	uint64_t offset = word & 0xffff, size = word >> 16 & 0xffff;
+
+	if ((uint32_t)field->offset + field->size > raw_size)
+		return (struct tp_extent){0, 0};
+	if (field->size == 2) // of old kernels: no size
+		size = offset < raw_size ? raw_size - offset : 0;
+	if (field->is_relative)
+		offset += (uint64_t)field->offset + field->size;
+	if (offset > raw_size)
+		return (struct tp_extent){0, 0};
+	if (offset + size > raw_size)
+		size = 0;
+	return (struct tp_extent){(uint32_t)offset, (uint32_t)size};
+}
+
+struct str tp_text_at(const void *raw, uint32_t raw_size, uint32_t offset)
+{
+	const char *p = (const char *)raw + offset;
+
+	if (offset >= raw_size)
+		return (struct str){"", 0};
+	return (struct str){p, strnlen(p, raw_size - offset)};
+}
+
+struct str tp_string(const struct tp_field *field, const void *raw, uint32_t raw_size)
+{
+	struct tp_extent at = {field->offset, field->size};
+	const char *p;
+
+	if (field->is_dynamic) {
+		if ((uint32_t)field->offset + field->size > raw_size)
+			return (struct str){NULL, 0};
+		at = tp_dynamic_extent(field, raw, raw_size);
+	} else if (!field->size) { // the rest of the data
+		at.size = raw_size > at.offset ? raw_size - at.offset : 0;
+	}
+	if (at.offset > raw_size || at.size > raw_size - at.offset)
+		return (struct str){NULL, 0};
+	p = (const char *)raw + at.offset;
+	return (struct str){p, strnlen(p, at.size)};
+}
+
+static bool is_printable(const uint8_t *p, size_t n)
+{
+	for (size_t i = 0; i < n && p[i]; i++)
+		if (!isprint(p[i]) && !isspace(p[i]))
+			return false;
+	return true;
+}
+
+static void print_array(struct out *out, const struct tracepoint *tp, size_t i, struct str raw)
+{
+	const struct tp_field *field = &tp->fields[i];
+	struct tp_extent at = {field->offset, field->size};
+	const uint8_t *p;
+
+	if (field->is_dynamic)
+		at = tp_dynamic_extent(field, raw.p, (uint32_t)raw.n);
+	if (at.offset > raw.n)
+		at = (struct tp_extent){(uint32_t)raw.n, 0};
+	if (at.size > raw.n - at.offset)
+		at.size = (uint32_t)(raw.n - at.offset);
+	p = (const uint8_t *)raw.p + at.offset;
+	if (field->is_string && !tp->not_text[i] && is_printable(p, at.size)) {
+		out_str(out, tp_text_at(raw.p, (uint32_t)raw.n, at.offset));
+		return;
+	}
+	out_text(out, "ARRAY[");
+	for (uint32_t k = 0; k < at.size; k++) {
+		if (k)
+			out_text(out, ", ");
+		out_hex_zeros(out, p[k], 2);
+	}
+	out_char(out, ']');
+	tp->not_text[i] = true;
+}
+
+static void print_number(struct out *out, const struct tp_field *field, struct str raw)
+{
+	uint64_t v = tp_read_number(raw.p, (uint32_t)raw.n, field->offset, field->size,
+				    field->is_swapped);
+
+	if (field->is_pointer || (field->is_long && (!field->is_signed || field->size == 4))) {
+		out_text(out, "0x");
+		out_hex(out, v);
+	} else if (field->is_signed) {
+		switch (field->size) {
+		case 4:
+			out_i64(out, (int32_t)v);
+			break;
+		case 2:
+			out_printf(out, "%2d", (int16_t)v);
+			break;
+		case 1:
+			out_i64(out, (int8_t)v);
+			break;
+		default:
+			out_i64(out, (int64_t)v);
+		}
+	} else {
+		out_u64(out, v);
+	}
+}
+
+void tracepoint_print_fields(struct out *out, const struct tracepoint *tp, const void *raw,
+			     uint32_t raw_size)
+{
+	struct str data = {raw, raw_size};
+
+	for (size_t i = 0; i < tp->n_own; i++) {
+		out_char(out, ' ');
+		out_text(out, tp->fields[i].name);
+		out_char(out, '=');
+		if (tp->fields[i].is_array)
+			print_array(out, tp, i, data);
+		else
+			print_number(out, &tp->fields[i], data);
+	}
+}
+
+bool tracepoint_is_compiled(const struct tracepoint *tp)
+{
+	if (!tp->compiled && !tp->failed)
+		tp_compile((struct tracepoint *)tp);
+	return tp->failed || tp->program;
+}
