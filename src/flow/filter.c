@@ -357,11 +357,16 @@ bool filter_time(const struct filter *filter, uint64_t time)
 	return false;
 }
 
+bool filter_cpu(const struct filter *filter, uint32_t cpu)
+{
+	if (!filter->cpus_given || cpu == UINT32_MAX)
+		return true;
+	return cpu < CPUS_MAX && (filter->cpus[cpu / 64] >> (cpu % 64) & 1);
+}
+
 bool filter_sample(const struct filter *filter, const struct sample *sample)
 {
-	if (filter->cpus_given && sample->cpu != UINT32_MAX &&
-	    (sample->cpu >= CPUS_MAX ||
-	     !(filter->cpus[sample->cpu / 64] >> (sample->cpu % 64) & 1)))
+	if (!filter_cpu(filter, sample->cpu))
 		return false;
 	if (filter->pids.given && !map_find(&filter->pids.set, sample->pid))
 		return false;

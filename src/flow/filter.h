@@ -20,6 +20,7 @@ void filter_free(struct filter *filter);
 bool filter_is_empty(const struct filter *filter);
 // Cheap tests on the sample itself: cpu, pid, tid, time.
 bool filter_sample(const struct filter *filter, const struct sample *sample);
+bool filter_cpu(const struct filter *filter, uint32_t cpu);
 bool filter_time(const struct filter *filter, uint64_t time_ns);
 bool filter_comm(const struct filter *filter, const char *comm);
 bool filter_dso(const struct filter *filter, const struct dso *dso); // dso may be NULL

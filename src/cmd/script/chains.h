@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Addresses and call chains as text. Texts are kept: of each (dso, address), and of each run of addresses of
+// one mode in one address space, so that a stack that was seen before is copied, not resolved.
+#pragma once
+#include "base/out.h"
+#include "cmd/script/fields.h"
+#include "sym/sym.h"
+
+struct chains_options {
+	uint32_t max_stack;	 // frames that are printed
+	const struct words_set *stop; // no frames behind a symbol of these (--stop-bt), or NULL
+	bool full_kernel_path;	 // --show-kernel-path
+	bool escape;		 // control characters in names as \xNN
+};
+
+struct tail_slot {
+	uint64_t addr;
+	uint32_t dso_style; // dso id << 4 | style, + 1; 0: empty
+	uint32_t at, n;	    // in tail_text
+};
+
+struct run_slot {
+	uint64_t hash;	      // 0: empty
+	uint32_t space, generation;
+	uint32_t mode_style;
+	uint32_t ips_at, ips_n; // in ips
+	uint32_t at, n;	      // in run_text
+};
+
+struct chains {
+	struct sym *sym;
+	struct chains_options options;
+	VEC(uint64_t) styles; // the combinations of ip fields that were asked for
+	struct tail_slot *tails;
+	size_t tails_n, tails_mask;
+	struct run_slot *runs;
+	size_t runs_n, runs_mask;
+	struct out tail_text, run_text, scratch;
+	VEC(uint64_t) ips;
+	uint64_t run_lookups, run_hits;
+};
+
+struct words_set {
+	VEC(const char *) words;
+	char *text;
+};
+void words_set_init(struct words_set *set, const char *commas);
+void words_set_done(struct words_set *set);
+bool words_set_has(const struct words_set *set, const char *word);
+
+void chains_init(struct chains *chains, struct sym *sym, const struct chains_options *options);
+void chains_done(struct chains *chains);
+// A number for a combination of FIELD_IP, SYM, ... to give to the functions below.
+uint32_t chains_style(struct chains *chains, uint64_t ip_fields);
+// The frames, each "\tip symbol+offset (dso)\n".
+void chains_print(struct chains *chains, struct out *out, struct task *task,
+		  const struct sample *sample, uint32_t style);
+// "ip symbol+offset (dso)" of the sample's own ip.
+void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
+		     const struct sample *sample, uint32_t style);
+// Calls with each frame that chains_print would print, innermost first.
+typedef void chain_frame(void *arg, uint64_t ip, uint8_t cpumode);
+void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *call, void *arg);
+
+// Resolves an address that may lie on the other side (user, kernel) than the sample itself.
+void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t addr,
+		    struct location *ret);
+// "symbol+0xoffset" or "[unknown]"; without the offset when !offset.
+void put_symbol(struct out *out, const struct chains *chains, const struct location *location,
+		bool offset);
+// The dso's name as perf prints it, or "[unknown]".
+void put_dso(struct out *out, const struct chains *chains, const struct location *location);
+const char *dso_print_name(const struct dso *dso, bool full_kernel_path);
+bool dso_is_kernel(const struct dso *dso);
+// "%16llx"
+void put_hex16(struct out *out, uint64_t v);

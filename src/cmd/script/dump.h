@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// -D: the bytes of every record and what was decoded of it, as perf prints them.
+#pragma once
+#include "cmd/script/chains.h"
+#include "flow/session.h"
+
+struct dump {
+	struct out *out;
+	struct session *session;
+	const struct chains *chains;
+	bool unordered;			       // rounds mean nothing then
+	const struct perf_event_header *last; // a sample that stands for several events is dumped once
+};
+
+// A record of the tools themselves (type >= 64), when it is read.
+void dump_tool_record(struct dump *dump, const struct record *record);
+// A kernel's record other than a sample, in time order. `shown`: it is printed anyhow.
+void dump_record(struct dump *dump, const struct event *event, const struct sample *ids,
+		 const struct record *record, bool shown);
+void dump_sample(struct dump *dump, const struct event *event, const struct sample *sample,
+		 const struct record *record);
+// Whose it is; after the filters of time and CPU.
+void dump_place(struct dump *dump, const struct sample *sample, struct task *task);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// script --format json: one object a line. docs/script-json.md describes it.
+#pragma once
+#include "cmd/script/chains.h"
+#include "flow/session.h"
+
+void json_sample(struct out *out, const struct chains *chains, struct session *session,
+		 const struct event *event, const struct sample *sample, struct task *task);
+void json_record(struct out *out, const struct chains *chains, struct session *session,
+		 const struct sample *ids, const struct perf_event_header *header);

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/script/print.h"
+#include "base/err.h"
+#include "cmd/script/parts.h"
+#include <stdio.h>
+
+enum step {
+	STEP_WHO, // comm, pid, tid
+	STEP_CPU,
+	STEP_CPU_LATENCY,
+	STEP_MISC,
+	STEP_TOD,
+	STEP_TIME,
+	STEP_PERIOD,
+	STEP_EVENT,
+	STEP_FLAGS,
+	STEP_TRACE,
+	STEP_ARROW,
+	STEP_ADDR,
+	STEP_DATA_SRC,
+	STEP_WEIGHT,
+	STEP_INS_LAT,
+	STEP_RETIRE_LAT,
+	STEP_IP,
+	STEP_CHAIN,
+	STEP_IREGS,
+	STEP_UREGS,
+	STEP_BRSTACK,
+	STEP_BRSTACKSYM,
+	STEP_BRSTACKOFF,
+	STEP_BPF_OUTPUT,
+	STEP_PHYS_ADDR,
+	STEP_DATA_PAGE_SIZE,
+	STEP_CODE_PAGE_SIZE,
+	STEP_CGROUP,
+};
+
+// How comm, pid and tid are written: the low bits are the comm's, the next those of pid and tid.
+enum who_style {
+	WHO_COMM_PLAIN = 1,
+	WHO_COMM_16,
+	WHO_COMM_8,
+	WHO_COMM_MASK = 3,
+	WHO_PID = 4,
+	WHO_TID = 8,
+};
+
+enum { WHO_TEXT_MAX = 80 };
+
+// The rendered text of a task, kept with it.
+struct who {
+	uint32_t comm, pid, tid;
+	uint8_t style, n;
+	char text[WHO_TEXT_MAX];
+};
+
+struct printer {
+	uint32_t version; // of the fields
+	uint8_t steps[32];
+	uint8_t steps_n, start_n; // start: those that records have, too
+	uint8_t who_style;
+	bool any;
+	uint32_t ip_style;
+	uint64_t fields;
+	struct str name; // "   cycles: "
+	struct event *event;
+	struct out file; // --per-event-dump
+	char *file_name;
+	struct out *out;
+	uint64_t samples;
+};
+
+void print_init(struct print *print, struct session *session, struct fields *fields,
+		struct chains *chains)
+{
+	*print = (struct print){.session = session, .fields = fields, .chains = chains};
+}
+
+int print_done(struct print *print)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < print->printers.n; i++) {
+		struct printer *printer = print->printers.v[i];
+
+		if (printer->file_name) {
+			int closed = out_close(&printer->file, printer->file_name);
+			err = err ? err : closed;
+			free(printer->file_name);
+		}
+		free(printer);
+	}
+	vec_done(&print->printers);
+	arena_done(&print->arena);
+	return err;
+}
+
+void print_dump_summary(struct print *print)
+{
+	for (size_t i = 0; i < print->printers.n; i++) {
+		struct printer *printer = print->printers.v[i];
+
+		if (!printer->file_name)
+			continue;
+		out_flush(&printer->file);
+		out_printf(print->out, "[ sonde script: Wrote %.3f MB %s (%llu samples) ]\n",
+			   (double)printer->file.written_bytes / 1024 / 1024, printer->file_name,
+			   (unsigned long long)printer->samples);
+	}
+}
+
+static void add(struct printer *printer, enum step step)
+{
+	printer->steps[printer->steps_n++] = (uint8_t)step;
+}
+
+static bool is_branch_trace(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_HARDWARE &&
+	       (attr->config & PERF_COUNT_HW_BRANCH_INSTRUCTIONS) && attr->sample_period == 1;
+}
+
+static bool addr_has_symbol(const struct perf_event_attr *attr)
+{
+	return is_branch_trace(attr) || (attr->type == PERF_TYPE_SOFTWARE &&
+					 (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+					  attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+					  attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ));
+}
+
+static void compile_start(struct print *print, struct printer *printer, bool chain)
+{
+	uint64_t fields = printer->fields;
+
+	if (fields & FIELD_BIT(COMM))
+		printer->who_style = print->options.latency		 ? WHO_COMM_8
+				     : (fields & FIELD_BIT(IP)) && chain ? WHO_COMM_PLAIN
+									 : WHO_COMM_16;
+	if (fields & FIELD_BIT(PID))
+		printer->who_style |= WHO_PID;
+	if (fields & FIELD_BIT(TID))
+		printer->who_style |= WHO_TID;
+	if (printer->who_style)
+		add(printer, STEP_WHO);
+	if (fields & FIELD_BIT(CPU))
+		add(printer, print->options.latency ? STEP_CPU_LATENCY : STEP_CPU);
+	if (fields & FIELD_BIT(MISC))
+		add(printer, STEP_MISC);
+	if (fields & FIELD_BIT(TOD))
+		add(printer, STEP_TOD);
+	if (fields & FIELD_BIT(TIME))
+		add(printer, STEP_TIME);
+	printer->start_n = printer->steps_n;
+}
+
+static void compile_branch_trace(struct print *print, struct printer *printer, bool chain)
+{
+	const struct output *output = fields_of(print->fields, &printer->event->attr);
+
+	if (printer->fields & FIELD_BIT(IP))
+		add(printer, chain ? STEP_CHAIN : STEP_IP);
+	if ((printer->fields & FIELD_BIT(ADDR)) ||
+	    ((printer->event->attr.sample_type & PERF_SAMPLE_ADDR) && !output->by_user)) {
+		add(printer, STEP_ARROW);
+		add(printer, STEP_ADDR);
+	}
+}
+
+static void compile_rest(struct print *print, struct printer *printer, bool chain)
+{
+	static const struct {
+		uint64_t field;
+		uint8_t step;
+	} before[] = {
+		{FIELD_BIT(TRACE), STEP_TRACE},	      {FIELD_BIT(ADDR), STEP_ADDR},
+		{FIELD_BIT(DATA_SRC), STEP_DATA_SRC}, {FIELD_BIT(WEIGHT), STEP_WEIGHT},
+		{FIELD_BIT(INS_LAT), STEP_INS_LAT},   {FIELD_BIT(RETIRE_LAT), STEP_RETIRE_LAT},
+	}, after[] = {
+		{FIELD_BIT(IREGS), STEP_IREGS},
+		{FIELD_BIT(UREGS), STEP_UREGS},
+		{FIELD_BIT(BRSTACK), STEP_BRSTACK},
+		{FIELD_BIT(BRSTACKSYM), STEP_BRSTACKSYM},
+		{FIELD_BIT(BRSTACKOFF), STEP_BRSTACKOFF},
+		{FIELD_BIT(BPF_OUTPUT), STEP_BPF_OUTPUT},
+		{FIELD_BIT(PHYS_ADDR), STEP_PHYS_ADDR},
+		{FIELD_BIT(DATA_PAGE_SIZE), STEP_DATA_PAGE_SIZE},
+		{FIELD_BIT(CODE_PAGE_SIZE), STEP_CODE_PAGE_SIZE},
+		{FIELD_BIT(CGROUP), STEP_CGROUP},
+	};
+	uint64_t fields = printer->fields;
+	const struct perf_event_attr *attr = &printer->event->attr;
+
+	// Only one form of the branch stack.
+	if (fields & FIELD_BIT(BRSTACK))
+		fields &= ~(FIELD_BIT(BRSTACKSYM) | FIELD_BIT(BRSTACKOFF));
+	else if (fields & FIELD_BIT(BRSTACKSYM))
+		fields &= ~FIELD_BIT(BRSTACKOFF);
+	if (!(attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_BPF_OUTPUT))
+		fields &= ~FIELD_BIT(BPF_OUTPUT);
+	if (!printer->event->tp)
+		fields &= ~FIELD_BIT(TRACE);
+	for (size_t i = 0; i < ARRAY_SIZE(before); i++) {
+		if (fields & before[i].field)
+			add(printer, before[i].step);
+	}
+	if (fields & FIELD_BIT(IP))
+		add(printer, chain ? STEP_CHAIN : STEP_IP);
+	for (size_t i = 0; i < ARRAY_SIZE(after); i++) {
+		if (fields & after[i].field)
+			add(printer, after[i].step);
+	}
+}
+
+static void compile(struct print *print, struct printer *printer)
+{
+	const struct event *event = printer->event;
+	const struct output *output = fields_of(print->fields, &event->attr);
+	bool chain = print->fields->callchain && (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+
+	printer->version = print->fields->version;
+	printer->fields = output->fields;
+	printer->steps_n = printer->who_style = 0;
+	printer->any = output->fields != 0;
+	printer->ip_style = chains_style(print->chains, output->ip_fields);
+	compile_start(print, printer, chain);
+	if (output->fields & FIELD_BIT(PERIOD))
+		add(printer, STEP_PERIOD);
+	if (output->fields & FIELD_BIT(EVENT))
+		add(printer, STEP_EVENT);
+	if (print->fields->flags)
+		add(printer, STEP_FLAGS);
+	if (is_branch_trace(&event->attr))
+		compile_branch_trace(print, printer, chain);
+	else
+		compile_rest(print, printer, chain);
+	printer->name.p = NULL;
+}
+
+static int open_file(struct print *print, struct printer *printer)
+{
+	printer->out = print->out;
+	if (!print->options.per_event)
+		return 0;
+	printer->file_name = text_dup_fmt("%s.%s.dump", print->session->recording->path,
+					  printer->event->name);
+	printer->out = &printer->file;
+	return out_open(&printer->file, printer->file_name);
+}
+
+static int printer_of(struct print *print, struct event *event, struct printer **ret)
+{
+	struct printer *printer = event->user;
+	int err = 0;
+
+	if (!printer) {
+		event->user = printer = NEW(struct printer);
+		printer->event = event;
+		vec_push(&print->printers, printer);
+		err = open_file(print, printer);
+		compile(print, printer);
+	} else if (printer->version != print->fields->version) {
+		compile(print, printer);
+	}
+	*ret = printer;
+	return err;
+}
+
+static struct str name_text(struct print *print, struct printer *printer)
+{
+	const struct recording *recording = print->session->recording;
+	char *text;
+
+	if (!print->name_width) {
+		for (size_t i = 0; i < recording->events.n; i++)
+			print->name_width =
+				MAX(print->name_width, (int)strlen(recording->events.v[i]->name));
+	}
+	text = arena_fmt(&print->arena, "%*s: ", print->name_width, printer->event->name);
+	return str_of(text);
+}
+
+static void who_render(struct print *print, struct out *out, const struct printer *printer,
+		       const struct sample *sample, const struct task *task)
+{
+	const char *comm = task ? task_comm(print->session->sym, task) : ":-1";
+	unsigned numbers = printer->who_style & (WHO_PID | WHO_TID);
+
+	switch (printer->who_style & WHO_COMM_MASK) {
+	case WHO_COMM_PLAIN:
+		out_printf(out, "%s ", comm);
+		break;
+	case WHO_COMM_16:
+		out_printf(out, "%16s ", comm);
+		break;
+	case WHO_COMM_8:
+		out_printf(out, "%8.8s ", comm);
+		break;
+	default:
+		break;
+	}
+	if (numbers == (WHO_PID | WHO_TID))
+		out_printf(out, "%5d/%-5d ", (int)sample->pid, (int)sample->tid);
+	else if (numbers)
+		out_printf(out, "%5d ", (int)(numbers == WHO_PID ? sample->pid : sample->tid));
+}
+
+static void escape_controls(struct out *out, struct str text)
+{
+	for (size_t i = 0; i < text.n; i++) {
+		if ((unsigned char)text.p[i] < 32 || text.p[i] == 127)
+			out_printf(out, "\\x%02x", (unsigned char)text.p[i]);
+		else
+			out_char(out, text.p[i]);
+	}
+}
+
+static void put_who(struct print *print, struct out *out, const struct printer *printer,
+		    const struct sample *sample, struct task *task)
+{
+	struct who *who = task ? task->user : NULL;
+	struct out text;
+
+	if (who && who->comm == task->comm && who->pid == sample->pid && who->tid == sample->tid &&
+	    who->style == printer->who_style) {
+		out_bytes(out, who->text, who->n);
+		return;
+	}
+	out_init_memory(&text);
+	who_render(print, &text, printer, sample, task);
+	if (print->chains->options.escape)
+		escape_controls(out, (struct str){text.buf, text.n});
+	else
+		out_bytes(out, text.buf, text.n);
+	if (task && text.n <= WHO_TEXT_MAX && !print->chains->options.escape) {
+		if (!who)
+			task->user = who = arena_alloc(&print->arena, sizeof(*who));
+		who->comm = task->comm;
+		who->pid = sample->pid;
+		who->tid = sample->tid;
+		who->style = printer->who_style;
+		who->n = (uint8_t)text.n;
+		memcpy(who->text, text.buf, text.n);
+	}
+	out_done(&text);
+}
+
+// n digits, zeros in front.
+static void put_digits(char *p, uint32_t v, int n)
+{
+	while (n-- > 0) {
+		p[n] = (char)('0' + v % 10);
+		v /= 10;
+	}
+}
+
+static void put_cpu(struct out *out, uint32_t cpu)
+{
+	char *p;
+
+	if (cpu > 999) {
+		out_printf(out, "[%03d] ", (int)cpu);
+		return;
+	}
+	p = out_room(out, 6);
+	p[0] = '[';
+	put_digits(p + 1, cpu, 3);
+	p[4] = ']';
+	p[5] = ' ';
+	out->n += 6;
+}
+
+static void put_time(struct print *print, struct out *out, uint64_t time)
+{
+	uint64_t ns = time;
+	uint32_t fraction;
+	int digits = print->options.ns ? 9 : 6;
+	char *p;
+
+	if (print->options.relative) {
+		if (!print->initial_ns)
+			print->initial_ns = time;
+		ns = time - print->initial_ns;
+	} else if (print->options.delta) {
+		ns = print->previous_ns ? time - print->previous_ns : 0;
+		print->previous_ns = time;
+	}
+	out_u64_right(out, ns / 1000000000u, 5);
+	fraction = (uint32_t)(ns % 1000000000u);
+	p = out_room(out, 12);
+	*p = '.';
+	put_digits(p + 1, digits == 9 ? fraction : fraction / 1000, digits);
+	p[digits + 1] = ':';
+	p[digits + 2] = ' ';
+	out->n += (size_t)digits + 3;
+}
+
+static void put_addr(struct print *print, struct out *out, const struct printer *printer,
+		     const struct sample *sample, struct task *task)
+{
+	struct location where;
+
+	put_hex16(out, sample->addr);
+	if (!addr_has_symbol(&printer->event->attr) || !task)
+		return;
+	resolve_either(print->session->sym, task, sample->cpumode, sample->addr, &where);
+	if (printer->fields & FIELD_BIT(SYM)) {
+		out_char(out, ' ');
+		put_symbol(out, print->chains, &where, printer->fields & FIELD_BIT(SYMOFF));
+	}
+	if (printer->fields & FIELD_BIT(DSO)) {
+		out_bytes(out, " (", 2);
+		put_dso(out, print->chains, &where);
+		out_char(out, ')');
+	}
+}
+
+static void put_weight(struct out *out, const struct printer *printer, const struct sample *sample)
+{
+	bool whole = printer->event->attr.sample_type & PERF_SAMPLE_WEIGHT;
+
+	out_u64_right(out, whole ? sample->weight : (uint32_t)sample->weight, 16);
+}
+
+static void put_cgroup(struct print *print, struct out *out, const struct sample *sample)
+{
+	const char *path = sym_cgroup(print->session->sym, sample->cgroup);
+
+	out_char(out, ' ');
+	out_text(out, path ? path : "unknown");
+}
+
+static void put_branches_step(struct print *print, struct out *out, const struct printer *printer,
+			      const struct sample *sample, struct task *task, enum field field)
+{
+	if (task)
+		put_branches(out, print->chains, task, sample, field,
+			     printer->fields & FIELD_BIT(DSO));
+}
+
+static void run_steps(struct print *print, struct out *out, struct printer *printer,
+		      const struct sample *sample, struct task *task, unsigned from, unsigned to)
+{
+	const struct recording_info *info = &print->session->recording->info;
+	const struct perf_event_attr *attr = &printer->event->attr;
+
+	for (unsigned i = from; i < to; i++) {
+		switch ((enum step)printer->steps[i]) {
+		case STEP_WHO:
+			put_who(print, out, printer, sample, task);
+			break;
+		case STEP_CPU:
+			put_cpu(out, sample->cpu);
+			break;
+		case STEP_CPU_LATENCY:
+			out_printf(out, "%3d ", (int)sample->cpu);
+			break;
+		case STEP_MISC:
+			put_misc(out, sample->header->type, sample->header->misc);
+			break;
+		case STEP_TOD:
+			put_time_of_day(out, info, sample->time, print->options.ns);
+			out_char(out, ' ');
+			break;
+		case STEP_TIME:
+			put_time(print, out, sample->time);
+			break;
+		case STEP_PERIOD:
+			out_u64_right(out, sample->period, 10);
+			out_char(out, ' ');
+			break;
+		case STEP_EVENT:
+			if (!printer->name.p)
+				printer->name = name_text(print, printer);
+			out_str(out, printer->name);
+			break;
+		case STEP_FLAGS:
+			out_fill(out, ' ', 24);
+			break;
+		case STEP_TRACE:
+			if (sample->raw)
+				tracepoint_print(out, printer->event->tp, sample->raw,
+						 sample->raw_size);
+			break;
+		case STEP_ARROW:
+			out_bytes(out, " => ", 4);
+			break;
+		case STEP_ADDR:
+			put_addr(print, out, printer, sample, task);
+			break;
+		case STEP_DATA_SRC:
+			put_data_src(out, sample->data_src, &print->data_src_width);
+			break;
+		case STEP_WEIGHT:
+			put_weight(out, printer, sample);
+			break;
+		case STEP_INS_LAT:
+			out_u64_right(out, sample->weight >> 32 & 0xffff, 16);
+			break;
+		case STEP_RETIRE_LAT:
+			out_u64_right(out, sample->weight >> 48, 16);
+			break;
+		case STEP_IP:
+			out_char(out, ' ');
+			if (task)
+				chains_print_ip(print->chains, out, task, sample, printer->ip_style);
+			break;
+		case STEP_CHAIN:
+			out_char(out, '\n');
+			if (task)
+				chains_print(print->chains, out, task, sample, printer->ip_style);
+			break;
+		case STEP_IREGS:
+			put_registers(out, info->arch, attr->sample_regs_intr, sample->intr_abi,
+				      sample->intr_regs);
+			break;
+		case STEP_UREGS:
+			put_registers(out, info->arch, attr->sample_regs_user, sample->user_abi,
+				      sample->user_regs);
+			break;
+		case STEP_BRSTACK:
+			put_branches_step(print, out, printer, sample, task, FIELD_BRSTACK);
+			break;
+		case STEP_BRSTACKSYM:
+			put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKSYM);
+			break;
+		case STEP_BRSTACKOFF:
+			put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKOFF);
+			break;
+		case STEP_BPF_OUTPUT:
+			put_bpf_output(out, sample->raw, sample->raw_size);
+			break;
+		case STEP_PHYS_ADDR:
+			put_hex16(out, sample->phys_addr);
+			break;
+		case STEP_DATA_PAGE_SIZE:
+			out_char(out, ' ');
+			put_page_size(out, sample->data_page_size);
+			break;
+		case STEP_CODE_PAGE_SIZE:
+			out_char(out, ' ');
+			put_page_size(out, sample->code_page_size);
+			break;
+		case STEP_CGROUP:
+			put_cgroup(print, out, sample);
+			break;
+		}
+	}
+}
+
+int print_sample(struct print *print, struct event *event, const struct sample *sample,
+		 struct task *task)
+{
+	struct printer *printer;
+	int err = printer_of(print, event, &printer);
+
+	if (err || !printer->any)
+		return err;
+	printer->samples++;
+	run_steps(print, printer->out, printer, sample, task, 0, printer->steps_n);
+	out_char(printer->out, '\n');
+	return 0;
+}
+
+int print_start(struct print *print, struct event *event, const struct sample *sample,
+		struct task *task)
+{
+	struct printer *printer;
+	int err = printer_of(print, event, &printer);
+
+	if (!err)
+		run_steps(print, print->out, printer, sample, task, 0, printer->start_n);
+	return err;
+}
