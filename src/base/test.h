@@ -7,6 +7,7 @@
 #include <stdint.h>
 // cmocka.h comes after the four above
 #include <cmocka.h>
+#undef fail // that name is base/err.h's
 
 #define RUN_TESTS(...)                                                                             \
 	int main(void)                                                                             \

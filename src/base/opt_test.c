@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/test.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/nearest.h"
+#include "base/opt.h"
+#include <string.h>
+
+struct options {
+	bool all, children, children_given;
+	int verbose;
+	unsigned rows;
+	uint64_t size;
+	const char *output, *graph;
+	struct opt_list events;
+};
+
+#define AT(field) offsetof(struct options, field)
+static const struct opt table[] = {
+	{.kind = OPT_GROUP, .help = "Heading"},
+	{.kind = OPT_FLAG, .letter = 'a', .name = "all", .offset = AT(all)},
+	{.kind = OPT_FLAG, .name = "children", .offset = AT(children), .given = AT(children_given)},
+	{.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = AT(verbose)},
+	{.kind = OPT_U32, .letter = 'r', .name = "rows", .offset = AT(rows), .arg = "N"},
+	{.kind = OPT_SIZE, .name = "size", .offset = AT(size), .arg = "BYTES"},
+	{.kind = OPT_TEXT, .letter = 'o', .name = "output", .offset = AT(output), .arg = "FILE"},
+	{.kind = OPT_TEXT, .letter = 'g', .name = "graph", .offset = AT(graph), .arg = "HOW", .absent = "graph"},
+	{.kind = OPT_LIST, .letter = 'e', .name = "event", .offset = AT(events), .arg = "EVENT"},
+	OPT_END,
+};
+
+static int parse(struct options *options, int flags, char **argv, const char *line)
+{
+	static char text[256];
+	int argc = 1;
+
+	*options = (struct options){.children = true};
+	strcpy(text, line);
+	argv[0] = (char *)"test";
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	argv[argc] = NULL;
+	return opt_parse(table, options, argc, argv, flags);
+}
+
+static void forms(void **state)
+{
+	struct options options;
+	char *argv[32];
+
+	assert_int_equal(parse(&options, 0, argv, "-avv -r3 word --size=4K -o out --no-children"), 1);
+	assert_true(options.all && options.verbose == 2 && options.rows == 3 && options.size == 4096);
+	assert_string_equal(options.output, "out");
+	assert_false(options.children || options.children_given);
+	assert_string_equal(argv[1], "word");
+
+	assert_int_equal(parse(&options, 0, argv, "-g caller"), 1);
+	assert_string_equal(options.graph, "graph");
+	assert_int_equal(parse(&options, 0, argv, "-gcaller --graph=flat"), 0);
+	assert_string_equal(options.graph, "flat");
+
+	assert_int_equal(parse(&options, 0, argv, "--verb --out=x -e a -e b"), 0);
+	assert_int_equal(options.events.n, 2);
+	assert_string_equal(options.events.v[1], "b");
+	free(options.events.v);
+
+	assert_int_equal(parse(&options, OPT_STOP_AT_WORD, argv, "-a cmd -v --all"), 3);
+	assert_string_equal(argv[1], "cmd");
+	assert_int_equal(options.verbose, 0);
+
+	assert_int_equal(parse(&options, 0, argv, "x -- -a"), 2);
+	assert_false(options.all);
+	assert_int_equal(opt_words_before_dashes, 1);
+}
+
+static void errors(void **state)
+{
+	static const struct {
+		const char *line, *sentence;
+	} cases[] = {
+		{"--chidren", "there is no option --chidren; did you mean --children?"},
+		{"--qqqqqqq", "there is no option --qqqqqqq; -h lists the options"},
+		{"-x", "there is no option -x; -h lists the options"},
+		{"-r", "-r needs an argument (N)"},
+		{"--rows=many", "--rows takes a number, not 'many'"},
+		{"--size=1Q", "--size takes a size such as 64K or 2M, not '1Q'"},
+		{"--all=1", "--all takes no argument"},
+		{"-r 99999999999", "--rows takes a number, not '99999999999'"},
+	};
+	struct options options;
+	char *argv[32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(parse(&options, 0, argv, cases[i].line), -EINVAL);
+		assert_string_equal(err_sentence(), cases[i].sentence);
+	}
+	assert_int_equal(parse(&options, 0, argv, "--help"), -ECANCELED);
+	assert_int_equal(parse(&options, 0, argv, "-h"), -ECANCELED);
+}
+
+static void suggestions(void **state)
+{
+	static const char *const words[] = {"record", "report", "script", "cpu-clock", NULL};
+
+	assert_string_equal(nearest("reprot", words), "report");
+	assert_string_equal(nearest("scrip", words), "script");
+	assert_null(nearest("zzzz", words));
+	assert_int_equal(edit_distance("ab", "ba", 9), 1);
+	assert_int_equal(edit_distance("kitten", "sitting", 9), 3);
+	assert_true(edit_distance("aaaaaaaa", "bbbbbbbb", 2) > 2);
+}
+
+RUN_TESTS(TEST(forms), TEST(errors), TEST(suggestions))

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/test.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/out.h"
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const char *text_of(struct out *out)
+{
+	out_char(out, 0);
+	return out->buf;
+}
+
+static void widths(void **state)
+{
+	struct out out;
+
+	out_init_memory(&out);
+	out_text_right(&out, "ab", 4);
+	out_char(&out, '|');
+	out_text_left(&out, "ab", 4);
+	out_char(&out, '|');
+	out_u64_right(&out, 42, 5);
+	out_hex_zeros(&out, 0xbeef, 8);
+	out_char(&out, '|');
+	out_time(&out, 1234567890123ull, 6, 6);
+	out_char(&out, '|');
+	out_time(&out, 1234567890123ull, 0, 9);
+	out_i64(&out, -7);
+	assert_string_equal(text_of(&out), "  ab|ab  |   420000beef|  1234.567890|1234.567890123-7");
+	out_done(&out);
+}
+
+static void json_escapes(void **state)
+{
+	struct json json;
+	struct out out;
+
+	out_init_memory(&out);
+	json_init(&json, &out);
+	json_object(&json);
+	json_field_text(&json, "a\"b", "x\n\x01\xff \xc3\xa9 \xed\xa0\x80");
+	json_key(&json, "n");
+	json_array(&json);
+	json_u64(&json, 1);
+	json_null(&json);
+	json_double(&json, 1.0 / 0.0);
+	json_hex(&json, 255);
+	json_end(&json);
+	json_field_bool(&json, "t", true);
+	json_end(&json);
+	assert_string_equal(text_of(&out), "{\"a\\\"b\":\"x\\u000a\\u0001\\ufffd \xc3\xa9 \\ufffd\\ufffd\\ufffd\","
+					   "\"n\":[1,null,null,\"0xff\"],\"t\":true}");
+	out_done(&out);
+}
+
+static void closed_pipe(void **state)
+{
+	int fds[2];
+	struct out out;
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fds), 0);
+	close(fds[0]);
+	out_init_fd(&out, fds[1]);
+	for (int i = 0; i < 100000 && !out_broken(&out); i++)
+		out_text(&out, "many words for nobody\n");
+	assert_true(out_broken(&out));
+	assert_int_equal(out_close(&out, "x"), -EPIPE);
+	assert_string_equal(err_sentence(), "");
+}
+
+static void files(void **state)
+{
+	char path[] = "/tmp/sonde-out-test-XXXXXX";
+	struct mapped mapped;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(file_write(path, "12\n", 3), 0);
+	int64_t value;
+	assert_int_equal(file_read_i64("", path, &value), 0);
+	assert_int_equal(value, 12);
+	assert_int_equal(file_map(&mapped, path), 0);
+	assert_memory_equal(mapped.p, "12\n", 3);
+	file_unmap(&mapped);
+	unlink(path);
+	assert_int_equal(file_map(&mapped, path), -ENOENT);
+	assert_int_equal(file_map(&mapped, "/"), -EISDIR);
+}
+
+RUN_TESTS(TEST(widths), TEST(json_escapes), TEST(closed_pipe), TEST(files))
