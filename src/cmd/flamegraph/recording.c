@@ -132,7 +132,7 @@ static enum flame_kind kind_of(const struct frame *frame)
 	case DSO_HYPERVISOR:
 		return FLAME_KERNEL;
 	case DSO_ANON:
-		return frame->sym ? FLAME_JIT : FLAME_PLAIN;
+		return frame->sym || text_starts(frame->dso->short_name, "[JIT]") ? FLAME_JIT : FLAME_PLAIN;
 	default:
 		return strstr(frame->dso->long_name, "jitted-") ? FLAME_JIT : FLAME_PLAIN;
 	}

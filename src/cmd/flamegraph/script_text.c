@@ -163,13 +163,21 @@ static enum flame_kind kind_of(struct str dso)
 	return FLAME_PLAIN;
 }
 
+// "perf-1234.map"
+static bool text_dso_is_map(struct str file)
+{
+	return file.n > 9 && str_starts(file, "perf-") && is_number((struct str){file.p + 5, file.n - 9}) &&
+	       memcmp(file.p + file.n - 4, ".map", 4) == 0;
+}
+
 // "ffffffff81054fbf do_idle+0x1f ([kernel.kallsyms])"; false: no frame.
 static bool parse_frame(struct reader *reader, struct str line)
 {
 	struct str rest = str_trim(line), word = next_word(&rest), dso = {0};
 	uint64_t ip;
 
-	if (!word.n || num_parse_hex(word, &ip) < 0 || word.n < 3)
+	// Without the tab it could be a task's name.
+	if (!word.n || num_parse_hex(word, &ip) < 0 || (word.n < 3 && line.p[0] != '\t'))
 		return false;
 	struct str name = str_trim(rest);
 	if (!name.n)
@@ -191,10 +199,17 @@ static bool parse_frame(struct reader *reader, struct str line)
 	if (plus && name.p + name.n - plus > 3 && plus[1] == '0' && plus[2] == 'x')
 		name.n = (size_t)(plus - name.p);
 	enum flame_kind kind = kind_of(dso);
+	if (ip >> 63 && (!dso.n || str_is(dso, "[unknown]"))) // the kernel's half
+		kind = FLAME_KERNEL;
 	if (!name.n || str_is(name, "[unknown]")) {
 		struct str file = base_name(dso);
+		const char *module = kind == FLAME_KERNEL ? memmem(file.p, file.n, ".ko", 3) : NULL;
 
-		if (file.n && file.p[0] != '[' && kind != FLAME_INLINED)
+		if (module)
+			file.n = (size_t)(module - file.p);
+		if (str_starts(dso, "/tmp/perf-") && text_dso_is_map(file))
+			name = str_of(arena_fmt(&reader->arena, "[JIT] tid %.*s", (int)(file.n - 9), file.p + 5));
+		else if (file.n && file.p[0] != '[' && kind != FLAME_INLINED)
 			name = str_of(arena_fmt(&reader->arena, "[%.*s]", STR_FMT(file)));
 		else
 			name = file.n && kind != FLAME_INLINED ? file : STR("[unknown]");
