@@ -84,10 +84,12 @@ const char *dso_print_name(const struct dso *dso, bool full_kernel_path)
 	if (full_kernel_path)
 		return dso->long_name;
 	switch (dso->kind) {
-	case DSO_KERNEL:
 	case DSO_MODULE:
-	case DSO_GUEST_KERNEL:
 	case DSO_GUEST_MODULE:
+		// perf knows those of the table of build-ids by their path, others by [name].
+		return dso->build_id.n ? dso->long_name : dso->short_name;
+	case DSO_KERNEL:
+	case DSO_GUEST_KERNEL:
 	case DSO_VDSO:
 		return dso->short_name;
 	default:
