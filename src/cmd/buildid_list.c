@@ -34,7 +34,7 @@ static const struct opt opts[] = {
 
 static const struct command_example examples[] = {
 	{"sonde buildid-list", "lists the programs and libraries of perf.data",
-	 "sonde buildid-list -i \"$T/data/small.data\""},
+	 "sonde buildid-list -i \"$T/data/sleep.data\""},
 	{"sonde buildid-list -i /bin/true", "prints the build-id of a program"},
 	{0},
 };

@@ -31,11 +31,11 @@ static const struct opt opts[] = {
 };
 
 static const struct command_example examples[] = {
-	{"sonde evlist", "names the events in perf.data", "sonde evlist -i \"$T/data/small.data\""},
+	{"sonde evlist", "names the events in perf.data", "sonde evlist -i \"$T/data/sleep.data\""},
 	{"sonde evlist -v", "shows with which attributes each event was opened",
-	 "sonde evlist -v -i \"$T/data/small.data\""},
+	 "sonde evlist -v -i \"$T/data/sleep.data\""},
 	{"sonde evlist --trace-fields -i FILE", "lists the fields of the recorded tracepoints",
-	 "sonde evlist --trace-fields -i \"$T/data/small.data\""},
+	 "sonde evlist --trace-fields -i \"$T/data/sleep.data\""},
 	{0},
 };
 
@@ -117,13 +117,12 @@ static void print_event(struct out *out, const struct event *event, const struct
 
 static void print_text(struct out *out, const struct recording *recording, const struct options *o)
 {
-	bool has_tracepoints = false, has_groups = false;
+	bool has_tracepoints = false;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
 		const struct event *event = recording->events.v[i];
 
 		has_tracepoints |= event->attr.type == PERF_TYPE_TRACEPOINT;
-		has_groups |= event->leader != event;
 		if (o->group)
 			print_group(out, recording, event);
 		else
@@ -132,8 +131,6 @@ static void print_text(struct out *out, const struct recording *recording, const
 	if (has_tracepoints && !o->fields)
 		out_text(out, "# Tip: use 'sonde evlist --trace-fields' to show fields for "
 			      "tracepoint events\n");
-	if (has_groups && !o->group)
-		out_text(out, "# Tip: use 'sonde evlist -g' to show group information\n");
 }
 
 static void print_json(struct out *out, const struct recording *recording)

@@ -147,7 +147,9 @@ static void feature_bits(const struct recording *recording, const uint8_t *p, ui
 		bits[i] = bits[i] << 32 | bits[i] >> 32;
 	if (bits[0] & 1ull << FEATURE_HOSTNAME)
 		return;
-	bits[0] = 1ull << FEATURE_BUILD_ID; // all that perf wrote before it wrote the host's name
+	// all that perf wrote before it wrote the host's name
+	if (bits[0] | bits[1] | bits[2] | bits[3])
+		bits[0] = 1ull << FEATURE_BUILD_ID;
 	bits[1] = bits[2] = bits[3] = 0;
 }
 

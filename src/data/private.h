@@ -15,6 +15,7 @@ struct unpacker {
 	const uint8_t *in; // in the COMPRESSED record, which stays where it is until in_size is 0
 	size_t in_size;
 	uint64_t offset; // of that record
+	bool fresh;	 // it was not read before
 };
 
 struct event_type_name {

@@ -8,6 +8,7 @@
 #include "data/private.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 enum {
 	UNPACKED_SIZE = 1 << 18, // at least twice a record's 64 KB
@@ -277,7 +278,7 @@ static int take_feature(struct recording *recording, const uint8_t *body, size_t
 		return 0;
 	body += 8;
 	size -= 8;
-	if (!recording->private->simple)
+	if (!recording->private->simple || recording->private->unpacker.n)
 		body = arena_memdup(&recording->arena, body, size);
 	if (feature_take(recording, (uint32_t)id, body, size) < 0 && size)
 		inform("%s: the feature %s is malformed", recording->path,
@@ -400,6 +401,16 @@ static int stop(struct recording *recording)
 
 // ---- packed records
 
+// Has the record at this offset not been read before? (after a rewind it was)
+static bool is_fresh(struct recording_private *p, uint64_t offset, uint32_t size)
+{
+	if (p->part < p->taken_part || (p->part == p->taken_part && offset < p->taken_to))
+		return false;
+	p->taken_part = p->part;
+	p->taken_to = offset + size;
+	return true;
+}
+
 static bool unpacker_start(struct recording *recording, const uint8_t *record, uint32_t type,
 			   uint32_t size, uint64_t offset)
 {
@@ -414,6 +425,8 @@ static bool unpacker_start(struct recording *recording, const uint8_t *record, u
 		u->capacity = UNPACKED_SIZE;
 		u->buf = xmalloc(u->capacity);
 	}
+	struct recording_private *p = recording->private;
+	u->fresh = is_fresh(p, offset, size);
 	u->in = record + 8;
 	if (type == RECORD_COMPRESSED2) {
 		if (n < 8)
@@ -492,6 +505,32 @@ static const uint8_t *unpacked_record(struct unpacker *u, bool swap, uint32_t *r
 
 // ---- records
 
+// Linux 3.12 to 3.15 (and kernels of RHEL 7) had MMAP2 without prot and flags: a name stands there.
+static bool is_old_mmap2(const uint8_t *at, uint16_t size)
+{
+	enum { NAME = offsetof(struct record_mmap2, prot) };
+
+	return size > NAME + 8 && (at[NAME] == '/' || at[NAME] == '[') &&
+	       memchr(at + NAME, 0, size - NAME);
+}
+
+// The same record in the form of later kernels.
+static void widen_mmap2(uint8_t *ret, const uint8_t *at, uint16_t size)
+{
+	struct perf_event_header header;
+	uint32_t added[2] = {PROT_READ | PROT_EXEC, MAP_PRIVATE};
+	size_t name = offsetof(struct record_mmap2, prot);
+
+	memcpy(&header, at, sizeof(header));
+	if (header.misc & PERF_RECORD_MISC_MMAP_DATA)
+		added[0] = PROT_READ;
+	header.size = (uint16_t)(size + sizeof(added));
+	memcpy(ret, at, name);
+	memcpy(ret, &header, sizeof(header));
+	memcpy(ret + name, added, sizeof(added));
+	memcpy(ret + name + sizeof(added), at + name, size - name);
+}
+
 // Hands out the record at `at`: in native order, aligned.
 static void hand_out(struct recording *recording, const uint8_t *at, uint64_t offset, bool in_file,
 		     struct record *ret)
@@ -508,6 +547,17 @@ static void hand_out(struct recording *recording, const uint8_t *at, uint64_t of
 		memcpy(p->scratch, at, size);
 		header = (const void *)p->scratch;
 		ret->stable = false;
+	}
+	if (!recording->swap && load_u32(at, false) == PERF_RECORD_MMAP2) {
+		memcpy(&size, at + 6, 2);
+		if (size <= UINT16_MAX - 8 && is_old_mmap2(at, size)) {
+			uint8_t *scratch = (uint8_t *)p->scratch;
+
+			// `at` may be the scratch itself only with payloads, which MMAP2 has not
+			widen_mmap2(scratch, at, size);
+			header = (const void *)p->scratch;
+			ret->stable = false;
+		}
 	}
 	if (recording->swap) {
 		struct event *event = NULL;
@@ -577,26 +627,30 @@ static bool is_unknown(uint32_t type)
 	       (type > SONDE_RECORD_CALLCHAIN_DEFERRED && type < RECORD_HEADER_ATTR);
 }
 
-// The record that lies at p->at, which is size bytes long, has been passed. Takes in and hands out.
+static void take_in(struct recording *recording, const uint8_t *record, uint32_t size,
+		    uint64_t offset)
+{
+	uint32_t type = load_u32(record, recording->swap);
+
+	if (is_unknown(type)) {
+		recording->records_skipped++;
+		recording->bytes_skipped += size;
+	}
+	if (type >= RECORD_HEADER_ATTR)
+		take_header_record(recording, record, type, size, offset);
+}
+
+// The record, which is size bytes long, has been passed. Takes in and hands out.
 static void take_record(struct recording *recording, const uint8_t *record, uint32_t size,
 			struct record *ret)
 {
 	struct recording_private *p = recording->private;
 	uint32_t type = load_u32(record, recording->swap);
 	uint64_t offset = offset_of(p, record);
-	bool fresh = p->part > p->taken_part ||
-		     (p->part == p->taken_part && offset >= p->taken_to);
+	bool fresh = is_fresh(p, offset, size);
 
-	if (fresh) {
-		p->taken_part = p->part;
-		p->taken_to = offset + size;
-	}
-	if (is_unknown(type) && fresh) {
-		recording->records_skipped++;
-		recording->bytes_skipped += size;
-	}
-	if (type >= RECORD_HEADER_ATTR && fresh)
-		take_header_record(recording, record, type, size, offset);
+	if (fresh)
+		take_in(recording, record, size, offset);
 	if (!has_payload(type)) {
 		hand_out(recording, record, offset, true, ret);
 		return;
@@ -623,6 +677,8 @@ static int next_slow(struct recording *recording, struct record *ret)
 		if (broken)
 			return stop(recording);
 		if (record) {
+			if (p->unpacker.fresh)
+				take_in(recording, record, size, p->unpacker.offset);
 			hand_out(recording, record, p->unpacker.offset, false, ret);
 			return 1;
 		}
@@ -687,7 +743,7 @@ int recording_next(struct recording *recording, struct record *ret)
 		const struct perf_event_header *header = (const void *)at;
 
 		if (!((uintptr_t)at & 7) && header->size >= 8 && header->size <= left &&
-		    header->type - 1 < PERF_RECORD_MAX - 1) {
+		    header->type - 1 < PERF_RECORD_MAX - 1 && header->type != PERF_RECORD_MMAP2) {
 			p->at = at + header->size;
 			*ret = (struct record){.header = header,
 					       .offset = p->base_offset + (uint64_t)(at - p->base),
