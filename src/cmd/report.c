@@ -1,0 +1,610 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/report/report.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/core/command.h"
+#include <stdio.h>
+#include <sys/stat.h>
+
+static int call_graph(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	struct report_options *o = options;
+
+	if (negated) {
+		o->chain.enabled = false;
+		o->chain.mode = CHAIN_NONE;
+		return 0;
+	}
+	return report_parse_chain(&o->chain, arg);
+}
+
+static int percent_limit(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	struct report_options *o = options;
+	double percent;
+
+	if (num_parse_double(str_of(arg), &percent) < 0)
+		return fail(COMMAND_USAGE, "--percent-limit takes a number of percent, not '%s'", arg);
+	o->percent_limit = (float)percent;
+	o->chain.least_percent = percent;
+	return 0;
+}
+
+#define AT(field) offsetof(struct report_options, field)
+#define IGNORED(name, text) {OPT_FLAG, 0, name, AT(ignored), .help = text}
+
+static const struct opt opts[] = {
+	{OPT_GROUP, .help = "What is read"},
+	{OPT_TEXT, 'i', "input", AT(input), "FILE",
+	 "The recording (default: perf.data, or standard input when that is a pipe; - is standard input)."},
+	{OPT_FLAG, 'f', "force", AT(force), .help = "Also when the file belongs to someone else."},
+	{OPT_TEXT, 0, "time", AT(filter.times), "RANGE",
+	 "Only samples in START,STOP (seconds, either may be missing), or in parts such as 10%/2 or 0%-10%."},
+	{OPT_TEXT, 'C', "cpu", AT(filter.cpus), "LIST", "Only samples of these CPUs, such as 0-3,8."},
+	{OPT_FLAG, 0, "disable-order", AT(unordered), .help = "In the order of the file, not of time."},
+	{OPT_GROUP, .help = "Rows and columns"},
+	{OPT_TEXT, 's', "sort", AT(sort), "KEY[,KEY...]",
+	 "What makes a row. Common keys: pid comm dso symbol parent cpu socket srcline srcfile time trace cgroup "
+	 "local_weight weight transaction symbol_size dso_size code_page_size addr. Of branches: dso_from dso_to "
+	 "symbol_from symbol_to addr_from addr_to mispredict in_tx abort cycles srcline_from srcline_to. Of memory "
+	 "accesses (--mem-mode): symbol_daddr symbol_iaddr dso_daddr locked tlb mem snoop dcacheline phys_daddr "
+	 "data_page_size blocked. Of tracepoints: names of fields, EVENT.FIELD, trace_fields. Names may be cut short; a + in "
+	 "front adds to the default (comm,dso,symbol)."},
+	{OPT_TEXT, 'F', "fields", AT(fields), "KEY[,KEY...]",
+	 "Columns in this order: sort keys, and overhead overhead_children overhead_sys overhead_us "
+	 "overhead_guest_sys overhead_guest_us sample period. A + in front adds to the default."},
+	{OPT_FLAG, 'n', "show-nr-samples", AT(counts), .help = "A column with the number of samples."},
+	{OPT_FLAG, 0, "show-total-period", AT(total_period), .help = "A column with the sum of periods."},
+	{OPT_FLAG, 0, "show-cpu-utilization", AT(cpu_utilization),
+	 .help = "Columns with the shares of kernel and user mode."},
+	{OPT_FLAG, 0, "showcpuutilization", AT(cpu_utilization), .help = "", .hidden = true},
+	{OPT_FLAG, 0, "hierarchy", AT(hierarchy), .help = "Each sort key is a level below the one before."},
+	{OPT_FLAG, 0, "group", AT(group), .help = "Events of a group side by side (the default); all events when none is in a group.",
+	 .given = AT(group_given)},
+	{OPT_INT, 0, "group-sort-idx", AT(group_index), "N", "Sort by the event with this index in the group."},
+	{OPT_FLAG, 'b', "branch-stack", AT(branch),
+	 .help = "Rows are branches taken (the default for recordings with branch stacks).", .given = AT(branch_given)},
+	{OPT_FLAG, 0, "mem-mode", AT(mem_mode), .help = "Rows are memory accesses (recorded with -d)."},
+	{OPT_FLAG, 0, "raw-trace", AT(raw_trace), .help = "Fields of tracepoints instead of their text."},
+	{OPT_FLAG, 0, "ns", AT(ns), .help = "Times in nanoseconds."},
+	{OPT_TEXT, 0, "time-quantum", AT(time_quantum), "TIME", "Grain of the time key (default: 100ms)."},
+	{OPT_GROUP, .help = "Call graphs"},
+	{OPT_CALL, 'g', "call-graph", 0, "TYPE,PERCENT[,LIMIT],ORDER,KEY[,branch],VALUE",
+	 "Type: graph, fractal, flat, folded, none. Percent: branches below it are left out. Limit: lines of a level. Order: "
+	 "caller, callee. Key: function, address. Value: percent, period, count. Any of them, in any order; the "
+	 "default is graph,0.5,caller,function,percent.",
+	 call_graph, "graph,0.5,caller,function,percent"},
+	{OPT_FLAG, 0, "children", AT(children),
+	 .help = "Functions count for their callers too (the default when there are call chains)."},
+	{OPT_FLAG, 'G', "inverted", AT(inverted), .help = "Call graphs begin at the caller."},
+	{OPT_INT, 0, "max-stack", AT(max_stack), "N", "Frames of a call chain that are read (default: 127)."},
+	{OPT_TEXT, 0, "ignore-callees", AT(ignore_callees), "REGEX",
+	 "What these functions call counts as theirs."},
+	{OPT_TEXT, 'p', "parent", AT(parent), "REGEX", "Sort by the caller that matches too."},
+	{OPT_FLAG, 'x', "exclude-other", AT(exclude_other), .help = "Only what has such a caller."},
+	{OPT_GROUP, .help = "Filters"},
+	{OPT_TEXT, 'c', "comms", AT(filter.comms), "COMM[,COMM...]", "Only these commands."},
+	{OPT_TEXT, 'd', "dsos", AT(filter.dsos), "DSO[,DSO...]", "Only these files."},
+	{OPT_TEXT, 'S', "symbols", AT(filter.symbols), "SYMBOL[,SYMBOL...]", "Only these symbols."},
+	{OPT_TEXT, 0, "pid", AT(filter.pids), "PID[,PID...]", "Only these processes."},
+	{OPT_TEXT, 0, "tid", AT(filter.tids), "TID[,TID...]", "Only these threads."},
+	{OPT_TEXT, 0, "symbol-filter", AT(symbol_filter), "TEXT", "Only symbols that contain the text."},
+	{OPT_INT, 0, "socket-filter", AT(socket), "N", "Only this processor socket."},
+	{OPT_CALL, 0, "percent-limit", 0, "PERCENT", "Leave out rows and branches below it.", percent_limit},
+	{OPT_TEXT, 0, "percentage", AT(percentage), "relative|absolute",
+	 "Percent of what is shown, or of all (the default)."},
+	{OPT_FLAG, 'U', "hide-unresolved", AT(hide_unresolved), .help = "Only what has a symbol."},
+	{OPT_FLAG, 0, "skip-empty", AT(skip_empty), .help = "Leave out events without samples (the default)."},
+	{OPT_GROUP, .help = "Layout"},
+	{OPT_TEXT, 0, "format", AT(format), "text|json|csv", "text is perf's layout; json one object; csv one line a row."},
+	{OPT_TEXT, 't', "field-separator", AT(separator), "CHAR",
+	 "Between columns in place of spaces; in texts it becomes a dot."},
+	{OPT_TEXT, 'w', "column-widths", AT(widths), "N[,N...]", "Widths of the columns."},
+	{OPT_COUNT, 'v', "verbose", AT(verbose), .help = "With addresses, full paths and where symbols came from."},
+	{OPT_FLAG, 'q', "quiet", AT(quiet), .help = "Without headers."},
+	{OPT_FLAG, 0, "stdio", AT(stdio), .help = "As text (the default)."},
+	{OPT_FLAG, 0, "tui", AT(tui), .help = "In the terminal browser: not there yet, it shows text."},
+	{OPT_FLAG, 0, "gtk", AT(gtk), .help = "In a window: not there, it shows text."},
+	{OPT_GROUP, .help = "About the recording"},
+	{OPT_FLAG, 0, "header", AT(header), .help = "With what the file says about the machine."},
+	{OPT_FLAG, 0, "header-only", AT(header_only), .help = "Only that."},
+	{OPT_FLAG, 'I', "show-info", AT(full_info), .help = "With processor and memory topology."},
+	{OPT_FLAG, 0, "stats", AT(stats), .help = "Counts of records by type."},
+	{OPT_FLAG, 0, "tasks", AT(tasks), .help = "Processes and threads as a tree."},
+	{OPT_FLAG, 0, "mmaps", AT(mmaps), .help = "The same with their memory maps."},
+	{OPT_FLAG, 'T', "threads", AT(threads), .help = "Counters of each thread (recorded with -s)."},
+	{OPT_TEXT, 0, "pretty", AT(pretty), "normal|raw", "Layout of those."},
+	{OPT_FLAG, 'D', "dump-raw-trace", AT(dump), .help = "See sonde script -D.", .hidden = true},
+	{OPT_GROUP, .help = "Symbols"},
+	{OPT_TEXT, 'k', "vmlinux", AT(vmlinux), "FILE", "The kernel with symbols."},
+	{OPT_FLAG, 0, "ignore-vmlinux", AT(ignore_vmlinux), .help = "Don't look for one."},
+	{OPT_TEXT, 0, "kallsyms", AT(kallsyms), "FILE", "A copy of /proc/kallsyms."},
+	{OPT_FLAG, 'm', "modules", AT(modules), .help = "Modules of the running kernel."},
+	{OPT_TEXT, 0, "symfs", AT(symfs), "DIR", "Look for files below it."},
+	{OPT_FLAG, 0, "demangle", AT(demangle), .help = "C++ and Rust names as in the source (the default)."},
+	{OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), .help = "In the kernel too."},
+	{OPT_FLAG, 0, "inline", AT(inlines), .help = "With inlined functions: not there yet."},
+	{OPT_FLAG, 0, "full-source-path", AT(full_source_path), .help = "Full paths of source files."},
+	{OPT_GROUP, .help = "Taken from perf and without effect here"},
+	{OPT_FLAG, 0, "branch-history", AT(branch_history), .help = "Branches in call graphs: not there yet."},
+	{OPT_FLAG, 0, "total-cycles", AT(total_cycles), .help = "Blocks by cycles: not there yet."},
+	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr), .help = "Longer call chains of branch records: not there yet."},
+	{OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS", "Decoding of processor traces: not there yet.", .absent = ""},
+	IGNORED("source", "Of annotate."), IGNORED("asm-raw", "Of annotate."),
+	IGNORED("show-ref-call-graph", "Of the browser."),
+	{OPT_TEXT, 'M', "disassembler-style", AT(ignored_text), "STYLE", "Of annotate."},
+	{OPT_TEXT, 0, "objdump", AT(ignored_text), "PATH", "Of annotate."},
+	{OPT_TEXT, 0, "prefix", AT(ignored_text), "PREFIX", "Of annotate."},
+	{OPT_TEXT, 0, "prefix-strip", AT(ignored_text), "N", "Of annotate."},
+	{OPT_TEXT, 0, "percent-type", AT(ignored_text), "TYPE", "Of annotate."},
+	{OPT_INT, 0, "samples", AT(ignored_int), "N", "Of the browser."},
+	{OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.", .absent = "always"},
+	OPT_END,
+};
+
+static const struct command_example examples[] = {
+	{"sonde report -i FILE", "shows which functions took the time, and who called them",
+	 "sonde report -i \"$T/data/sleep.data\""},
+	{"sonde report -g none --no-children -s comm,dso", "sums up by command and file",
+	 "sonde report -i \"$T/data/sleep.data\" -g none --no-children -s comm,dso"},
+	{"sonde report --format json", "gives the same to a program",
+	 "sonde report -i \"$T/data/sleep.data\" --format json"},
+	{0},
+};
+
+static int run(int argc, char **argv);
+
+const struct command command_report = {
+	.name = "report",
+	.summary = "Show where the time of a recording went",
+	.usage = "sonde report [options] [SYMBOL-FILTER]",
+	.description = "Adds up the samples of a recording by command, file and function (or by other keys, see "
+		       "--sort) and shows the heaviest first, each with the call graph that leads to it. With call "
+		       "chains a function counts for its callers too: Children is the share of a function and all "
+		       "that it called, Self its own.\n\n"
+		       "--format json is one object: lost_samples, lost_records, damage (null, or what is wrong with "
+		       "the file), events; an event has its samples, period and rows; a row one field for each column "
+		       "(percentages as numbers) with period, samples, children_period, and calls: a tree of frames, "
+		       "period, samples and further calls. --format csv has one line a row and its columns first.",
+	.opts = opts,
+	.opts_size = sizeof(struct report_options),
+	.examples = examples,
+	.family = COMMAND_PERF,
+	.run = run,
+};
+
+static bool standard_input_is_pipe(void)
+{
+	struct stat st;
+
+	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static uint64_t all_sample_types(const struct recording *recording)
+{
+	uint64_t types = 0;
+
+	for (size_t i = 0; i < recording->events.n; i++)
+		types |= recording->events.v[i]->attr.sample_type;
+	return types;
+}
+
+// The order of these decisions is perf's.
+static int choose_mode(struct report *report)
+{
+	struct recording *recording = report->session->recording;
+	uint64_t types = all_sample_types(recording);
+	bool has_branches, has_chains = types & PERF_SAMPLE_CALLCHAIN;
+
+	report->pipe = recording->is_pipe;
+	report->chain = report->o.chain;
+	report->children = report->o.children;
+	if (report->o.inverted)
+		report->chain.caller = true;
+	if (report->children && !report->chain.order_given)
+		report->chain.caller = true;
+	has_branches = !report->pipe && (recording->features[FEATURE_BRANCH_STACK].present ||
+					 recording->info.has_branch_stack);
+	if (types & PERF_SAMPLE_STACK_USER)
+		has_branches = false;
+	if (report->o.branch_given ? report->o.branch : has_branches) {
+		report->mode = MODE_BRANCH;
+		report->children = false;
+	}
+	if (report->o.mem_mode) {
+		if (report->mode == MODE_BRANCH)
+			return fail(COMMAND_USAGE, "branch and mem mode exclude each other: take --no-branch-stack");
+		report->mode = MODE_MEMORY;
+		report->children = false;
+	}
+	if (report->o.hierarchy) {
+		if (report->o.fields)
+			return fail(COMMAND_USAGE, "--hierarchy and --fields exclude each other");
+		report->children = false;
+	}
+	// A pipe tells its events too late for perf to know that there are call chains.
+	if (report->pipe || !has_chains)
+		report->children = false;
+	report->use_chains = report->chain.mode != CHAIN_NONE && (has_chains || report->pipe);
+	return 0;
+}
+
+static int check_data(struct report *report)
+{
+	struct recording *recording = report->session->recording;
+	uint64_t types = all_sample_types(recording);
+	const char *path = recording->path;
+
+	if (report->pipe)
+		return 0;
+	if (!(types & PERF_SAMPLE_CALLCHAIN)) {
+		if (report->has_parent)
+			return fail(EINVAL, "%s has no call chains to find parents in: record with -g", path);
+		if (report->chain.enabled)
+			return fail(EINVAL, "%s has no call chains: record with -g, or leave -g away", path);
+	}
+	if (report->mode == MODE_BRANCH && !(types & PERF_SAMPLE_BRANCH_STACK))
+		return fail(EINVAL, "%s has no branch stacks: record with -b", path);
+	if (report->mode == MODE_MEMORY && !(types & PERF_SAMPLE_DATA_SRC))
+		return fail(EINVAL, "%s has no memory accesses: record with -d on a processor that samples them", path);
+	return 0;
+}
+
+// All events form one group when --group asks for it and there is none.
+static void choose_groups(struct report *report)
+{
+	struct recording *recording = report->session->recording;
+	bool any = false;
+
+	report->grouped = report->o.group;
+	for (size_t i = 0; i < recording->events.n; i++)
+		any |= recording->events.v[i]->group_members > 1;
+	if (any || !recording->events.n)
+		report->o.group_given = false; // the groups have their own names
+	if (any || !report->o.group_given || !report->o.group)
+		return;
+	for (size_t i = 0; i < recording->events.n; i++)
+		recording->events.v[i]->leader = recording->events.v[0];
+	recording->events.v[0]->group_members = (uint32_t)recording->events.n;
+}
+
+static int compile(regex_t *regex, const char *pattern, const char *option, bool *ret_there)
+{
+	char why[128];
+	int err = regcomp(regex, pattern, REG_EXTENDED);
+
+	if (err) {
+		regerror(err, regex, why, sizeof(why));
+		return fail(COMMAND_USAGE, "--%s %s: %s", option, pattern, why);
+	}
+	*ret_there = true;
+	return 0;
+}
+
+// HEADER_CPU_TOPOLOGY: two lists of texts, then core and socket of each CPU.
+static void read_sockets(struct report *report)
+{
+	const struct recording *recording = report->session->recording;
+	const struct feature *feature = &recording->features[FEATURE_CPU_TOPOLOGY];
+	const uint8_t *p = feature->data, *end = p + feature->size;
+	uint32_t word[2];
+
+	if (!feature->present || !p || recording->swap)
+		return;
+	for (int list = 0; list < 2; list++) {
+		uint32_t n, size;
+
+		if (end - p < 4)
+			return;
+		memcpy(&n, p, 4);
+		for (p += 4; n; n--) {
+			if (end - p < 4)
+				return;
+			memcpy(&size, p, 4);
+			p += 4;
+			if ((size_t)(end - p) < size)
+				return;
+			p += size;
+		}
+	}
+	for (uint32_t i = 0; i < recording->info.cpus_available && end - p >= 8; i++, p += 8) {
+		memcpy(word, p, 8);
+		vec_push(&report->sockets, (int32_t)word[1]);
+	}
+}
+
+static int make_filters(struct report *report)
+{
+	const struct filter_options *given = &report->o.filter;
+	struct recording *recording = report->session->recording;
+	struct filter_options skip = {.cpus = given->cpus, .times = given->times};
+	struct filter_options hide = {.pids = given->pids, .tids = given->tids, .comms = given->comms, .dsos = given->dsos};
+	struct filter_options symbols = {.symbols = given->symbols};
+	int err = filter_new(&report->skip, &skip, recording);
+
+	if (!err)
+		err = filter_new(&report->hide, &hide, recording);
+	if (!err)
+		err = filter_new(&report->hide_symbol, &symbols, recording);
+	if (!err)
+		report->has_hide = !filter_is_empty(report->hide) || !filter_is_empty(report->hide_symbol);
+	return err;
+}
+
+static int prepare(struct report *report)
+{
+	struct report_options *o = &report->o;
+	int err = choose_mode(report);
+
+	if (err)
+		return err;
+	choose_groups(report);
+	err = report_setup_columns(report);
+	if (!err)
+		err = make_filters(report);
+	if (!err && report->has_parent)
+		err = compile(&report->parent_regex, o->parent ? o->parent : "^sys_|^do_page_fault", "parent",
+			      &report->has_parent_regex);
+	if (!err && o->ignore_callees)
+		err = compile(&report->ignore_regex, o->ignore_callees, "ignore-callees",
+			      &report->has_ignore_regex);
+	if (err)
+		return err;
+	stacks_init(&report->stacks, report->session->sym,
+		    report->chain.by_address ? FRAME_BY_ADDRESS : FRAME_BY_FUNCTION);
+	report->stacks.max_stack = (uint32_t)o->max_stack;
+	report->stacks.keep_outermost = report->chain.caller;
+	report->stacks.hide_unresolved = o->hide_unresolved;
+	read_sockets(report);
+	return 0;
+}
+
+static void note_task(struct report *report, uint32_t tid)
+{
+	vec_push(&report->tids, tid);
+}
+
+static int on_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
+		     const struct record *record)
+{
+	struct report *report = arg;
+	const struct perf_event_header *header = record->header;
+
+	if (!record_is_whole(header))
+		return 0;
+	switch (header->type) {
+	case PERF_RECORD_READ:
+		if (report->o.threads)
+			thread_values_add(report, event, record);
+		break;
+	case PERF_RECORD_LOST_SAMPLES:
+		if (event)
+			report_hist(report, event)->lost_samples +=
+				(uint32_t)((const struct record_lost_samples *)header)->lost;
+		break;
+	case PERF_RECORD_COMM:
+		note_task(report, ((const struct record_comm *)header)->tid);
+		break;
+	case PERF_RECORD_FORK:
+		note_task(report, ((const struct record_task *)header)->tid);
+		note_task(report, ((const struct record_task *)header)->ptid);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		if (report->o.mmaps && (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+			note_task(report, ((const struct record_mmap *)header)->tid);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+static int count_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
+			struct task *task, const struct record *record)
+{
+	report_hist(arg, event)->samples++;
+	return 0;
+}
+
+static size_t rows_n(const struct report *report)
+{
+	const struct recording *recording = report->session->recording;
+	size_t n = 0;
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct hist *hist = recording->events.v[i]->user;
+
+		n += hist ? hist->entries.n : 0;
+	}
+	return n;
+}
+
+static int show_counts(struct report *report)
+{
+	const struct session_hooks hooks = {.sample = report->o.stats ? count_sample : NULL,
+					    .record = on_record};
+	int err;
+
+	if (report->o.stats && (report->o.tasks || report->o.mmaps))
+		return fail(COMMAND_USAGE, "--tasks and --mmaps can't be used together with --stats");
+	err = session_process(report->session, &hooks, report);
+	if (err < 0)
+		return err;
+	if (report->o.stats)
+		report_stats(report);
+	else
+		report_tasks(report, report->o.mmaps);
+	return 0;
+}
+
+static bool is_text(const struct report *report)
+{
+	return !report->o.format || !strcmp(report->o.format, "text");
+}
+
+static int show(struct report *report)
+{
+	const struct session_hooks hooks = {.sample = report_sample, .record = on_record};
+	struct report_options *o = &report->o;
+	int err = prepare(report);
+
+	if (err)
+		return err;
+	if ((o->header || o->header_only) && !o->quiet)
+		recording_print_header(&report->out, report->session->recording, o->full_info);
+	else if (!o->quiet && !o->stats && !o->tasks && !o->mmaps && is_text(report))
+		out_text(&report->out, "# To display the perf.data header info, please use "
+				       "--header/--header-only options.\n#\n");
+	if (o->header_only)
+		return 0;
+	if (o->stats || o->tasks || o->mmaps)
+		return show_counts(report);
+	if (is_text(report))
+		report_setup_elided(report);
+	err = check_data(report);
+	if (!err)
+		err = session_process(report->session, &hooks, report);
+	if (err < 0)
+		return err;
+	if (!rows_n(report)) {
+		warn("The %s data has no samples!", report->session->recording->path);
+		return 0;
+	}
+	report_finish(report);
+	if (is_text(report))
+		report_print(report);
+	else
+		report_table(report);
+	return 0;
+}
+
+static int check_options(struct report *report)
+{
+	struct report_options *o = &report->o;
+
+	if (strcmp(o->percentage, "relative") && strcmp(o->percentage, "absolute"))
+		return fail(COMMAND_USAGE, "--percentage takes relative or absolute, not '%s'", o->percentage);
+	if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json") && strcmp(o->format, "csv"))
+		return fail(COMMAND_USAGE, "--format takes text, json or csv, not '%s'", o->format);
+	if (!is_text(report) && (o->hierarchy || o->stats || o->tasks || o->mmaps || o->header || o->header_only))
+		return fail(COMMAND_USAGE, "--format %s is for the report itself, not for --hierarchy, --stats, --tasks, "
+					   "--mmaps or --header", o->format);
+	if (o->separator && (!*o->separator || *o->separator == '.'))
+		return fail(COMMAND_USAGE, "--field-separator takes a character other than the dot");
+	if (o->dump)
+		return fail(COMMAND_USAGE, "report does not dump records: sonde script -D does");
+	report->quantum_ns = 100000000;
+	if (o->time_quantum && (num_parse_duration(str_of(o->time_quantum), 1, &report->quantum_ns) < 0 ||
+				!report->quantum_ns))
+		return fail(COMMAND_USAGE, "--time-quantum takes a time such as 10ms, not '%s'", o->time_quantum);
+	if (o->branch_history || o->total_cycles || o->stitch_lbr)
+		return fail(COMMAND_USAGE, "--branch-history, --total-cycles and --stitch-lbr are not there yet");
+	if (o->tui || o->gtk)
+		warn("There is no browser yet: here is the text.");
+	if (o->separator) {
+		report->separator = *o->separator;
+		report->separator_text = o->separator;
+	}
+	report->verbose = o->verbose;
+	report->quiet = o->quiet;
+	return 0;
+}
+
+static void done(struct report *report)
+{
+	if (report->session) {
+		struct recording *recording = report->session->recording;
+
+		for (size_t i = 0; i < recording->events.n; i++)
+			hist_free(recording->events.v[i]->user);
+		stacks_done(&report->stacks);
+	}
+	session_close(report->session);
+	filter_free(report->skip);
+	filter_free(report->hide);
+	filter_free(report->hide_symbol);
+	trie_done(&report->trie);
+	thread_values_free(report);
+	for (size_t i = 0; i < report->levels.n; i++)
+		vec_done(&report->levels.v[i].columns);
+	vec_done(&report->levels);
+	vec_done(&report->sorts);
+	vec_done(&report->fields);
+	vec_done(&report->context_keys);
+	vec_done(&report->sockets);
+	vec_done(&report->tids);
+	if (report->has_parent_regex)
+		regfree(&report->parent_regex);
+	if (report->has_ignore_regex)
+		regfree(&report->ignore_regex);
+	free(report->frame_parent);
+	free(report->frame_ignored);
+	intern_done(&report->texts);
+	arena_done(&report->arena);
+	out_done(&report->scratch);
+}
+
+static int run_report(struct report *report)
+{
+	const struct report_options *o = &report->o;
+	const struct session_options options = {
+		.path = o->input,
+		.force = o->force,
+		.unordered = o->unordered,
+		.sym = {.symfs = o->symfs,
+			.vmlinux = o->vmlinux,
+			.kallsyms = o->kallsyms,
+			.ignore_vmlinux = o->ignore_vmlinux,
+			.no_demangle = !o->demangle,
+			.demangle_kernel = o->demangle_kernel},
+	};
+	int err = session_open(&report->session, &options), closed;
+
+	if (err < 0)
+		return err;
+	err = show(report);
+	// What could be read comes before the word about the rest.
+	closed = out_flush(&report->out);
+	if (!err && closed)
+		err = closed;
+	if (!err && !o->header_only)
+		err = session_warn(report->session);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct report report = {
+		.o = {.children = true,
+		      .skip_empty = true,
+		      .demangle = true,
+		      .group = true,
+		      .socket = -1,
+		      .max_stack = 127,
+		      .percentage = "absolute",
+		      .chain = {.mode = CHAIN_GRAPH, .least_percent = 0.5}},
+	};
+	int words = command_parse(&command_report, &report.o, argc, argv, 0), err, closed;
+
+	if (words < 0)
+		return words;
+	if (words > 1)
+		return fail(COMMAND_USAGE, "report takes one symbol filter, not '%s' and '%s'", argv[1], argv[2]);
+	if (words == 1)
+		report.o.symbol_filter = argv[1];
+	log_set_level(report.o.quiet ? LOG_QUIET : report.o.verbose);
+	if (!report.o.input || !*report.o.input)
+		report.o.input = standard_input_is_pipe() ? "-" : "perf.data";
+	err = check_options(&report);
+	if (err)
+		return err;
+	intern_init(&report.texts);
+	out_init_memory(&report.scratch);
+	out_init_fd(&report.out, STDOUT_FILENO);
+	err = run_report(&report);
+	closed = out_close(&report.out, "standard output");
+	done(&report);
+	return err ? err : closed;
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the callers of the sampled places add up to (children), and the call graphs below the rows. Both come from the
+// distinct stacks at the end. Call graphs are only made for rows that weigh enough to show one.
+#include "cmd/report/report.h"
+
+enum { NONE = UINT32_MAX };
+
+// A place in a context's stacks where an entry's function stands.
+struct occurrence {
+	uint32_t entry, index; // index: into the context's weights
+	uint32_t around;       // the occurrence of the same entry that encloses this one, + 1
+	uint32_t net_count;    // without those below an enclosed one
+	uint64_t net_weight;
+};
+
+struct run {
+	struct hist *hist;
+	struct report *report;
+	struct call_tree_options options;
+	uint64_t least;
+	uint32_t *pairs; // indices of the pairs of the context or entry at hand
+	size_t pairs_n;
+	struct weights weights, own;
+	VEC(struct path_weight) paths;
+	VEC(struct occurrence) occurrences;
+	VEC(struct subtree) subtrees;
+	VEC(uint32_t) open;		       // by entry: innermost open occurrence + 1
+	VEC(uint32_t) levels;		       // by depth: occurrence opened there
+	uint32_t *frame_entry, *frame_stamp; // of the context
+	uint32_t stamp;
+};
+
+static const struct stack_node *node_of(const struct run *run, uint32_t node)
+{
+	return &run->report->stacks.nodes.v[node];
+}
+
+// perf keeps equally heavy branches in falling order of (DSO, address).
+static int falling_address(void *arg, uint32_t a, uint32_t b)
+{
+	const struct report *report = arg;
+	const struct frame *x = &report->stacks.frames.v[a], *y = &report->stacks.frames.v[b];
+	uint64_t xa = x->ip, ya = y->ip;
+
+	if (x->dso != y->dso)
+		return !x->dso || (y->dso && x->dso->id < y->dso->id) ? 1 : -1;
+	if (x->sym && y->sym && !report->chain.by_address) {
+		xa = x->sym->start;
+		ya = y->sym->start;
+	}
+	return xa > ya ? -1 : xa < ya;
+}
+
+static int by_entry(const void *a, const void *b, void *arg)
+{
+	const struct run *run = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t ex = run->hist->pairs.v[x].entry, ey = run->hist->pairs.v[y].entry;
+
+	if (ex != ey)
+		return ex < ey ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+static int by_context(const void *a, const void *b, void *arg)
+{
+	const struct run *run = arg;
+	const struct hist *hist = run->hist;
+	uint32_t x = hist->pairs.v[*(const uint32_t *)a].entry, y = hist->pairs.v[*(const uint32_t *)b].entry;
+	uint32_t cx = hist->entries.v[x]->context, cy = hist->entries.v[y]->context;
+
+	if (cx != cy)
+		return cx < cy ? -1 : 1;
+	return by_entry(a, b, arg);
+}
+
+static void take_paths(struct run *run, const uint32_t *pairs, size_t n)
+{
+	vec_clear(&run->paths);
+	for (size_t i = 0; i < n; i++) {
+		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
+
+		vec_push(&run->paths, (struct path_weight){pair->stack, pair->count, pair->period, pairs[i]});
+	}
+}
+
+static struct call_tree *tree_new(struct entry *e)
+{
+	e->tree = NEW(struct call_tree);
+	return e->tree;
+}
+
+static bool wants_tree(const struct run *run, uint64_t weight)
+{
+	const struct report *report = run->report;
+
+	if (!report->use_chains || !run->hist->has_chains)
+		return false;
+	return report->chain.mode == CHAIN_FRACTAL || weight >= run->least;
+}
+
+// Without children: each entry's own stacks.
+static void entry_tree(struct run *run, struct entry *e, const uint32_t *pairs, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		uint32_t depth = node_of(run, run->hist->pairs.v[pairs[i]].stack)->depth;
+
+		e->max_depth = MAX(e->max_depth, depth);
+	}
+	if (!wants_tree(run, e->period))
+		return;
+	take_paths(run, pairs, n);
+	if (run->report->chain.caller) {
+		struct subtree all = {.weights = &run->own, .index = NONE};
+
+		weights_build(&run->own, &run->report->trie, run->paths.v, run->paths.n);
+		call_tree_callees(tree_new(e), &run->report->trie, &all, 1, &run->options);
+	} else {
+		call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n,
+				  &run->options);
+	}
+}
+
+static void own_trees(struct run *run)
+{
+	struct hist *hist = run->hist;
+
+	qsort_r(run->pairs, hist->pairs.n, sizeof(uint32_t), by_entry, run);
+	for (size_t i = 0, end; i < hist->pairs.n; i = end) {
+		uint32_t id = hist->pairs.v[run->pairs[i]].entry;
+
+		for (end = i; end < hist->pairs.n && hist->pairs.v[run->pairs[end]].entry == id; end++)
+			;
+		entry_tree(run, hist->entries.v[id], &run->pairs[i], end - i);
+	}
+}
+
+// Children: the entry of a frame in the context at hand.
+static uint32_t entry_of_frame(struct run *run, const struct entry *context, uint32_t frame)
+{
+	if (run->frame_stamp[frame] != run->stamp) {
+		struct entry template, *e;
+		size_t before = run->hist->entries.n;
+
+		frame_template(run->report, &template, context, frame);
+		template.first = NONE;
+		e = hist_entry(run->hist, &template);
+		if (run->hist->entries.n > before) {
+			e->period = e->period_sys = e->period_us = e->acc = 0;
+			e->period_guest_sys = e->period_guest_us = 0;
+			e->samples = 0;
+		}
+		run->frame_stamp[frame] = run->stamp;
+		run->frame_entry[frame] = e->id;
+	}
+	return run->frame_entry[frame];
+}
+
+static void seen_first(struct run *run, struct entry *e, const struct weighted *w)
+{
+	const struct pair *pair = &run->hist->pairs.v[w->first];
+	uint32_t at = run->report->chain.caller ? w->depth : w->first_depth - w->depth + 1;
+
+	if (pair->first > e->first || (pair->first == e->first && at >= e->first_at))
+		return;
+	e->first = pair->first;
+	e->first_at = at;
+	e->task = pair->task;
+	e->filtered = pair->filtered;
+}
+
+static void open_occurrence(struct run *run, const struct entry *context, uint32_t index)
+{
+	const struct weighted *w = &run->weights.v.v[index];
+	uint32_t id = entry_of_frame(run, context, node_of(run, w->node)->frame), around;
+	struct entry *e = run->hist->entries.v[id];
+
+	while (run->open.n <= id)
+		vec_push(&run->open, 0);
+	around = run->open.v[id];
+	if (around) {
+		run->occurrences.v[around - 1].net_weight -= w->weight;
+		run->occurrences.v[around - 1].net_count -= w->count;
+	} else {
+		e->acc += w->weight;
+		seen_first(run, e, w);
+	}
+	e->max_depth = MAX(e->max_depth,
+			   run->report->chain.caller ? w->deepest - w->depth + 1 : w->depth);
+	vec_push(&run->occurrences, (struct occurrence){.entry = id,
+							.index = index,
+							.around = around,
+							.net_count = w->count,
+							.net_weight = w->weight});
+	run->open.v[id] = (uint32_t)run->occurrences.n;
+	while (run->levels.n <= w->depth)
+		vec_push(&run->levels, 0);
+	run->levels.v[w->depth] = (uint32_t)run->occurrences.n;
+}
+
+static void accumulate(struct run *run, const struct entry *context)
+{
+	uint32_t depth = 0;
+
+	vec_clear(&run->occurrences);
+	for (uint32_t i = 0; i < run->weights.v.n; i++) {
+		uint32_t wanted = run->weights.v.v[i].depth - 1;
+
+		for (; depth > wanted; depth--) {
+			const struct occurrence *o = &run->occurrences.v[run->levels.v[depth] - 1];
+
+			run->open.v[o->entry] = o->around;
+		}
+		open_occurrence(run, context, i);
+		depth = wanted + 1;
+	}
+	for (; depth; depth--) {
+		const struct occurrence *o = &run->occurrences.v[run->levels.v[depth] - 1];
+
+		run->open.v[o->entry] = o->around;
+	}
+}
+
+// A sample whose own place is not in its chain (a user chain of a kernel sample) counts for it as well.
+static void add_selves(struct run *run, const struct entry *context)
+{
+	for (size_t i = 0; i < run->pairs_n; i++) {
+		const struct pair *pair = &run->hist->pairs.v[run->pairs[i]];
+		struct entry *e = run->hist->entries.v[pair->entry];
+		uint32_t at = pair->stack;
+
+		while (at && entry_of_frame(run, context, node_of(run, at)->frame) != pair->entry)
+			at = node_of(run, at)->parent;
+		if (!at)
+			e->acc += pair->period;
+		e->max_depth = MAX(e->max_depth, node_of(run, pair->stack)->depth);
+	}
+}
+
+static int by_occurring_entry(const void *a, const void *b)
+{
+	const struct occurrence *x = a, *y = b;
+
+	if (x->entry != y->entry)
+		return x->entry < y->entry ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
+}
+
+// Where the node stands in weights (preorder), or NONE.
+static uint32_t find_node(const struct run *run, const struct weights *weights, uint32_t node)
+{
+	const uint32_t *before = run->report->trie.before;
+	size_t low = 0, high = weights->v.n;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (before[weights->v.v[middle].node] < before[node])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < weights->v.n && weights->v.v[low].node == node ? (uint32_t)low : NONE;
+}
+
+// From the outermost occurrence inwards; the entry's own samples come with their whole chain instead.
+static void callee_tree(struct run *run, struct entry *e, const uint32_t *pairs, size_t n,
+			const struct occurrence *occurrences, size_t occurrences_n)
+{
+	vec_clear(&run->subtrees);
+	take_paths(run, pairs, n);
+	weights_build(&run->own, &run->report->trie, run->paths.v, run->paths.n);
+	if (run->own.v.n)
+		vec_push(&run->subtrees, (struct subtree){&run->own, NONE, false});
+	for (size_t i = 0; i < occurrences_n; i++) {
+		const struct occurrence *o = &occurrences[i];
+		uint32_t own;
+
+		if (o->around)
+			continue;
+		vec_push(&run->subtrees, (struct subtree){&run->weights, o->index, false});
+		own = find_node(run, &run->own, run->weights.v.v[o->index].node);
+		if (own != NONE)
+			vec_push(&run->subtrees, (struct subtree){&run->own, own, true});
+	}
+	call_tree_callees(tree_new(e), &run->report->trie, run->subtrees.v, run->subtrees.n, &run->options);
+}
+
+static void remove_own(struct run *run, const struct entry *e, const struct entry *context,
+		       const struct pair *pair, struct occurrence *occurrences, size_t n)
+{
+	const uint32_t *before = run->report->trie.before;
+	uint32_t at = pair->stack;
+	size_t low = 0, high = n;
+
+	while (at && entry_of_frame(run, context, node_of(run, at)->frame) != e->id)
+		at = node_of(run, at)->parent;
+	if (!at)
+		return;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (before[run->weights.v.v[occurrences[middle].index].node] < before[at])
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < n && run->weights.v.v[occurrences[low].index].node == at) {
+		occurrences[low].net_weight -= pair->period;
+		occurrences[low].net_count -= pair->count;
+	}
+}
+
+// From the innermost occurrence outwards.
+static void caller_tree(struct run *run, struct entry *e, const struct entry *context,
+			const uint32_t *pairs, size_t n, struct occurrence *occurrences, size_t occurrences_n)
+{
+	take_paths(run, pairs, n);
+	for (size_t i = 0; i < n; i++)
+		remove_own(run, e, context, &run->hist->pairs.v[pairs[i]], occurrences, occurrences_n);
+	for (size_t i = 0; i < occurrences_n; i++) {
+		const struct occurrence *o = &occurrences[i];
+
+		if (o->net_count)
+			vec_push(&run->paths, (struct path_weight){.node = run->weights.v.v[o->index].node,
+								   .count = o->net_count,
+								   .weight = o->net_weight});
+	}
+	call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n, &run->options);
+}
+
+static void context_trees(struct run *run, const struct entry *context)
+{
+	struct hist *hist = run->hist;
+	size_t o = 0, o_end, p = 0, p_end;
+
+	qsort(run->occurrences.v, run->occurrences.n, sizeof(struct occurrence), by_occurring_entry);
+	// run->pairs is sorted by entry within the context
+	while (o < run->occurrences.n || p < run->pairs_n) {
+		uint32_t of_o = o < run->occurrences.n ? run->occurrences.v[o].entry : NONE;
+		uint32_t of_p = p < run->pairs_n ? hist->pairs.v[run->pairs[p]].entry : NONE;
+		uint32_t id = MIN(of_o, of_p);
+		struct entry *e = hist->entries.v[id];
+
+		for (o_end = o; o_end < run->occurrences.n && run->occurrences.v[o_end].entry == id;)
+			o_end++;
+		for (p_end = p; p_end < run->pairs_n && hist->pairs.v[run->pairs[p_end]].entry == id;)
+			p_end++;
+		if (wants_tree(run, e->acc)) {
+			if (run->report->chain.caller)
+				callee_tree(run, e, &run->pairs[p], p_end - p, &run->occurrences.v[o],
+					    o_end - o);
+			else
+				caller_tree(run, e, context, &run->pairs[p], p_end - p,
+					    &run->occurrences.v[o], o_end - o);
+		}
+		o = o_end;
+		p = p_end;
+	}
+}
+
+static void children(struct run *run)
+{
+	struct hist *hist = run->hist;
+	uint32_t *all = run->pairs;
+
+	qsort_r(all, hist->pairs.n, sizeof(uint32_t), by_context, run);
+	for (size_t i = 0, end; i < hist->pairs.n; i = end) {
+		uint32_t id = hist->entries.v[hist->pairs.v[all[i]].entry]->context;
+		const struct entry *context = hist->contexts.v[id];
+
+		for (end = i; end < hist->pairs.n; end++) {
+			if (hist->entries.v[hist->pairs.v[all[end]].entry]->context != id)
+				break;
+		}
+		run->pairs = &all[i];
+		run->pairs_n = end - i;
+		run->stamp++;
+		take_paths(run, run->pairs, run->pairs_n);
+		weights_build(&run->weights, &run->report->trie, run->paths.v, run->paths.n);
+		accumulate(run, context);
+		add_selves(run, context);
+		context_trees(run, context);
+	}
+	run->pairs = all;
+}
+
+void hist_chains(struct hist *hist)
+{
+	struct report *report = hist->report;
+	size_t frames_n = report->stacks.frames.n;
+	struct run run = {.hist = hist, .report = report};
+	double percent = report->chain.least_percent;
+	uint64_t total = !strcmp(report->o.percentage, "relative") ? hist->chain_shown_period
+								    : hist->chain_period;
+
+	if (!hist->pairs.n)
+		return;
+	run.least = (uint64_t)((double)total * (percent / 100));
+	hist->chain_least = run.least;
+	run.options = (struct call_tree_options){
+		.least = report->chain.mode == CHAIN_FRACTAL ? 0 : run.least,
+		.least_fraction = report->chain.mode == CHAIN_FRACTAL ? percent / 100.0 : 0,
+		.all_ends = report->chain.mode == CHAIN_FLAT || report->chain.mode == CHAIN_FOLDED,
+		.tie = falling_address,
+		.arg = report,
+	};
+	run.pairs = xcalloc(hist->pairs.n, sizeof(uint32_t));
+	for (size_t i = 0; i < hist->pairs.n; i++)
+		run.pairs[i] = (uint32_t)i;
+	if (report->children) {
+		run.frame_entry = xcalloc(frames_n, sizeof(uint32_t));
+		run.frame_stamp = xcalloc(frames_n, sizeof(uint32_t));
+		children(&run);
+	} else {
+		own_trees(&run);
+	}
+	free(run.pairs);
+	free(run.frame_entry);
+	free(run.frame_stamp);
+	weights_done(&run.weights);
+	weights_done(&run.own);
+	vec_done(&run.paths);
+	vec_done(&run.occurrences);
+	vec_done(&run.subtrees);
+	vec_done(&run.open);
+	vec_done(&run.levels);
+}

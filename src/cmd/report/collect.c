@@ -1,0 +1,544 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Samples become entries and (entry, stack) pairs: nothing here is allocated per sample, and nothing walks a call chain
+// that has been seen before.
+#include "base/hash.h"
+#include "cmd/report/report.h"
+
+struct hist *report_hist(struct report *report, struct event *event)
+{
+	struct hist *hist = event->user;
+
+	if (!hist) {
+		hist = NEW(struct hist);
+		hist->report = report;
+		hist->event = event;
+		hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+		event->user = hist;
+	}
+	return hist;
+}
+
+static void tree_free(struct call_tree *tree)
+{
+	if (tree) {
+		call_tree_done(tree);
+		free(tree);
+	}
+}
+
+void hist_free(struct hist *hist)
+{
+	if (!hist)
+		return;
+	for (size_t i = 0; i < hist->entries.n; i++)
+		tree_free(hist->entries.v[i]->tree);
+	vec_done(&hist->entries);
+	vec_done(&hist->contexts);
+	vec_done(&hist->pairs);
+	map_done(&hist->pair_ids);
+	free(hist->by_key.slots);
+	free(hist->by_context.slots);
+	order_done(&hist->in);
+	free(hist->rows);
+	hierarchy_done(hist);
+	free(hist);
+}
+
+static uint64_t column_hash(const struct report *report, const struct column *column, const struct entry *e)
+{
+	if (column->field) {
+		const uint8_t *p = NULL;
+		int n = column->event == e->hist->event ? column_field_part(column, e, &p) : 0;
+
+		return n > 0 ? hash_bytes(p, (size_t)n) : 0;
+	}
+	return column->key ? column->key->hash(report, e) : 0;
+}
+
+static uint64_t hash_columns(const struct report *report, struct column *const *columns, size_t n,
+			     const struct entry *e)
+{
+	uint64_t h = 0x9ae16a3b2f90404full;
+
+	for (size_t i = 0; i < n; i++) {
+		if (columns[i]->key || columns[i]->field)
+			h = hash_mix(h, column_hash(report, columns[i], e) + i);
+	}
+	return h;
+}
+
+static int64_t compare_context(const struct report *report, const struct entry *l, const struct entry *r)
+{
+	for (size_t i = 0; i < report->context_keys.n; i++) {
+		const struct column *column = report->context_keys.v[i];
+		const uint8_t *a, *b;
+		int64_t cmp;
+
+		if (column->field) {
+			int a_n = column_field_part(column, l, &a), b_n = column_field_part(column, r, &b);
+
+			cmp = column->event != l->hist->event ? 0
+			      : a_n != b_n		      ? 1
+			      : a_n			      ? memcmp(a, b, (size_t)a_n)
+							      : 0;
+		} else {
+			cmp = column->key->compare(report, l, r);
+		}
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+static void table_grow(struct entry_table *table)
+{
+	size_t n = table->mask ? (table->mask + 1) * 2 : 256;
+
+	free(table->slots);
+	table->slots = xcalloc(n, sizeof(uint32_t));
+	table->mask = n - 1;
+}
+
+static void table_fill(struct entry_table *table, struct entry **entries, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t slot = entries[i]->hash & table->mask;
+
+		while (table->slots[slot])
+			slot = (slot + 1) & table->mask;
+		table->slots[slot] = (uint32_t)i + 1;
+	}
+}
+
+static struct entry *table_find(const struct entry_table *table, struct entry *const *entries,
+				const struct entry *template,
+				int64_t (*compare)(const struct report *, const struct entry *,
+						   const struct entry *))
+{
+	const struct report *report = template->hist->report;
+
+	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot];
+	     slot = (slot + 1) & table->mask) {
+		struct entry *e = entries[table->slots[slot] - 1];
+
+		if (e->hash == template->hash && compare(report, e, template) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static void table_add(struct entry_table *table, struct entry **entries, size_t n)
+{
+	if (n * 2 > table->mask) {
+		table_grow(table);
+		table_fill(table, entries, n);
+	} else {
+		size_t slot = entries[n - 1]->hash & table->mask;
+
+		while (table->slots[slot])
+			slot = (slot + 1) & table->mask;
+		table->slots[slot] = (uint32_t)n;
+	}
+}
+
+// A context is known by a copy of the first entry in it.
+static uint32_t context_of(struct hist *hist, struct entry *e)
+{
+	struct report *report = hist->report;
+	uint64_t own = e->hash;
+	struct entry *context;
+
+	if (!report->children)
+		return 0;
+	e->hash = hash_columns(report, report->context_keys.v, report->context_keys.n, e);
+	context = table_find(&hist->by_context, hist->contexts.v, e, compare_context);
+	if (!context) {
+		context = arena_memdup(&report->arena, e, sizeof(*e));
+		context->context = (uint32_t)hist->contexts.n;
+		vec_push(&hist->contexts, context);
+		table_add(&hist->by_context, hist->contexts.v, hist->contexts.n);
+	}
+	e->hash = own;
+	return context->context;
+}
+
+struct entry *hist_find(struct hist *hist, const struct entry *template)
+{
+	struct entry wanted = *template;
+
+	wanted.hist = hist;
+	wanted.hash = hash_columns(hist->report, hist->report->sorts.v, hist->report->sorts.n, &wanted);
+	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
+}
+
+struct entry *hist_entry(struct hist *hist, const struct entry *template)
+{
+	struct report *report = hist->report;
+	struct entry *e;
+	struct entry wanted = *template;
+
+	wanted.hist = hist;
+	wanted.hash = hash_columns(report, report->sorts.v, report->sorts.n, &wanted);
+	e = table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
+	if (e)
+		return e;
+	if (wanted.raw && report->has_dynamic)
+		wanted.raw = arena_memdup(&report->arena, wanted.raw, wanted.raw_size);
+	if (wanted.branch)
+		wanted.branch = arena_memdup(&report->arena, wanted.branch, sizeof(*wanted.branch));
+	if (wanted.mem)
+		wanted.mem = arena_memdup(&report->arena, wanted.mem, sizeof(*wanted.mem));
+	wanted.id = (uint32_t)hist->entries.n;
+	wanted.context = context_of(hist, &wanted);
+	wanted.leaf = true;
+	e = arena_memdup(&report->arena, &wanted, sizeof(wanted));
+	vec_push(&hist->entries, e);
+	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
+	return e;
+}
+
+void place_of(struct place *ret, const struct location *location)
+{
+	*ret = (struct place){.dso = location->dso,
+			      .sym = location->sym,
+			      .addr = location->addr,
+			      .ip = location->ip,
+			      .level = location->level};
+}
+
+// A caller's entry shows the address as it was sampled, not where it lies in the file; so does perf.
+void frame_template(const struct report *report, struct entry *template, const struct entry *context, uint32_t frame)
+{
+	const struct frame *f = &report->stacks.frames.v[frame];
+
+	*template = *context;
+	template->place = (struct place){
+		.dso = f->dso, .sym = f->sym, .addr = f->ip, .ip = f->ip, .level = f->level};
+	template->cpumode = f->cpumode;
+	template->srcline = template->srcfile = NULL;
+	template->map_size = 0;
+}
+
+static bool frame_matches(struct report *report, uint32_t frame, uint8_t **flags, const regex_t *regex)
+{
+	const struct symbol *sym = report->stacks.frames.v[frame].sym;
+	size_t n = report->stacks.frames.n;
+
+	if (report->frame_flags_n < n) {
+		size_t grown = n * 2;
+
+		report->frame_parent = xrealloc(report->frame_parent, grown);
+		report->frame_ignored = xrealloc(report->frame_ignored, grown);
+		memset(report->frame_parent + report->frame_flags_n, 0, grown - report->frame_flags_n);
+		memset(report->frame_ignored + report->frame_flags_n, 0, grown - report->frame_flags_n);
+		report->frame_flags_n = grown;
+	}
+	if (!(*flags)[frame])
+		(*flags)[frame] = sym && !regexec(regex, sym->name, 0, NULL, 0) ? 2 : 1;
+	return (*flags)[frame] == 2;
+}
+
+// The first symbol of the chain that matches -p, seen from where perf begins to read.
+static const struct symbol *parent_of(struct report *report, uint32_t stack)
+{
+	const struct symbol *found = NULL;
+
+	for (; stack; stack = report->stacks.nodes.v[stack].parent) {
+		uint32_t frame = report->stacks.nodes.v[stack].frame;
+
+		if (!frame_matches(report, frame, &report->frame_parent, &report->parent_regex))
+			continue;
+		found = report->stacks.frames.v[frame].sym;
+		if (!report->chain.caller)
+			break;
+	}
+	return found;
+}
+
+// --ignore-callees: the outermost match becomes the place of the sample, what it called is forgotten.
+static uint32_t without_callees(struct report *report, uint32_t stack, struct entry *template)
+{
+	uint32_t kept = 0, frame;
+
+	for (uint32_t at = stack; at; at = report->stacks.nodes.v[at].parent) {
+		frame = report->stacks.nodes.v[at].frame;
+		if (frame_matches(report, frame, &report->frame_ignored, &report->ignore_regex))
+			kept = at;
+	}
+	if (!kept)
+		return stack;
+	frame = report->stacks.nodes.v[kept].frame;
+	const struct frame *f = &report->stacks.frames.v[frame];
+
+	template->place = (struct place){
+		.dso = f->dso, .sym = f->sym, .addr = f->addr, .ip = f->ip, .level = f->level};
+	return kept;
+}
+
+static void add_to(struct entry *e, const struct entry *from, uint64_t period)
+{
+	e->period += period;
+	e->samples++;
+	switch (from->cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		e->period_sys += period;
+		break;
+	case PERF_RECORD_MISC_USER:
+		e->period_us += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		e->period_guest_sys += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_USER:
+		e->period_guest_us += period;
+		break;
+	default:
+		break;
+	}
+}
+
+static void count_sample(struct hist *hist, const struct entry *e, uint64_t period)
+{
+	hist->samples++;
+	if (!e->filtered)
+		hist->shown_samples++;
+	if (!hist->report->use_chains)
+		return;
+	hist->chain_period += period;
+	if (!e->filtered)
+		hist->chain_shown_period += period;
+}
+
+static void add_pair(struct hist *hist, const struct entry *e, const struct entry *template, uint32_t stack,
+		     uint64_t period)
+{
+	struct pair *last = hist->last_pair ? &hist->pairs.v[hist->last_pair - 1] : NULL;
+	bool is_new;
+	uint64_t *id;
+
+	if (!last || last->entry != e->id || last->stack != stack) {
+		id = map_at(&hist->pair_ids, (uint64_t)e->id << 32 | stack, &is_new);
+		if (is_new) {
+			*id = hist->pairs.n;
+			vec_push(&hist->pairs, (struct pair){.entry = e->id,
+							    .stack = stack,
+							    .task = template->task,
+							    .filtered = template->filtered,
+							    .first = hist->seen});
+		}
+		hist->last_pair = (uint32_t)*id + 1;
+		last = &hist->pairs.v[*id];
+	}
+	last->period += period;
+	last->count++;
+}
+
+static const char *trace_text(struct report *report, const struct event *event, const struct sample *sample)
+{
+	struct out *out = &report->scratch;
+
+	if (!event->tp)
+		return NULL;
+	out->n = 0;
+	if (report->o.raw_trace)
+		tracepoint_print_fields(out, event->tp, sample->raw, sample->raw_size);
+	else
+		tracepoint_print(out, event->tp, sample->raw, sample->raw_size);
+	return intern_get(&report->texts,
+			  intern_str(&report->texts, (struct str){out->buf, out->n}));
+}
+
+static uint8_t hidden_by(struct report *report, const struct sample *sample, const struct task *task,
+			 const struct location *location)
+{
+	uint8_t hidden = 0;
+
+	if (!filter_sample(report->hide, sample) ||
+	    !filter_comm(report->hide, task_comm(report->session->sym, task)))
+		hidden |= HIDDEN_TASK;
+	if (!filter_dso(report->hide, location->dso))
+		hidden |= HIDDEN_DSO;
+	if (!filter_location(report->hide_symbol, location))
+		hidden |= HIDDEN_SYMBOL;
+	return hidden;
+}
+
+static void count_branch_type(struct report *report, uint64_t from, uint64_t to, uint64_t flags)
+{
+	unsigned type = flags >> 20 & 15, new_type = flags >> 24 & 15;
+
+	if (!type || !from)
+		return;
+	if (type == 15)
+		report->branch_new_types[new_type]++;
+	else
+		report->branch_types[type]++;
+	if (type == 1) {
+		if (to > from)
+			report->branch_forward++;
+		else
+			report->branch_backward++;
+	}
+	if (from >> 21 != to >> 21)
+		report->branch_2m++;
+	else if (from >> 12 != to >> 12)
+		report->branch_4k++;
+}
+
+static unsigned branch_cycles(uint64_t flags)
+{
+	return flags >> 4 & 0xffff;
+}
+
+static void resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
+{
+	struct location location;
+
+	sym_resolve(report->session->sym, task, sym_cpumode_of(report->session->sym, ip), ip, &location);
+	place_of(ret, &location);
+}
+
+static int add_branches(struct hist *hist, struct entry *template, const struct sample *sample,
+			struct task *task)
+{
+	struct report *report = hist->report;
+	char level = template->place.level;
+
+	for (uint64_t i = 0; i < sample->branch_n; i++) {
+		struct branch_ends ends;
+		struct entry *e;
+
+		resolve_any(report, task, sample->branches[i].to, &ends.to);
+		resolve_any(report, task, sample->branches[i].from, &ends.from);
+		memcpy(&ends.flags, (const char *)&sample->branches[i] + 16, 8);
+		if (report->o.hide_unresolved && (!ends.from.sym || !ends.to.sym))
+			continue;
+		template->branch = &ends;
+		template->place = ends.to;
+		template->place.level = level;
+		template->weight = MAX(branch_cycles(ends.flags), 1u);
+		e = hist_entry(hist, template);
+		add_to(e, template, 1);
+		count_sample(hist, e, 1);
+		count_branch_type(report, ends.from.ip, ends.to.ip, ends.flags);
+	}
+	return 0;
+}
+
+static uint64_t place_map_size(const struct location *location)
+{
+	return location->map ? location->map->end - location->map->start : 0;
+}
+
+static void add_memory(struct hist *hist, struct entry *template, const struct sample *sample,
+		       struct task *task)
+{
+	struct report *report = hist->report;
+	struct memory_access mem = {.source = sample->data_src,
+				    .phys_addr = sample->phys_addr,
+				    .page_size = sample->data_page_size};
+	uint64_t cost = template->weight ? template->weight : 1;
+	struct location location;
+	struct entry *e;
+
+	resolve_any(report, task, sample->ip, &mem.code);
+	sym_resolve(report->session->sym, task, sample->cpumode, sample->addr, &location);
+	place_of(&mem.data, &location);
+	template->mem = &mem;
+	e = hist_entry(hist, template);
+	add_to(e, template, cost);
+	count_sample(hist, e, cost);
+	if (report->use_chains && sample->callchain_n)
+		add_pair(hist, e, template, stacks_of_sample(&report->stacks, task, sample), cost);
+}
+
+static void take_weights(struct entry *template, const struct event *event, const struct sample *sample)
+{
+	if (event->attr.sample_type & (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT */) {
+		template->weight = sample->weight & 0xffffffffu;
+		template->ins_lat = sample->weight >> 32 & 0xffff;
+		template->p_stage_cyc = sample->weight >> 48;
+	} else {
+		template->weight = sample->weight;
+	}
+}
+
+static uint64_t sample_period(const struct event *event, const struct sample *sample)
+{
+	uint64_t type = event->attr.sample_type;
+
+	if (type & PERF_SAMPLE_PERIOD ||
+	    (type & PERF_SAMPLE_READ && event->attr.read_format & PERF_FORMAT_ID))
+		return sample->period;
+	return event->attr.sample_period;
+}
+
+int report_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
+		  struct task *task, const struct record *record)
+{
+	struct report *report = arg;
+	struct hist *hist = report_hist(report, event);
+	struct location location;
+	struct entry template = {0}, *e;
+	uint64_t period;
+	uint32_t stack = 0;
+
+	if (!filter_time(report->skip, sample->time))
+		return 0;
+	if (!task)
+		task = sym_task(session->sym, UINT32_MAX, UINT32_MAX);
+	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
+	if ((report->o.hide_unresolved && !location.sym) || !filter_sample(report->skip, sample))
+		return 0;
+	if (report->mode == MODE_BRANCH && !sample->branches)
+		return 0;
+	if (location.dso)
+		location.dso->hit = true;
+	hist->seen++;
+	place_of(&template.place, &location);
+	template.hist = hist;
+	template.task = task;
+	template.comm = task->comm;
+	template.cpu = (int32_t)sample->cpu;
+	template.socket = sample->cpu < report->sockets.n ? report->sockets.v[sample->cpu] : -1;
+	template.cpumode = sample->cpumode;
+	template.time = report->quantum_ns ? sample->time / report->quantum_ns * report->quantum_ns : sample->time;
+	template.transaction = sample->transaction;
+	template.cgroup = sample->cgroup;
+	template.code_page_size = sample->code_page_size;
+	template.first = hist->seen;
+	take_weights(&template, event, sample);
+	if (report->has_mem_size)
+		template.map_size = place_map_size(&location);
+	if (report->has_hide)
+		template.filtered = hidden_by(report, sample, task, &location);
+	if (sample->raw) {
+		if (report->has_trace)
+			template.trace = trace_text(report, event, sample);
+		template.raw = sample->raw;
+		template.raw_size = sample->raw_size;
+	}
+	if ((report->children || report->use_chains || report->has_parent) && sample->callchain_n &&
+	    report->mode != MODE_BRANCH) {
+		stack = stacks_of_sample(&report->stacks, task, sample);
+		if (report->has_ignore_regex)
+			stack = without_callees(report, stack, &template);
+		if (report->has_parent)
+			template.parent = parent_of(report, stack);
+	}
+	if (report->o.exclude_other && !template.parent)
+		template.filtered |= HIDDEN_PARENT;
+	if (report->mode == MODE_BRANCH)
+		return add_branches(hist, &template, sample, task);
+	if (report->mode == MODE_MEMORY) {
+		add_memory(hist, &template, sample, task);
+		return 0;
+	}
+	period = sample_period(event, sample);
+	e = hist_entry(hist, &template);
+	add_to(e, &template, period);
+	count_sample(hist, e, period);
+	if (report->children || report->use_chains)
+		add_pair(hist, e, &template, stack, period);
+	return 0;
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the files of `sonde report` share: options, sort keys, entries, histograms.
+#pragma once
+#include "agg/calltree.h"
+#include "agg/order.h"
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/opt.h"
+#include "base/out.h"
+#include "flow/filter.h"
+#include "flow/session.h"
+#include "sym/stacks.h"
+#include <regex.h>
+
+struct report;
+struct hist;
+
+enum chain_mode { CHAIN_GRAPH, CHAIN_FRACTAL, CHAIN_FLAT, CHAIN_FOLDED, CHAIN_NONE };
+enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
+
+struct chain_options {
+	enum chain_mode mode;
+	enum chain_value value;
+	bool enabled, caller, order_given, by_address, branch;
+	double least_percent;
+	uint32_t print_limit;
+};
+
+struct report_options {
+	const char *input, *vmlinux, *kallsyms, *symfs, *sort, *fields, *parent, *separator, *widths;
+	const char *symbol_filter, *percentage, *pretty, *format, *time_quantum, *ignore_callees;
+	const char *ignored_text;
+	struct filter_options filter;
+	struct chain_options chain;
+	float percent_limit;
+	int verbose, max_stack, socket, group_index, ignored_int;
+	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui, gtk, stdio;
+	bool header, header_only, cpu_utilization, exclude_other, children, inverted, hide_unresolved, full_info;
+	bool total_period, group, group_given, branch, branch_given, branch_history, demangle, demangle_kernel;
+	bool mem_mode, raw_trace, hierarchy, inlines, ns, skip_empty, unordered, total_cycles, ignored;
+	bool full_source_path, stitch_lbr, source;
+};
+
+// Where something lies: the sampled instruction, a branch's end, the data it touched.
+struct place {
+	struct dso *dso; // NULL: in no map
+	const struct symbol *sym;
+	uint64_t addr; // as perf shows it: in the dso's space, or as sampled when there is no map
+	uint64_t ip;
+	char level;
+};
+
+struct branch_ends {
+	struct place from, to;
+	uint64_t flags; // the third word of struct perf_branch_entry
+};
+
+struct memory_access {
+	struct place data, code;
+	uint64_t source, phys_addr, page_size;
+};
+
+// One row to be: samples that agree in all sort keys.
+struct entry {
+	struct place place;
+	struct task *task; // of the first sample
+	uint64_t hash;
+	uint32_t id, comm;
+	int32_t cpu, socket;
+	uint64_t time, weight, transaction, cgroup, code_page_size, map_size;
+	uint32_t ins_lat, p_stage_cyc;
+	const struct symbol *parent;
+	const char *trace, *srcline, *srcfile;
+	const void *raw;
+	uint32_t raw_size;
+	uint8_t cpumode;
+	uint8_t filtered; // bits of enum hidden
+	bool dummy, leaf;
+	uint8_t depth;
+	struct branch_ends *branch;
+	struct memory_access *mem;
+
+	uint64_t period, period_sys, period_us, period_guest_sys, period_guest_us;
+	uint64_t acc; // with children
+	uint32_t samples;
+	uint32_t context; // of the keys that do not depend on the frame
+	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
+	uint32_t max_depth;
+	struct call_tree *tree;
+	struct hist *hist;
+	struct entry **members; // of a group: the same row in each member's histogram, [0] unused
+	// hierarchy
+	struct entry *up;
+	struct level_set *below;
+	uint32_t level; // index into report->levels
+};
+
+// Why a row is not shown.
+enum hidden { HIDDEN_TASK = 1, HIDDEN_DSO = 2, HIDDEN_SYMBOL = 4, HIDDEN_PARENT = 8, HIDDEN_SOCKET = 16 };
+
+// The rows of one place in the hierarchy.
+struct level_set {
+	struct order in;
+	VEC(struct entry *) entries; // later in the order of the report
+};
+
+// Widths that perf keeps per kind of column.
+enum width {
+	WIDTH_SYMBOL, WIDTH_TIME, WIDTH_DSO, WIDTH_THREAD, WIDTH_COMM, WIDTH_CGROUP_ID, WIDTH_CGROUP,
+	WIDTH_PARENT, WIDTH_CPU, WIDTH_SOCKET, WIDTH_SRCLINE, WIDTH_SRCFILE, WIDTH_MISPREDICT,
+	WIDTH_IN_TX, WIDTH_ABORT, WIDTH_SYMBOL_FROM, WIDTH_SYMBOL_TO, WIDTH_DSO_FROM, WIDTH_DSO_TO,
+	WIDTH_LOCAL_WEIGHT, WIDTH_GLOBAL_WEIGHT, WIDTH_CODE_PAGE_SIZE, WIDTH_MEM_DADDR_SYMBOL,
+	WIDTH_MEM_DADDR_DSO, WIDTH_MEM_PHYS_DADDR, WIDTH_MEM_DATA_PAGE_SIZE, WIDTH_MEM_LOCKED,
+	WIDTH_MEM_TLB, WIDTH_MEM_LVL, WIDTH_MEM_SNOOP, WIDTH_MEM_DCACHELINE, WIDTH_MEM_IADDR_SYMBOL,
+	WIDTH_TRANSACTION, WIDTH_CYCLES, WIDTH_SRCLINE_FROM, WIDTH_SRCLINE_TO, WIDTH_TRACE,
+	WIDTH_SYM_SIZE, WIDTH_DSO_SIZE, WIDTH_SYMBOL_IPC, WIDTH_MEM_BLOCKED, WIDTH_LOCAL_INS_LAT,
+	WIDTH_GLOBAL_INS_LAT, WIDTH_LOCAL_P_STAGE_CYC, WIDTH_GLOBAL_P_STAGE_CYC, WIDTH_ADDR_FROM,
+	WIDTH_ADDR_TO, WIDTH_ADDR, WIDTHS
+};
+
+enum key_family { KEY_COMMON, KEY_BRANCH, KEY_MEMORY };
+enum key_flags {
+	KEY_OF_FRAME = 1, // depends on the place of the frame, not only on the sample
+	KEY_COLLAPSES = 2,
+	KEY_NO_ORDER = 4, // its comparison is no total order
+	KEY_NO_ARCH = 8,  // known, but not for this architecture: silently left out
+};
+
+struct key {
+	const char *name, *header;
+	enum width width;
+	enum key_family family;
+	unsigned flags;
+	// Equal entries have equal hashes.
+	uint64_t (*hash)(const struct report *report, const struct entry *e);
+	// Rows stand in falling order of it, as perf's.
+	int64_t (*compare)(const struct report *report, const struct entry *l, const struct entry *r);
+	int64_t (*sort)(const struct report *report, const struct entry *l, const struct entry *r);
+	// At least / at most `width` columns, as the key has it; width < 0: as long as it is.
+	void (*print)(const struct report *report, const struct entry *e, struct out *out, int width);
+};
+extern const struct key report_keys[];
+extern const size_t report_keys_n;
+const struct key *report_key(const char *name); // exact
+
+// Numbers that every row has.
+enum number {
+	NUMBER_OVERHEAD, NUMBER_SYS, NUMBER_US, NUMBER_GUEST_SYS, NUMBER_GUEST_US, NUMBER_CHILDREN,
+	NUMBER_SAMPLES, NUMBER_PERIOD, NUMBERS
+};
+extern const char *const report_number_names[NUMBERS];
+
+struct column {
+	const struct key *key; // one of three: a key ...
+	struct event *event;   // ... a field of a tracepoint ...
+	const struct tp_field *field;
+	enum number number; // ... or, with neither, a number
+	const char *name;
+	int level, user_width, dynamic_width;
+	bool elided, raw_trace;
+};
+
+struct level {
+	int level;
+	VEC(struct column *) columns;
+};
+
+enum report_mode { MODE_NORMAL, MODE_BRANCH, MODE_MEMORY, MODE_TRACEPOINT };
+
+// Samples of one entry with one stack.
+struct pair {
+	uint32_t entry, stack;
+	uint64_t period;
+	struct task *task; // of the first sample
+	uint32_t count, first;
+	uint8_t filtered;
+};
+
+struct entry_table {
+	uint32_t *slots; // id + 1
+	size_t mask, n;
+};
+
+struct hist {
+	struct report *report;
+	struct event *event;
+	VEC(struct entry *) entries;
+	struct entry_table by_key, by_context;
+	VEC(struct entry *) contexts; // a sample of each
+	VEC(struct pair) pairs;
+	struct map pair_ids;
+	struct order in;	// the entries in the order of the keys
+	struct level_set top; // of the hierarchy
+	struct entry **rows;	// in the order of the report
+	size_t rows_n;
+	uint64_t total_period, total_shown_period, chain_period, chain_shown_period;
+	uint32_t samples, shown_samples, lost_samples, seen;
+	uint16_t widths[WIDTHS];
+	bool has_chains;
+	uint64_t chain_least; // what a call graph's branch must weigh
+	uint32_t last_pair; // + 1
+};
+
+struct report {
+	struct report_options o;
+	struct chain_options chain;
+	struct session *session;
+	struct filter *skip; // samples that do not exist for the report: times, CPUs
+	struct filter *hide, *hide_symbol; // rows that are not shown
+	bool has_hide;
+	struct stacks stacks;
+	struct trie trie;
+	struct arena arena;
+	struct intern texts;
+	struct out scratch;
+	struct out out;
+	enum report_mode mode;
+	bool children, use_chains, pipe, grouped, quiet, ready;
+	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, needs_collapse, no_order;
+	int verbose;
+	char separator;
+	const char *separator_text;
+	const char *sort_order; // as typed, with what perf appends
+	VEC(struct column *) sorts, fields;
+	VEC(struct column *) context_keys; // sort keys that do not depend on the frame
+	VEC(struct level) levels; // hierarchy; the first holds the numbers
+	regex_t parent_regex, ignore_regex;
+	bool has_parent_regex, has_ignore_regex;
+	uint8_t *frame_parent, *frame_ignored; // by frame: 0 unknown, 1 no, 2 yes
+	size_t frame_flags_n;
+	VEC(int32_t) sockets; // by CPU
+	uint64_t quantum_ns;
+	uint64_t branch_types[16], branch_new_types[16], branch_forward, branch_backward, branch_4k, branch_2m;
+	struct thread_values *thread_values;
+	VEC(uint32_t) tids; // that --tasks shows
+	uint64_t data_lost;
+};
+
+// setup.c: what perf calls sorting: -s, -F and the rest become columns. -EINVAL with a sentence.
+int report_setup_columns(struct report *report);
+int report_parse_chain(struct chain_options *chain, const char *text);
+void report_setup_elided(struct report *report);
+bool column_skipped(const struct column *column, const struct hist *hist);
+int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r);
+int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n, const struct entry *l,
+			const struct entry *r);
+int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r);
+// The bytes of a tracepoint's field in the entry's raw data; 0 when they do not fit.
+int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret);
+uint64_t entry_number(const struct entry *e, enum number number);
+
+// collect.c: samples become entries.
+int report_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
+		  struct task *task, const struct record *record);
+struct hist *report_hist(struct report *report, struct event *event);
+void hist_free(struct hist *hist);
+// The entry that agrees with the template in all sort keys; a new one is a copy of it.
+struct entry *hist_entry(struct hist *hist, const struct entry *template);
+struct entry *hist_find(struct hist *hist, const struct entry *template);
+void place_of(struct place *ret, const struct location *location);
+void frame_template(const struct report *report, struct entry *template, const struct entry *context, uint32_t frame);
+
+// finish.c: entries become rows.
+void report_finish(struct report *report);
+uint64_t hist_total(const struct hist *hist);
+
+// chains.c: accumulation over callers and the call graphs.
+void hist_chains(struct hist *hist);
+void entry_print_chain(const struct entry *e, struct out *out);
+
+// hierarchy.c
+void hierarchy_build(struct hist *hist);
+void hierarchy_match(struct hist *leader, struct hist *other);
+void hierarchy_sort(struct hist *hist);
+void hierarchy_print(struct hist *hist, struct out *out);
+void hierarchy_done(struct hist *hist);
+
+// stdio.c
+void hist_widths_of(struct hist *hist, const struct entry *e);
+void report_print(struct report *report);
+void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out, size_t from, size_t to);
+void column_print(const struct column *column, const struct hist *hist, const struct entry *e, struct out *out);
+int column_width(const struct column *column, const struct hist *hist);
+void column_header(const struct column *column, const struct hist *hist, struct out *out);
+float entry_percent(const struct entry *e);
+const char *report_dots(void);
+
+// table.c: --format json|csv
+void report_table(struct report *report);
+
+// counts.c: --stats --tasks --mmaps -T
+void report_stats(struct report *report);
+void report_tasks(struct report *report, bool mmaps);
+void thread_values_add(struct report *report, struct event *event, const struct record *record);
+void thread_values_print(struct report *report);
+void thread_values_free(struct report *report);

@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From -s, -F and the mode to the columns and their order, by perf's rules.
+#include "base/err.h"
+#include "base/nearest.h"
+#include "cmd/core/command.h"
+#include "cmd/report/report.h"
+#include <strings.h>
+
+static const char *const default_orders[] = {
+	[MODE_NORMAL] = "comm,dso,symbol",
+	[MODE_BRANCH] = "comm,dso_from,symbol_from,symbol_to,cycles",
+	[MODE_MEMORY] = "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
+			"local_ins_lat,local_p_stage_cyc",
+	[MODE_TRACEPOINT] = "trace",
+};
+
+const char *const report_number_names[NUMBERS] = {
+	[NUMBER_OVERHEAD] = "overhead",		   [NUMBER_SYS] = "overhead_sys",
+	[NUMBER_US] = "overhead_us",		   [NUMBER_GUEST_SYS] = "overhead_guest_sys",
+	[NUMBER_GUEST_US] = "overhead_guest_us", [NUMBER_CHILDREN] = "overhead_children",
+	[NUMBER_SAMPLES] = "sample",		   [NUMBER_PERIOD] = "period",
+};
+
+static const char *const number_headers[NUMBERS] = {
+	[NUMBER_OVERHEAD] = "Overhead",	  [NUMBER_SYS] = "sys",
+	[NUMBER_US] = "usr",		  [NUMBER_GUEST_SYS] = "guest sys",
+	[NUMBER_GUEST_US] = "guest usr", [NUMBER_CHILDREN] = "Children",
+	[NUMBER_SAMPLES] = "Samples",	  [NUMBER_PERIOD] = "Period",
+};
+
+static struct column *column_new(struct report *report, int level)
+{
+	struct column *column = arena_zalloc(&report->arena, sizeof(*column));
+
+	column->level = level;
+	return column;
+}
+
+static bool same_column(const struct column *a, const struct column *b)
+{
+	if (a->key || b->key)
+		return a->key == b->key;
+	if (a->field || b->field)
+		return a->field == b->field;
+	return a->number == b->number;
+}
+
+// Words begin names: "sym" is symbol, without regard to case.
+static bool begins(const char *word, const char *name)
+{
+	return !strncasecmp(word, name, strlen(word));
+}
+
+static int bad_key(const char *option, const char *word, bool unknown)
+{
+	const char *names[96], *near;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report_keys_n; i++)
+		names[n++] = report_keys[i].name;
+	for (size_t i = 0; i < NUMBERS; i++)
+		names[n++] = report_number_names[i];
+	names[n] = NULL;
+	near = unknown ? nearest(word, names) : NULL;
+	if (near)
+		return fail(COMMAND_USAGE, "Unknown --%s key: `%s' (did you mean %s?)", option, word, near);
+	return fail(COMMAND_USAGE, "%s --%s key: `%s'", unknown ? "Unknown" : "Invalid", option, word);
+}
+
+static void add_field_column(struct report *report, struct event *event, const struct tp_field *field,
+			     bool raw, int level)
+{
+	struct column *column = column_new(report, level);
+
+	column->event = event;
+	column->field = field;
+	column->name = field->name;
+	column->raw_trace = raw;
+	report->has_dynamic = true;
+	report->has_trace |= !raw;
+	vec_push(&report->sorts, column);
+}
+
+static void add_event_fields(struct report *report, struct event *event, bool raw, int level)
+{
+	const struct tp_field *fields;
+	size_t n = event->tp ? tracepoint_fields(event->tp, &fields) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!text_starts(fields[i].name, "common_"))
+			add_field_column(report, event, &fields[i], raw, level);
+	}
+}
+
+static struct event *find_event(struct report *report, const char *name)
+{
+	struct recording *recording = report->session->recording;
+	struct event *found = NULL;
+
+	if (name[0] == '%') {
+		size_t n = strtoul(name + 1, NULL, 0);
+
+		return n && n <= recording->events.n ? recording->events.v[n - 1] : NULL;
+	}
+	for (size_t i = 0; i < recording->events.n; i++) {
+		struct event *event = recording->events.v[i];
+
+		if (strchr(name, ':') ? !strcmp(event->name, name) : strstr(event->name, name) != NULL) {
+			if (found)
+				return NULL;
+			found = event;
+			if (strchr(name, ':'))
+				break;
+		}
+	}
+	return found;
+}
+
+// [event.]field[/raw], event.*, trace_fields
+static bool add_dynamic(struct report *report, const char *word, int level)
+{
+	struct recording *recording = report->session->recording;
+	char *copy = arena_strdup(&report->arena, str_of(word)), *field = strchr(copy, '.'), *option;
+	bool raw = report->o.raw_trace, found = false;
+	struct event *event;
+
+	if (field)
+		*field++ = 0;
+	else
+		field = copy;
+	option = strchr(field, '/');
+	if (option) {
+		*option++ = 0;
+		if (strcmp(option, "raw"))
+			return false;
+		raw = true;
+	}
+	if (field != copy) {
+		event = find_event(report, copy);
+		if (!event || !event->tp)
+			return false;
+		if (!strcmp(field, "*")) {
+			add_event_fields(report, event, raw, level);
+			return true;
+		}
+		const struct tp_field *one = tracepoint_field(event->tp, field);
+
+		if (one)
+			add_field_column(report, event, one, raw, level);
+		return one != NULL;
+	}
+	for (size_t i = 0; i < recording->events.n; i++) {
+		event = recording->events.v[i];
+		if (!event->tp)
+			continue;
+		if (!strcmp(field, "trace_fields")) {
+			add_event_fields(report, event, raw, level);
+			found = true;
+			continue;
+		}
+		const struct tp_field *one = tracepoint_field(event->tp, field);
+
+		if (one)
+			add_field_column(report, event, one, raw, level);
+		found |= one != NULL;
+	}
+	return found || !strcmp(field, "trace_fields");
+}
+
+static bool key_allowed(const struct report *report, const struct key *key)
+{
+	return key->family == KEY_COMMON || (key->family == KEY_BRANCH && report->mode == MODE_BRANCH) ||
+	       (key->family == KEY_MEMORY && report->mode == MODE_MEMORY);
+}
+
+static void take_key(struct report *report, const struct key *key, bool sorting)
+{
+	const char *name = key->name;
+
+	report->has_trace |= !strcmp(name, "trace");
+	report->has_mem_size |= !strcmp(name, "dso_size");
+	report->no_order |= (key->flags & KEY_NO_ORDER) != 0;
+	if (!sorting)
+		return;
+	report->needs_collapse |= (key->flags & KEY_COLLAPSES) != 0;
+	report->has_parent |= !strcmp(name, "parent");
+	report->has_dso |= !strcmp(name, "dso");
+	report->has_sym |= !strcmp(name, "symbol") || !strcmp(name, "symbol_from") ||
+			   !strcmp(name, "symbol_to") || !strcmp(name, "symbol_daddr");
+}
+
+// One word of -s (sorting) or -F.
+static int add_word(struct report *report, const char *word, bool sorting, int level)
+{
+	struct column column = {.level = level};
+	const struct key *key = NULL;
+	bool is_number = false;
+
+	if (sorting && (!strcmp(word, "local_p_stage_cyc") || !strcmp(word, "p_stage_cyc")))
+		return 0; // not for this architecture
+	for (int pass = 0; pass < 4 && !key && !is_number; pass++) {
+		// common keys, numbers, branch keys, memory keys
+		if (pass == 1) {
+			for (int i = 0; i < NUMBERS && !is_number; i++) {
+				is_number = begins(word, report_number_names[i]);
+				if (is_number)
+					column.number = (enum number)i;
+			}
+			continue;
+		}
+		for (size_t i = 0; i < report_keys_n && !key; i++) {
+			if ((int)report_keys[i].family == (pass ? pass - 1 : 0) &&
+			    begins(word, report_keys[i].name))
+				key = &report_keys[i];
+		}
+	}
+	if (!key && !is_number) {
+		if (sorting && add_dynamic(report, word, level))
+			return 0;
+		return bad_key(sorting ? "sort" : "fields", word, true);
+	}
+	if (key && !key_allowed(report, key))
+		return bad_key(sorting ? "sort" : "fields", word, false);
+	column.key = key;
+	column.name = key ? key->header : number_headers[column.number];
+	for (size_t i = 0; i < (sorting ? report->sorts.n : report->fields.n); i++) {
+		if (same_column(sorting ? report->sorts.v[i] : report->fields.v[i], &column))
+			return 0; // taken already
+	}
+	if (key)
+		take_key(report, key, sorting);
+	struct column *new = column_new(report, level);
+
+	*new = column;
+	if (sorting)
+		vec_push(&report->sorts, new);
+	else
+		vec_push(&report->fields, new);
+	return 0;
+}
+
+// "a,b{c,d}": keys in braces are one level of the hierarchy.
+static int add_sorts(struct report *report, const char *text)
+{
+	char *copy = arena_strdup(&report->arena, str_of(text)), *word = copy;
+	int level = 0, next_level = 1, err = 0;
+	bool in_group = false;
+
+	for (;;) {
+		char *end = strpbrk(word, "{}, "), *next = end;
+
+		if (end) {
+			next_level = in_group ? level : level + 1;
+			if (*end == '{')
+				in_group = true;
+			else if (*end == '}')
+				in_group = false;
+			*end = 0;
+			next = end + 1;
+		}
+		if (*word)
+			err = add_word(report, word, true, level);
+		if (err || !end)
+			return err;
+		word = next;
+		level = next_level;
+	}
+}
+
+static int add_fields(struct report *report, const char *text)
+{
+	char *copy = arena_strdup(&report->arena, str_of(text)), *rest = copy, *word;
+	int err = 0;
+
+	while (!err && (word = strsep(&rest, ", "))) {
+		if (*word)
+			err = add_word(report, word, false, 0);
+	}
+	return err;
+}
+
+static bool is_strict(const char *order)
+{
+	return order && *order != '+';
+}
+
+static const char *default_order(struct report *report)
+{
+	struct recording *recording = report->session->recording;
+	bool all = recording->events.n > 0 && !report->pipe;
+
+	for (size_t i = 0; i < recording->events.n && all; i++)
+		all = recording->events.v[i]->attr.type == PERF_TYPE_TRACEPOINT;
+	if (all) {
+		report->mode = MODE_TRACEPOINT;
+		if (report->o.raw_trace)
+			return "trace_fields";
+	}
+	return default_orders[report->mode];
+}
+
+static void prefix_unless_in(struct report *report, const char **text, const char *word)
+{
+	if (!strstr(*text, word))
+		*text = arena_fmt(&report->arena, "%s,%s", word, *text);
+}
+
+static void add_number_field(struct report *report, enum number number, const char *name)
+{
+	struct column *column = column_new(report, 0);
+
+	column->number = number;
+	column->name = name ? name : number_headers[number];
+	vec_push(&report->fields, column);
+}
+
+static void add_default_fields(struct report *report)
+{
+	if (report->children)
+		add_number_field(report, NUMBER_CHILDREN, NULL);
+	add_number_field(report, NUMBER_OVERHEAD, report->children ? "Self" : NULL);
+	if (report->o.cpu_utilization) {
+		add_number_field(report, NUMBER_SYS, NULL);
+		add_number_field(report, NUMBER_US, NULL);
+	}
+	if (report->o.counts)
+		add_number_field(report, NUMBER_SAMPLES, NULL);
+	if (report->o.total_period)
+		add_number_field(report, NUMBER_PERIOD, NULL);
+}
+
+static void append_unless_there(struct report *report, bool to_fields)
+{
+	size_t n = to_fields ? report->sorts.n : report->fields.n;
+
+	for (size_t i = 0; i < n; i++) {
+		struct column *column = to_fields ? report->sorts.v[i] : report->fields.v[i];
+		size_t other_n = to_fields ? report->fields.n : report->sorts.n;
+		bool there = false;
+
+		for (size_t j = 0; j < other_n && !there; j++)
+			there = same_column(column,
+					    to_fields ? report->fields.v[j] : report->sorts.v[j]);
+		if (there)
+			continue;
+		if (to_fields)
+			vec_push(&report->fields, column);
+		else
+			vec_push(&report->sorts, column);
+	}
+}
+
+static void make_levels(struct report *report)
+{
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		struct column *column = report->sorts.v[i];
+		struct level *level = NULL;
+
+		vec_each(struct level, it, &report->levels) {
+			if (it->level == column->level)
+				level = it;
+		}
+		if (!level) {
+			level = vec_add(&report->levels);
+			level->level = column->level;
+		}
+		vec_push(&level->columns, column);
+	}
+}
+
+static int set_user_widths(struct report *report)
+{
+	const char *at = report->o.widths;
+
+	for (size_t i = 0; at && i < report->fields.n; i++) {
+		char *end;
+
+		report->fields.v[i]->user_width = (int)strtol(at, &end, 10);
+		at = *end == ',' ? end + 1 : NULL;
+	}
+	return 0;
+}
+
+int report_setup_columns(struct report *report)
+{
+	const char *order = report->o.sort, *fields = report->o.fields, *keys;
+	int err = 0;
+
+	if (order && !is_strict(order)) {
+		if (!order[1])
+			return fail(COMMAND_USAGE, "Invalid --sort key: `+'");
+		order = arena_fmt(&report->arena, "%s,%s", default_order(report), order + 1);
+	}
+	if (order && strstr(order, "ipc"))
+		return fail(COMMAND_USAGE, "ipc columns come with the symbol key, they can't be asked for by name");
+	if (report->o.sort && strstr(order, "symbol"))
+		order = arena_fmt(&report->arena, "%s,%s", order,
+				  report->mode == MODE_BRANCH ? "ipc_lbr" : "ipc_null");
+	report->sort_order = report->o.sort ? order : NULL;
+	if (order || !is_strict(fields)) {
+		keys = order ? order : default_order(report);
+		if (!is_strict(fields)) {
+			prefix_unless_in(report, &keys, "overhead");
+			if (report->children)
+				prefix_unless_in(report, &keys, "overhead_children");
+		}
+		err = add_sorts(report, keys);
+		if (err)
+			return err;
+	}
+	if (report->o.parent) {
+		err = add_word(report, "parent", true, -1);
+		if (err)
+			return err;
+	}
+	if (!is_strict(fields))
+		add_default_fields(report);
+	if (fields) {
+		const char *list = is_strict(fields) ? fields : fields + 1;
+
+		if (!*list)
+			return fail(COMMAND_USAGE, "Invalid --fields key: `+'");
+		err = add_fields(report, list);
+		if (err)
+			return err;
+	}
+	append_unless_there(report, true);
+	append_unless_there(report, false);
+	make_levels(report);
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		struct column *column = report->sorts.v[i];
+
+		if (column->key)
+			take_key(report, column->key, false);
+		if (column->field || (column->key && !(column->key->flags & KEY_OF_FRAME)))
+			vec_push(&report->context_keys, column);
+	}
+	report->no_order |= report->has_sym && !report->has_dso;
+	return set_user_widths(report);
+}
+
+// A list of exactly one word.
+static const char *single(const char *list)
+{
+	return list && *list && !strchr(list, ',') && !text_starts(list, "file://") ? list : NULL;
+}
+
+void report_setup_elided(struct report *report)
+{
+	const struct filter_options *filter = &report->o.filter;
+	bool any_left = false;
+
+	for (size_t i = 0; i < report->fields.n; i++) {
+		struct column *column = report->fields.v[i];
+		const char *one = NULL, *name = NULL;
+
+		if (!column->key)
+			continue;
+		if (column->key->width == WIDTH_SYMBOL)
+			one = single(filter->symbols), name = "symbol";
+		else if (column->key->width == WIDTH_DSO)
+			one = single(filter->dsos), name = "dso";
+		else if (column->key->width == WIDTH_COMM)
+			one = single(filter->comms), name = "comm";
+		if (one) {
+			column->elided = true;
+			out_printf(&report->out, "# %s: %s\n", name, one);
+		} else {
+			any_left = true;
+		}
+	}
+	for (size_t i = 0; i < report->fields.n && !any_left; i++)
+		report->fields.v[i]->elided = false;
+}
+
+bool column_skipped(const struct column *column, const struct hist *hist)
+{
+	return column->elided || (column->field && column->event != hist->event);
+}
+
+int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret)
+{
+	const struct tp_field *field = column->field;
+	uint32_t offset = field->offset, size = field->size;
+
+	if (field->is_dynamic) {
+		uint64_t where = tp_number(field, e->raw, e->raw_size);
+
+		offset = where & 0xffff;
+		size = where >> 16 & 0xffff;
+		if (field->is_relative)
+			offset += field->offset + field->size;
+	}
+	if (!e->raw || offset > e->raw_size || size > e->raw_size - offset)
+		return 0;
+	*ret = (const uint8_t *)e->raw + offset;
+	return (int)size;
+}
+
+static int64_t column_compare(const struct report *report, const struct column *column,
+			      const struct entry *l, const struct entry *r, bool sorting)
+{
+	if (column->field) {
+		const uint8_t *a = NULL, *b = NULL;
+		int a_n, b_n, cmp;
+
+		if (column->event != l->hist->event || column->event != r->hist->event)
+			return 0;
+		a_n = column_field_part(column, l, &a);
+		b_n = column_field_part(column, r, &b);
+		cmp = a && b ? memcmp(a, b, (size_t)(a_n < b_n ? a_n : b_n)) : 0;
+		return cmp ? cmp : a_n - b_n;
+	}
+	if (!column->key)
+		return 0;
+	return sorting && column->key->sort ? column->key->sort(report, l, r)
+					    : column->key->compare(report, l, r);
+}
+
+int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n, const struct entry *l,
+			const struct entry *r)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t cmp = column_compare(report, columns[i], l, r, false);
+
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r)
+{
+	return columns_compare(report, report->sorts.v, report->sorts.n, l, r);
+}
+
+uint64_t entry_number(const struct entry *e, enum number number)
+{
+	switch (number) {
+	case NUMBER_SYS:
+		return e->period_sys;
+	case NUMBER_US:
+		return e->period_us;
+	case NUMBER_GUEST_SYS:
+		return e->period_guest_sys;
+	case NUMBER_GUEST_US:
+		return e->period_guest_us;
+	case NUMBER_CHILDREN:
+		return e->acc;
+	case NUMBER_SAMPLES:
+		return e->samples;
+	default:
+		return e->period;
+	}
+}
+
+static int64_t compare_u64(uint64_t l, uint64_t r)
+{
+	return l < r ? -1 : l > r;
+}
+
+static uint64_t member_number(const struct entry *e, uint32_t i, enum number number)
+{
+	return e->members && e->members[i] ? entry_number(e->members[i], number) : 0;
+}
+
+static int64_t number_sort(const struct report *report, enum number number, const struct entry *l,
+			   const struct entry *r)
+{
+	int64_t cmp = compare_u64(entry_number(l, number), entry_number(r, number));
+	uint32_t members = report->grouped ? l->hist->event->group_members : 0;
+
+	if (number == NUMBER_CHILDREN) {
+		if (!report->children)
+			return 0;
+		if (cmp || l->task != r->task || !report->use_chains)
+			return cmp;
+		cmp = (int64_t)r->max_depth - l->max_depth;
+		return report->chain.caller ? -cmp : cmp;
+	}
+	if (members < 2)
+		return cmp;
+	if (report->o.group_index > 0 && (uint32_t)report->o.group_index < members) {
+		uint32_t index = (uint32_t)report->o.group_index;
+
+		cmp = compare_u64(member_number(l, index, number), member_number(r, index, number));
+	}
+	for (uint32_t i = 1; i < members && !cmp; i++)
+		cmp = compare_u64(member_number(l, i, number), member_number(r, i, number));
+	return cmp;
+}
+
+int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r)
+{
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		const struct column *column = report->sorts.v[i];
+		int64_t cmp;
+
+		if (column_skipped(column, l->hist))
+			continue;
+		if (column->key || column->field)
+			cmp = column_compare(report, column, l, r, true);
+		else
+			cmp = number_sort(report, column->number, l, r);
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+static bool is_word(const char *word, const char *name)
+{
+	return !strncmp(word, name, strlen(word));
+}
+
+// print_type,threshold[,print_limit],order,sort_key[,branch],value in any order, words may be cut short.
+int report_parse_chain(struct chain_options *chain, const char *text)
+{
+	static const struct {
+		const char *name;
+		int group, value;
+	} words[] = {{"graph", 0, CHAIN_GRAPH},	 {"flat", 0, CHAIN_FLAT},      {"fractal", 0, CHAIN_FRACTAL},
+		     {"folded", 0, CHAIN_FOLDED}, {"caller", 1, 1},	       {"callee", 1, 0},
+		     {"function", 2, 0},	 {"address", 2, 1},	       {"srcline", 2, 1},
+		     {"branch", 3, 1},		 {"percent", 4, CHAIN_PERCENT}, {"period", 4, CHAIN_PERIOD},
+		     {"count", 4, CHAIN_COUNT}};
+	char *copy = xstrdup(text), *rest = copy, *word;
+	bool has_threshold = false;
+	int err = 0;
+
+	chain->enabled = true;
+	while (!err && (word = strsep(&rest, ","))) {
+		size_t i = 0;
+		char *end;
+
+		if (!*word)
+			continue;
+		if (is_word(word, "none")) {
+			chain->mode = CHAIN_NONE;
+			chain->enabled = false;
+			break;
+		}
+		while (i < ARRAY_SIZE(words) && !is_word(word, words[i].name))
+			i++;
+		if (i < ARRAY_SIZE(words)) {
+			switch (words[i].group) {
+			case 0:
+				chain->mode = (enum chain_mode)words[i].value;
+				break;
+			case 1:
+				chain->caller = words[i].value;
+				chain->order_given = true;
+				break;
+			case 2:
+				chain->by_address = words[i].value;
+				break;
+			case 3:
+				chain->branch = true;
+				break;
+			default:
+				chain->value = (enum chain_value)words[i].value;
+			}
+			continue;
+		}
+		if (!has_threshold)
+			chain->least_percent = strtod(word, &end);
+		else
+			chain->print_limit = (uint32_t)strtoul(word, &end, 0);
+		has_threshold = true;
+		if (end == word)
+			err = fail(COMMAND_USAGE,
+				   "--call-graph %s: `%s' is no print type (graph, flat, fractal, folded, none), order "
+				   "(caller, callee), key (function, address), value (percent, period, count) or number",
+				   text, word);
+	}
+	free(copy);
+	return err;
+}

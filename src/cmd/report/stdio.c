@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The report as text, in perf's layout to the byte.
+#include "cmd/report/report.h"
+#include <stdio.h>
+
+enum { UNRESOLVED = 16 };
+
+static void widen(struct hist *hist, enum width width, size_t n)
+{
+	if (n > hist->widths[width])
+		hist->widths[width] = (uint16_t)n;
+}
+
+static void widen_dso(struct hist *hist, enum width width)
+{
+	const struct report_options *o = &hist->report->o;
+
+	if (!o->widths && !o->separator && !o->filter.dsos)
+		widen(hist, width, UNRESOLVED);
+}
+
+static size_t dso_length(const struct hist *hist, const struct dso *dso)
+{
+	return dso ? strlen(hist->report->verbose > 0 ? dso->long_name : dso->short_name) : 9;
+}
+
+static size_t symbol_length(const struct hist *hist, const struct symbol *sym)
+{
+	return strlen(sym->name) + 4 + (hist->report->verbose > 0 ? UNRESOLVED + 2 + 3 : 0);
+}
+
+static void widen_end(struct hist *hist, const struct place *place, enum width symbol, enum width dso,
+		      enum width addr)
+{
+	if (place->sym) {
+		widen(hist, symbol, symbol_length(hist, place->sym));
+		widen(hist, dso, dso_length(hist, place->dso));
+	} else {
+		widen(hist, symbol, UNRESOLVED + 4 + 2);
+		widen(hist, addr, UNRESOLVED + 4 + 2);
+		widen_dso(hist, dso);
+	}
+}
+
+static void widen_text(struct hist *hist, const char *key, enum width width, const struct entry *e,
+		       size_t least)
+{
+	struct report *report = hist->report;
+	bool wanted = false;
+
+	for (size_t i = 0; i < report->fields.n && !wanted; i++)
+		wanted = report->fields.v[i]->key && !strcmp(report->fields.v[i]->key->name, key);
+	if (!wanted)
+		return;
+	report->scratch.n = 0;
+	report_key(key)->print(report, e, &report->scratch, -1);
+	widen(hist, width, MAX(report->scratch.n, least));
+}
+
+static void widen_memory(struct hist *hist, const struct entry *e)
+{
+	size_t unresolved = UNRESOLVED + 4 + 2, n;
+
+	if (!e->mem) {
+		widen(hist, WIDTH_MEM_DADDR_SYMBOL, unresolved);
+		widen(hist, WIDTH_MEM_IADDR_SYMBOL, unresolved);
+		widen_dso(hist, WIDTH_MEM_DADDR_DSO);
+		return;
+	}
+	if (e->mem->data.sym) {
+		n = strlen(e->mem->data.sym->name) + 4 + UNRESOLVED + 2;
+		widen(hist, WIDTH_MEM_DADDR_SYMBOL, n);
+		widen(hist, WIDTH_MEM_DCACHELINE, n + 1);
+	} else {
+		widen(hist, WIDTH_MEM_DADDR_SYMBOL, unresolved);
+		widen(hist, WIDTH_MEM_DCACHELINE, unresolved);
+	}
+	n = e->mem->code.sym ? strlen(e->mem->code.sym->name) + 4 + UNRESOLVED + 2 : unresolved;
+	widen(hist, WIDTH_MEM_IADDR_SYMBOL, n);
+	if (e->mem->data.dso)
+		widen(hist, WIDTH_MEM_DADDR_DSO, dso_length(hist, e->mem->data.dso));
+	else
+		widen_dso(hist, WIDTH_MEM_DADDR_DSO);
+	widen(hist, WIDTH_MEM_PHYS_DADDR, unresolved);
+	widen(hist, WIDTH_MEM_DATA_PAGE_SIZE, unresolved);
+}
+
+static const struct {
+	enum width width;
+	uint16_t n;
+} fixed_widths[] = {
+	{WIDTH_CGROUP, 6},	   {WIDTH_CGROUP_ID, 20},	{WIDTH_CPU, 3},
+	{WIDTH_SOCKET, 6},	   {WIDTH_MEM_LOCKED, 6},	{WIDTH_MEM_TLB, 22},
+	{WIDTH_MEM_SNOOP, 12},	   {WIDTH_MEM_LVL, 24},	{WIDTH_LOCAL_WEIGHT, 12},
+	{WIDTH_GLOBAL_WEIGHT, 12}, {WIDTH_MEM_BLOCKED, 10},	{WIDTH_LOCAL_INS_LAT, 13},
+	{WIDTH_GLOBAL_INS_LAT, 13}, {WIDTH_LOCAL_P_STAGE_CYC, 13}, {WIDTH_GLOBAL_P_STAGE_CYC, 13},
+	{WIDTH_ADDR, 18},	   {WIDTH_CODE_PAGE_SIZE, 6},
+};
+
+void hist_widths_of(struct hist *hist, const struct entry *e)
+{
+	const struct report *report = hist->report;
+	size_t n;
+
+	if (e->place.sym) {
+		widen(hist, WIDTH_SYMBOL, symbol_length(hist, e->place.sym));
+	} else {
+		widen(hist, WIDTH_SYMBOL, UNRESOLVED + 4 + 2);
+		widen_dso(hist, WIDTH_DSO);
+	}
+	n = e->task ? strlen(task_comm(report->session->sym, e->task)) : 0;
+	if (n > hist->widths[WIDTH_COMM]) {
+		widen(hist, WIDTH_COMM, n);
+		hist->widths[WIDTH_THREAD] = (uint16_t)(n + 8);
+	}
+	if (e->place.dso)
+		widen(hist, WIDTH_DSO, dso_length(hist, e->place.dso));
+	if (e->parent)
+		widen(hist, WIDTH_PARENT, strlen(e->parent->name));
+	if (e->branch) {
+		widen_end(hist, &e->branch->from, WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM, WIDTH_ADDR_FROM);
+		widen_end(hist, &e->branch->to, WIDTH_SYMBOL_TO, WIDTH_DSO_TO, WIDTH_ADDR_TO);
+		widen_text(hist, "srcline_from", WIDTH_SRCLINE_FROM, e, 0);
+		widen_text(hist, "srcline_to", WIDTH_SRCLINE_TO, e, 0);
+	}
+	widen_memory(hist, e);
+	for (size_t i = 0; i < ARRAY_SIZE(fixed_widths); i++)
+		widen(hist, fixed_widths[i].width, fixed_widths[i].n);
+	widen(hist, WIDTH_TIME, report->o.ns ? 16 : 12);
+	widen_text(hist, "srcline", WIDTH_SRCLINE, e, strlen("Source:Line"));
+	if (e->srcfile)
+		widen(hist, WIDTH_SRCFILE, strlen(e->srcfile));
+	if (e->transaction)
+		widen(hist, WIDTH_TRANSACTION, 32);
+	if (e->trace)
+		widen(hist, WIDTH_TRACE, strlen(e->trace));
+	if (e->cgroup)
+		widen_text(hist, "cgroup", WIDTH_CGROUP, e, 0);
+	for (size_t i = 0; i < report->fields.n; i++) {
+		struct column *column = report->fields.v[i];
+
+		if (column->field && column->event == hist->event) {
+			struct report *writable = hist->report;
+
+			writable->scratch.n = 0;
+			column_print(column, hist, e, &writable->scratch);
+		}
+	}
+}
+
+const char *report_dots(void)
+{
+	static const char dots[] =
+		"...................................................................................................."
+		"...................................................................................................."
+		"....................................................................................................";
+
+	return dots;
+}
+
+static bool is_percent(enum number number)
+{
+	return number != NUMBER_SAMPLES && number != NUMBER_PERIOD;
+}
+
+static int number_length(enum number number)
+{
+	switch (number) {
+	case NUMBER_GUEST_SYS:
+	case NUMBER_GUEST_US:
+		return 9;
+	case NUMBER_SAMPLES:
+	case NUMBER_PERIOD:
+		return 12;
+	default:
+		return 8;
+	}
+}
+
+static int field_width(const struct column *column)
+{
+	const struct tp_field *field = column->field;
+	int n = MAX(column->dynamic_width, (int)strlen(field->name));
+
+	return MAX(n, field->is_string ? field->size : field->size * 2 + 2);
+}
+
+int column_width(const struct column *column, const struct hist *hist)
+{
+	const struct report *report = hist->report;
+	int n;
+
+	if (column->key)
+		return column->user_width ? column->user_width : hist->widths[column->key->width];
+	if (column->field)
+		return column->user_width ? column->user_width : field_width(column);
+	n = column->user_width ? column->user_width : number_length(column->number);
+	if (report->grouped)
+		n = MAX(n, (int)hist->event->group_members * number_length(column->number));
+	return MAX(n, (int)strlen(column->name));
+}
+
+void column_header(const struct column *column, const struct hist *hist, struct out *out)
+{
+	int width = column_width(column, hist);
+
+	if (column->key)
+		out_printf(out, "%-*.*s", width, width, column->name);
+	else if (column->field)
+		out_printf(out, "%*.*s", width, width, column->name);
+	else
+		out_printf(out, "%*s", width, column->name);
+}
+
+static void print_number(const struct column *column, const struct hist *hist, const struct entry *e,
+			 struct out *out)
+{
+	const struct report *report = hist->report;
+	enum number number = column->number;
+	int n = column->user_width ? column->user_width : number_length(number);
+	uint32_t members = report->grouped ? hist->event->group_members : 1;
+
+	if (number == NUMBER_CHILDREN && !report->children) {
+		out_printf(out, " %*s", n - 1, "N/A");
+		return;
+	}
+	n = report->separator ? 1 : is_percent(number) ? n - 2 : n - 1;
+	for (uint32_t i = 0; i < MAX(members, 1u); i++) {
+		const struct entry *of = i ? e->members ? e->members[i] : NULL : e;
+		uint64_t value = of ? entry_number(of, number) : 0;
+		uint64_t total = of ? hist_total(of->hist) : 0;
+
+		if (!is_percent(number))
+			out_printf(out, " %*llu", n, (unsigned long long)value);
+		else
+			out_printf(out, " %*.2f%%", n,
+				   total ? 100.0 * (double)value / (double)total : 0.0);
+	}
+}
+
+// "name=value" of the printed event; without it the field's raw value.
+static void print_field(const struct column *column, const struct entry *e, struct out *out)
+{
+	struct column *writable = (struct column *)column;
+	const char *at = column->raw_trace ? NULL : e->trace;
+	size_t name_n = strlen(column->field->name);
+	struct str value = {0};
+	char number[64];
+	int width;
+
+	while (at && *at) {
+		const char *end = strchrnul(at, ' ');
+
+		if (!strncmp(at, column->field->name, name_n) && (size_t)(end - at) > name_n) {
+			value = (struct str){at + name_n + 1, (size_t)(end - at) - name_n - 1};
+			writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
+			break;
+		}
+		at = *end ? end + 1 : NULL;
+	}
+	if (!value.p) {
+		if (column->field->is_string) {
+			value = tp_string(column->field, e->raw, e->raw_size);
+		} else {
+			uint64_t n = tp_number(column->field, e->raw, e->raw_size);
+
+			value.n = (size_t)snprintf(number, sizeof(number),
+						   column->field->is_pointer  ? "0x%llx"
+						   : column->field->is_signed ? "%lld"
+									      : "%llu",
+						   (unsigned long long)n);
+			value.p = number;
+		}
+		writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
+	}
+	width = column->user_width ? column->user_width : field_width(column);
+	if ((int)value.n > width)
+		value.n = (size_t)width;
+	out_fill(out, ' ', (size_t)width - value.n);
+	out_str(out, value);
+}
+
+void column_print(const struct column *column, const struct hist *hist, const struct entry *e, struct out *out)
+{
+	const struct report *report = hist->report;
+	size_t start = out->n;
+
+	if (column->field) {
+		print_field(column, e, out);
+	} else if (!column->key) {
+		print_number(column, hist, e, out);
+	} else {
+		if (column->key->width == WIDTH_TRACE && !hist->event->tp)
+			out_printf(out, "%-.*s", column_width(column, hist), "N/A");
+		else
+			column->key->print(report, e, out, column_width(column, hist));
+		for (size_t i = start; report->separator && i < out->n; i++) {
+			if (out->buf[i] == report->separator)
+				out->buf[i] = '.';
+		}
+	}
+}
+
+void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out, size_t from, size_t to)
+{
+	const struct report *report = hist->report;
+	bool first = true;
+
+	for (size_t i = from; i < to; i++) {
+		const struct column *column = report->fields.v[i];
+		size_t start;
+		int width;
+
+		if (column_skipped(column, hist))
+			continue;
+		if (!report->separator || !first)
+			out_text(out, report->separator ? report->separator_text : "  ");
+		first = false;
+		out_room(out, 4096); // so that what column_print wrote is still in the buffer
+		start = out->n;
+		column_print(column, hist, e, out);
+		width = column_width(column, hist);
+		if (i + 1 < report->fields.n && (int)(out->n - start) < width)
+			out_fill(out, ' ', (size_t)width - (out->n - start));
+	}
+}
+
+static void print_headers(const struct hist *hist, struct out *out)
+{
+	const struct report *report = hist->report;
+	const char *between = report->separator ? report->separator_text : "  ";
+	bool first = true;
+
+	out_text(out, "# ");
+	for (size_t i = 0; i < report->fields.n; i++) {
+		if (column_skipped(report->fields.v[i], hist))
+			continue;
+		if (!first)
+			out_text(out, between);
+		first = false;
+		column_header(report->fields.v[i], hist, out);
+	}
+	out_char(out, '\n');
+	if (report->separator)
+		return;
+	out_text(out, "# ");
+	first = true;
+	for (size_t i = 0; i < report->fields.n; i++) {
+		if (column_skipped(report->fields.v[i], hist))
+			continue;
+		if (!first)
+			out_text(out, between);
+		first = false;
+		out_fill(out, '.', (size_t)column_width(report->fields.v[i], hist));
+	}
+	out_text(out, "\n#\n");
+}
+
+static void print_rows(struct hist *hist, struct out *out)
+{
+	struct report *report = hist->report;
+	struct out line;
+
+	out_init_memory(&line);
+	for (size_t i = 0; i < hist->rows_n && !out_broken(out); i++) {
+		const struct entry *e = hist->rows[i];
+
+		if (e->filtered || entry_percent(e) < report->o.percent_limit)
+			continue;
+		line.n = 0;
+		if (!report->o.exclude_other || e->parent)
+			hist_print_columns(hist, e, &line, 0, report->fields.n);
+		out_bytes(out, line.buf, line.n);
+		out_char(out, '\n');
+		if (report->use_chains)
+			entry_print_chain(e, out);
+	}
+	out_done(&line);
+}
+
+static char with_unit(uint64_t *n)
+{
+	double value = (double)*n;
+	char unit = ' ';
+
+	for (size_t i = 0; i < 3 && value > 1000.0; i++) {
+		value /= 1000.0;
+		unit = "KMG"[i];
+	}
+	*n = (uint64_t)value;
+	return unit;
+}
+
+static void group_name(const struct report *report, const struct event *leader, struct out *out)
+{
+	const struct recording *recording = report->session->recording;
+
+	if (!report->o.group_given)
+		out_printf(out, "%s { ", leader->group_name ? leader->group_name : "anon group");
+	for (uint32_t i = 0; i < leader->group_members; i++)
+		out_printf(out, "%s%s", i ? ", " : "", recording->events.v[leader->index + i]->name);
+	if (!report->o.group_given)
+		out_text(out, " }");
+}
+
+static void print_summary(const struct hist *hist, struct out *out)
+{
+	struct report *report = hist->report;
+	const struct recording *recording = report->session->recording;
+	bool relative = !strcmp(report->o.percentage, "relative");
+	uint64_t samples = 0, period = 0;
+	uint32_t members = report->grouped ? MAX(hist->event->group_members, 1u) : 1;
+	char unit;
+
+	for (uint32_t i = 0; i < members; i++) {
+		const struct hist *one = recording->events.v[hist->event->index + i]->user;
+
+		samples += relative ? one->shown_samples : one->samples;
+		period += relative ? one->total_shown_period : one->total_period;
+	}
+	unit = with_unit(&samples);
+	out_printf(out, "# Samples: %llu%c of event%s '", (unsigned long long)samples, unit,
+		   hist->event->group_members > 1 ? "s" : "");
+	if (members > 1)
+		group_name(report, hist->event, out);
+	else
+		out_text(out, hist->event->name);
+	out_char(out, '\'');
+	if (report->o.filter.times)
+		out_printf(out, " (time slices: %s)", report->o.filter.times);
+	if (report->mode == MODE_MEMORY)
+		out_printf(out, "\n# Total weight : %llu\n# Sort order   : %s", (unsigned long long)period,
+			   report->sort_order ? report->sort_order
+					      : "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,"
+						"locked,blocked,local_ins_lat,local_p_stage_cyc");
+	else
+		out_printf(out, "\n# Event count (approx.): %llu", (unsigned long long)period);
+	if (report->o.socket > -1)
+		out_printf(out, "\n# Processor Socket: %d", report->o.socket);
+	out_text(out, "\n#\n");
+}
+
+static void reset_widths(struct hist *hist)
+{
+	const struct report *report = hist->report;
+
+	for (size_t i = 0; i < report->fields.n; i++) {
+		const struct column *column = report->fields.v[i];
+
+		if (column->key)
+			widen(hist, column->key->width, strlen(column->name));
+	}
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		const struct column *column = report->sorts.v[i];
+
+		if (column->key)
+			widen(hist, column->key->width, strlen(column->name));
+	}
+}
+
+static void print_branch_types(const struct report *report, struct out *out)
+{
+	static const char *const names[16] = {"N/A",	 "COND",     "UNCOND", "IND",	    "CALL",
+					      "IND_CALL", "RET",      "SYSCALL", "SYSRET",  "COND_CALL",
+					      "COND_RET", "ERET",     "IRQ",	 "SERROR",  "NO_TX", ""};
+	static const char *const new_names[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
+						 "ARCH_2",     "ARCH_3",     "ARCH_4",	   "ARCH_5"};
+	const struct {
+		const char *name;
+		uint64_t n;
+	} first[] = {{"COND_FWD", report->branch_forward},
+		     {"COND_BWD", report->branch_backward},
+		     {"CROSS_4K", report->branch_4k},
+		     {"CROSS_2M", report->branch_2m}};
+	uint64_t total = 0;
+
+	for (size_t i = 0; i < 16; i++)
+		total += report->branch_types[i];
+	if (!total)
+		return;
+	out_text(out, "\n#\n# Branch Statistics:\n#");
+	for (size_t i = 0; i < ARRAY_SIZE(first); i++) {
+		if (first[i].n)
+			out_printf(out, "\n%8s: %5.1f%%", first[i].name,
+				   100.0 * (double)first[i].n / (double)total);
+	}
+	for (size_t i = 0; i < 16; i++) {
+		if (report->branch_types[i])
+			out_printf(out, "\n%8s: %5.1f%%", names[i],
+				   100.0 * (double)report->branch_types[i] / (double)total);
+	}
+	for (size_t i = 0; i < 8; i++) {
+		if (report->branch_new_types[i])
+			out_printf(out, "\n%8s: %5.1f%%", new_names[i],
+				   100.0 * (double)report->branch_new_types[i] / (double)total);
+	}
+}
+
+void report_print(struct report *report)
+{
+	const struct recording *recording = report->session->recording;
+	struct out *out = &report->out;
+
+	if (!report->quiet)
+		out_printf(out, "#\n# Total Lost Samples: %llu\n#\n",
+			   (unsigned long long)report->session->stats.lost_samples);
+	for (size_t i = 0; i < recording->events.n; i++) {
+		struct event *event = recording->events.v[i];
+		struct hist *hist = report_hist(report, event);
+
+		if (report->grouped && event->leader != event)
+			continue;
+		if (report->o.skip_empty && !hist->samples)
+			continue;
+		if (!report->quiet)
+			print_summary(hist, out);
+		reset_widths(hist);
+		if (report->o.hierarchy) {
+			hierarchy_print(hist, out);
+		} else {
+			if (!report->quiet)
+				print_headers(hist, out);
+			print_rows(hist, out);
+		}
+		out_text(out, "\n\n");
+	}
+	if (!report->quiet)
+		out_text(out, "#\n");
+	if (report->o.threads)
+		thread_values_print(report);
+	if (report->mode == MODE_BRANCH)
+		print_branch_types(report, out);
+}
