@@ -205,7 +205,7 @@ bool demangle_maybe(const char *name)
 		return name[1] == 'Z' || name[1] == 'R' || name[1] == 'D' ||
 		       text_starts(name, "_GLOBAL_");
 	if (name[0] == 'L')
-		return strchr(name, ')');
+		return memchr(name, ')', strnlen(name, MOST_INPUT));
 	return is_ocaml(name);
 }
 

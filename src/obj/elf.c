@@ -3,6 +3,9 @@
 #include <byteswap.h>
 #include "base/err.h"
 
+// Programs have ten; those who look up many addresses shall not walk 65535.
+enum { MOST_LOADED = 1024 };
+
 static uint16_t get16(const struct elf *elf, const uint8_t *p)
 {
 	uint16_t v;
@@ -170,7 +173,7 @@ bool elf_segment_of(const struct elf *elf, uint64_t vaddr, struct elf_segment *r
 {
 	struct elf_segment segment;
 
-	for (uint32_t i = 0; elf_segment(elf, i, &segment); i++) {
+	for (uint32_t i = 0; i < MOST_LOADED && elf_segment(elf, i, &segment); i++) {
 		if (segment.type == PT_LOAD && vaddr >= segment.vaddr &&
 		    vaddr - segment.vaddr < segment.memory_size) {
 			*ret = segment;

@@ -8,7 +8,7 @@
 #include <lzma.h>
 #endif
 
-enum { MOST_BYTES = 1 << 30, MOST_MEMORY = 256 << 20 };
+enum { MOST_BYTES = 1 << 28, MOST_MEMORY = 256 << 20 };
 
 struct growing {
 	uint8_t *p;

@@ -5,5 +5,5 @@
 #include <stdint.h>
 
 // Unpacks by the magic at the start. *ret is the caller's to free. -EINVAL when it is no such
-// compressed data or damaged, -EFBIG above 1 GB, -ENOTSUP when that kind is not built in; no sentence.
+// compressed data or damaged, -EFBIG above 256 MB, -ENOTSUP when that kind is not built in; no sentence.
 int unpack(struct str packed, uint8_t **ret, size_t *ret_size);

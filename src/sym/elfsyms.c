@@ -4,6 +4,13 @@
 #include "obj/demangle.h"
 #include "sym/load.h"
 
+enum {
+	// Longer than any compiler makes them; offsets of a made up table can all point into one endless text.
+	LONGEST_NAME = 1 << 16,
+	LONGEST_SECTION_NAME = 256,
+	MOST_PLT_ENTRIES = 1 << 18,
+};
+
 static bool is_wanted(const struct elf_symbol *symbol, bool *ret_label)
 {
 	*ret_label = false;
@@ -45,38 +52,47 @@ static bool section_of(struct section_cache *cache, uint32_t index)
 	if (cache->ok && cache->section.type == SHT_NOBITS)
 		cache->ok = elf_section(cache->runtime, index, &cache->section);
 	cache->section.index = index;
-	if (cache->ok)
-		cache->has_code_or_data = strstr(cache->section.name, "text") ||
-					  strstr(cache->section.name, "data");
-	return cache->ok;
-}
+	if (cache->ok) {
+		const char *name = cache->section.name;
+		size_t n = strnlen(name, LONGEST_SECTION_NAME);
 
-static void keep_symbol(struct symtab *symtab, const struct elf_symbol *symbol, bool demangle)
-{
-	symtab_add(symtab, &(struct symbol){
-				   .start = symbol->value,
-				   .end = symbol->value + symbol->size,
-				   .name = arena_strdup(&symtab->names, str_of(symbol->name)),
-				   .binding = symbol->binding,
-				   .type = symbol->type,
-				   .mangled = demangle && demangle_maybe(symbol->name),
-			   });
+		cache->has_code_or_data = memmem(name, n, "text", 4) || memmem(name, n, "data", 4);
+	}
+	return cache->ok;
 }
 
 struct table_walk {
 	struct elf_symbols table;
 	struct section_cache sections;
 	const struct elf *symbols;
+	const char *strings; // a copy that outlives the file
 	uint32_t next;
 };
 
-static bool walk_start(struct table_walk *walk, const struct elf_source *symbols,
-		       const struct elf_source *runtime, const struct elf_section *section)
+static void keep_symbol(struct symtab *symtab, const struct table_walk *walk,
+			const struct elf_symbol *symbol, bool demangle)
+{
+	symtab_add(symtab, &(struct symbol){
+				   .start = symbol->value,
+				   .end = symbol->value + symbol->size,
+				   .name = walk->strings + (symbol->name - walk->table.strings.p),
+				   .binding = symbol->binding,
+				   .type = symbol->type,
+				   .mangled = demangle && demangle_maybe(symbol->name),
+			   });
+}
+
+static bool walk_start(struct table_walk *walk, struct arena *names,
+		       const struct elf_source *symbols, const struct elf_source *runtime,
+		       const struct elf_section *section)
 {
 	*walk = (struct table_walk){.symbols = &symbols->elf,
 				    .sections = {.symbols = &symbols->elf,
 						 .runtime = &runtime->elf}};
-	return elf_symbols_init(&walk->table, &symbols->elf, section);
+	if (!elf_symbols_init(&walk->table, &symbols->elf, section) || !walk->table.strings.n)
+		return false;
+	walk->strings = arena_memdup(names, walk->table.strings.p, walk->table.strings.n);
+	return true;
 }
 
 // The next symbol that counts; its section is then in walk->sections.
@@ -88,7 +104,8 @@ static bool walk_next(struct table_walk *walk, struct elf_symbol *ret)
 		elf_symbol(&walk->table, walk->next++, ret);
 		if (!is_wanted(ret, &is_label) || is_arm_mark(walk->symbols, ret->name) ||
 		    !section_of(&walk->sections, ret->section) ||
-		    (is_label && !walk->sections.has_code_or_data))
+		    (is_label && !walk->sections.has_code_or_data) ||
+		    strnlen(ret->name, LONGEST_NAME) == LONGEST_NAME)
 			continue;
 		// The lowest bit says that it is Thumb code.
 		if (walk->symbols->machine == EM_ARM && ret->type == STT_FUNC)
@@ -106,7 +123,7 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 	struct table_walk walk;
 	size_t n = 0;
 
-	if (!walk_start(&walk, symbols, runtime, section))
+	if (!walk_start(&walk, &dso->symtab->names, symbols, runtime, section))
 		return 0;
 	while (walk_next(&walk, &symbol)) {
 		if (symbol.value - segment.vaddr < segment.memory_size ||
@@ -114,7 +131,7 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 			symbol.value -= segment.vaddr - segment.offset;
 		else
 			symbol.value -= walk.sections.section.addr - walk.sections.section.offset;
-		keep_symbol(dso->symtab, &symbol, !sym->options.no_demangle);
+		keep_symbol(dso->symtab, &walk, &symbol, !sym->options.no_demangle);
 		n++;
 	}
 	if (n)
@@ -145,7 +162,7 @@ void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime
 	if (!elf_plt_init(&plt, &runtime->elf))
 		return;
 	at = plt.offset + plt.header_bytes;
-	for (uint32_t i = 0; i < plt.n; i++, at += plt.entry_bytes) {
+	for (uint32_t i = 0; i < MIN(plt.n, MOST_PLT_ENTRIES); i++, at += plt.entry_bytes) {
 		const char *name = elf_plt_name(&plt, i);
 
 		symtab_add(symtab,
@@ -256,7 +273,7 @@ size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source
 	load->dso->adjust_symbols = load->adjust = source->elf.type == ET_EXEC ||
 						   source->elf.type == ET_REL ||
 						   source->elf.type == ET_DYN;
-	if (!walk_start(&walk, source, source, &source->symtab))
+	if (!walk_start(&walk, &load->dso->symtab->names, source, source, &source->symtab))
 		return 0;
 	symtab_clear(load->dso->symtab);
 	while (walk_next(&walk, &symbol)) {
@@ -267,7 +284,7 @@ size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source
 			continue;
 		if (load->adjust)
 			symbol.value -= section->addr - section->offset;
-		keep_symbol(target->symtab, &symbol, demangle);
+		keep_symbol(target->symtab, &walk, &symbol, demangle);
 		n++;
 	}
 	symtab_fix(load->dso->symtab, SYMTAB_FILE);

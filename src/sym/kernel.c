@@ -311,10 +311,10 @@ static struct mapping *map_of(struct sym *sym, const struct dso *dso)
 	return NULL;
 }
 
-static bool load_ko(struct sym *sym, struct dso *dso, const char *path, char origin)
+static bool load_ko(struct sym *sym, struct dso *dso, const char *path,
+		    const struct kernel_load *with, char origin)
 {
-	struct kernel_load load = {
-		.sym = sym, .dso = dso, .map = map_of(sym, dso), .is_module = true};
+	struct kernel_load load = *with;
 	struct elf_source source;
 	int state = source_open(sym, dso, path, &source);
 
@@ -332,9 +332,15 @@ static bool load_ko(struct sym *sym, struct dso *dso, const char *path, char ori
 	return true;
 }
 
-void load_module(struct sym *sym, struct dso *dso)
+void load_module(struct sym *sym, struct dso *dso, const struct mapping *map)
 {
 	struct mapping *kernel = sym->private->kernel_map;
+	const struct kernel_load with = {
+		.sym = sym,
+		.dso = dso,
+		.map = map ? (struct mapping *)map : map_of(sym, dso),
+		.is_module = true,
+	};
 	struct module_name name;
 	char path[PATH_MAX];
 
@@ -342,13 +348,13 @@ void load_module(struct sym *sym, struct dso *dso)
 	if (kernel && kernel->dso->state == DSO_NOT_LOADED)
 		dso_load(sym, kernel->dso, kernel);
 	dso->state = DSO_NO_SYMBOLS;
-	if (cache_path(sym, dso, "elf", path, sizeof(path)) && load_ko(sym, dso, path, 'B'))
+	if (cache_path(sym, dso, "elf", path, sizeof(path)) && load_ko(sym, dso, path, &with, 'B'))
 		return;
 	if (dso->long_name[0] == '/') {
 		module_name_parse(&name, dso->long_name);
 		snprintf(path, sizeof(path), "%s%s", sym->options.symfs ? sym->options.symfs : "",
 			 dso->long_name);
-		if (load_ko(sym, dso, path, name.is_compressed ? 'm' : 'K'))
+		if (load_ko(sym, dso, path, &with, name.is_compressed ? 'm' : 'K'))
 			return;
 	}
 	if (dso->symtab->symbols.n) {

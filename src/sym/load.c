@@ -75,7 +75,7 @@ void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map)
 	dso->state = DSO_NO_SYMBOLS;
 	dso->symtab->parameters = sym->options.demangle_parameters;
 	if (dso_private_of(dso)->module)
-		load_module(sym, dso);
+		load_module(sym, dso, map);
 	else if (dso->kind == DSO_KERNEL)
 		load_kernel(sym, dso);
 	else if (dso->kind == DSO_USER || dso->kind == DSO_ANON)

@@ -46,7 +46,7 @@ size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source
 // Each loads what it is about and sets the dso's state, origin, note.
 void load_user(struct sym *sym, struct dso *dso);
 void load_kernel(struct sym *sym, struct dso *dso);
-void load_module(struct sym *sym, struct dso *dso);
+void load_module(struct sym *sym, struct dso *dso, const struct mapping *map);
 void load_perfmap(struct sym *sym, struct dso *dso);
 void load_vdso(struct sym *sym, struct dso *dso);
 

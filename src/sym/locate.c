@@ -43,7 +43,7 @@ void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64
 		put_map(ret, space_find(space, ip));
 }
 
-static const struct symbol *named(struct sym *sym, struct dso *dso, struct symbol *symbol)
+static const struct symbol *named(struct dso *dso, struct symbol *symbol)
 {
 	if (symbol && symbol->mangled)
 		symtab_name(dso->symtab, symbol);
@@ -54,7 +54,7 @@ const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t 
 {
 	if (dso->state == DSO_NOT_LOADED)
 		dso_load(sym, dso, NULL);
-	return named(sym, dso, symtab_find(dso->symtab, addr));
+	return named(dso, symtab_find(dso->symtab, addr));
 }
 
 static void look_up(struct sym *sym, struct space *space, struct location *location)
@@ -75,7 +75,7 @@ static void look_up(struct sym *sym, struct space *space, struct location *locat
 	}
 	put_map(location, map);
 	if (map)
-		location->sym = named(sym, map->dso, symtab_find(map->dso->symtab, location->addr));
+		location->sym = named(map->dso, symtab_find(map->dso->symtab, location->addr));
 }
 
 void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,

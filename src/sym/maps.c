@@ -62,7 +62,7 @@ static bool may_grow(struct sym *sym, const struct space *space, size_t more)
 	if (space->maps.n + more <= MOST_MAPS &&
 	    sym->private->maps_total + more <= MOST_MAPS_TOTAL)
 		return true;
-	sym->private->maps_dropped += more;
+	sym->maps_dropped += more;
 	return false;
 }
 
@@ -169,6 +169,11 @@ void space_clone(struct sym *sym, struct space *space, const struct space *paren
 
 	if (!n)
 		return;
+	if (n > sym->private->copy_budget) {
+		sym->maps_dropped += n;
+		return;
+	}
+	sym->private->copy_budget -= n;
 	if (space->maps.n) {
 		for (size_t i = 0; i < n; i++) {
 			parent->maps.v[i]->refs++;

@@ -42,12 +42,13 @@ struct sym_private {
 	struct map dsos_by_short; // interned short name -> first dso_private
 	struct map cgroups;	  // id -> path
 	struct mapping *kernel_map;
+	struct dso *kernel_dso;
 	const char *reference_name; // the symbol whose address the recording tells, NULL: none
 	uint64_t reference_addr;
 	uint32_t next_space_id;
 	VEC(char *) texts; // of kallsyms: symbols' names lie there
 	size_t maps_total;   // pointers in all spaces
-	uint64_t maps_dropped; // beyond what memory allows
+	uint64_t copy_budget;  // pointers that forks may still copy
 	struct space **dead; // ring of spaces without living tasks
 	size_t dead_at;
 };

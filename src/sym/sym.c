@@ -14,6 +14,10 @@
 #define MISC_BUILD_ID (1 << 14)
 #define MISC_MMAP_DATA (1 << 13)
 
+// What forks may copy of their parents' maps before the work counts against the records seen; real
+// recordings stay far below.
+#define FIRST_COPY_BUDGET (1ull << 30)
+
 struct mmap_facts {
 	uint32_t pid, tid;
 	uint64_t start, len, pgoff;
@@ -32,6 +36,7 @@ int sym_new(struct sym **ret, const struct sym_options *options)
 	if (options)
 		sym->options = *options;
 	sym->private = NEW(struct sym_private);
+	sym->private->copy_budget = FIRST_COPY_BUDGET;
 	intern_init(&sym->strings);
 	sym->kernel_start = KERNEL_HALF;
 	sym->kernel = space_new(sym, UINT32_MAX);
@@ -88,13 +93,15 @@ static struct dso *kernel_dso(struct sym *sym)
 {
 	struct dso *kernel;
 
+	if (sym->private->kernel_dso)
+		return sym->private->kernel_dso;
 	for (size_t i = 0; i < sym->dsos.n; i++) {
 		if (is_kernel_dso(sym->dsos.v[i]))
-			return sym->dsos.v[i];
+			return sym->private->kernel_dso = sym->dsos.v[i];
 	}
 	kernel = dso_get(sym, KERNEL_NAME, NULL);
 	kernel->kind = DSO_KERNEL;
-	return kernel;
+	return sym->private->kernel_dso = kernel;
 }
 
 static void kernel_mmap(struct sym *sym, const struct mmap_facts *facts)
@@ -316,6 +323,7 @@ int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t
 	const void *record = header;
 	const char *text;
 
+	sym->private->copy_budget += 64;
 	switch (header->type) {
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:

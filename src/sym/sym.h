@@ -108,6 +108,7 @@ struct sym {
 	VEC(struct task *) tasks; // dead ones too until bounded by the owner
 	struct space *kernel;	  // kernel and module maps
 	uint64_t kernel_start;
+	uint64_t maps_dropped; // made up recordings have more maps than memory allows
 	struct sym_private *private;
 };
 

@@ -5,7 +5,7 @@
 #include "obj/demangle.h"
 
 // Symbols around one address that are looked at; real ones nest a few deep.
-enum { MOST_NESTED = 256 };
+enum { MOST_NESTED = 256, LONGEST_MANGLED = 1 << 14, LONGEST_COMPARED = 4096 };
 
 void symtab_done(struct symtab *symtab)
 {
@@ -96,7 +96,7 @@ static unsigned underscores(const char *name)
 {
 	unsigned n = 0;
 
-	while (name[n] == '_')
+	while (name[n] == '_' && n < LONGEST_COMPARED)
 		n++;
 	return n;
 }
@@ -123,8 +123,8 @@ static bool is_better(struct symtab *symtab, struct symbol *a, struct symbol *b)
 	b_n = underscores(b->name);
 	if (a_n != b_n)
 		return a_n < b_n;
-	a_n = strlen(a->name);
-	b_n = strlen(b->name);
+	a_n = strnlen(a->name, LONGEST_COMPARED);
+	b_n = strnlen(b->name, LONGEST_COMPARED);
 	if (a_n != b_n)
 		return a_n > b_n;
 	// Kernels up to 4.16 had aliases of their system calls in capitals.
@@ -216,14 +216,18 @@ struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
 void symtab_name(struct symtab *symtab, struct symbol *symbol)
 {
 	bool parameters = symtab->parameters || log_get_level() > LOG_WARN;
-	bool is_plt = text_ends(symbol->name, "@plt");
-	char *mangled = xstrdup(symbol->name), *plain;
+	char *mangled, *plain;
+	bool is_plt;
 
+	symbol->mangled = false;
+	if (strnlen(symbol->name, LONGEST_MANGLED) == LONGEST_MANGLED)
+		return;
+	is_plt = text_ends(symbol->name, "@plt");
+	mangled = xstrdup(symbol->name);
 	if (is_plt)
 		mangled[strlen(mangled) - strlen("@plt")] = '\0';
 	plain = demangle(mangled, parameters);
 	free(mangled);
-	symbol->mangled = false;
 	if (!plain)
 		return;
 	symbol->name = arena_fmt(&symtab->names, "%s%s", plain, is_plt ? "@plt" : "");

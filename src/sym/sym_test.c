@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/sym.h"
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include "base/file.h"
+#include "base/test.h"
+#include "sym/private.h"
+
+static struct sym *start(void)
+{
+	static const struct sym_options options = {
+		.root = "/nowhere", .symfs = "/nowhere", .no_cache_dir = true};
+	struct sym *sym;
+
+	assert_int_equal(sym_new(&sym, &options), 0);
+	return sym;
+}
+
+static void give(struct sym *sym, struct perf_event_header *header, size_t size)
+{
+	header->size = (uint16_t)((size + 7) & ~7ull);
+	assert_int_equal(sym_record(sym, header, 1), 0);
+}
+
+struct mmap_args {
+	uint32_t pid;
+	uint64_t start, len, pgoff;
+	uint16_t misc;
+	uint32_t prot;
+};
+
+static void mmap2(struct sym *sym, const char *name, struct mmap_args args)
+{
+	_Alignas(8) char bytes[512] = {0};
+	struct record_mmap2 *record = (void *)bytes;
+
+	record->header.type = PERF_RECORD_MMAP2;
+	record->header.misc = args.misc ? args.misc : PERF_RECORD_MISC_USER;
+	record->pid = record->tid = args.pid;
+	record->start = args.start;
+	record->len = args.len;
+	record->pgoff = args.pgoff;
+	record->prot = args.prot ? args.prot : PROT_READ | PROT_EXEC;
+	snprintf(record->filename, 256, "%s", name);
+	give(sym, &record->header, sizeof(*record) + strlen(name) + 1);
+}
+
+static void comm(struct sym *sym, uint32_t pid, uint32_t tid, const char *name)
+{
+	_Alignas(8) char bytes[64] = {0};
+	struct record_comm *record = (void *)bytes;
+
+	record->header.type = PERF_RECORD_COMM;
+	record->pid = pid;
+	record->tid = tid;
+	snprintf(record->comm, 16, "%s", name);
+	give(sym, &record->header, sizeof(*record) + 16);
+}
+
+static void task(struct sym *sym, uint32_t type, const uint32_t ids[4], uint16_t misc)
+{
+	struct record_task record = {.header = {.type = type, .misc = misc},
+				     .pid = ids[0],
+				     .tid = ids[1],
+				     .ppid = ids[2],
+				     .ptid = ids[3]};
+
+	give(sym, &record.header, sizeof(record));
+}
+
+static const char *where(struct sym *sym, uint32_t tid, uint64_t ip)
+{
+	struct location location;
+
+	sym_resolve(sym, sym_find_task(sym, tid), PERF_RECORD_MISC_USER, ip, &location);
+	return location.dso ? location.dso->name : "nowhere";
+}
+
+static void comms(void **state)
+{
+	struct sym *sym = start();
+
+	assert_string_equal(task_comm(sym, sym_task(sym, 0, 0)), "swapper");
+	assert_string_equal(task_comm(sym, sym_task(sym, 5, 6)), ":6");
+	assert_string_equal(task_comm(sym, sym_task(sym, UINT32_MAX, UINT32_MAX)), ":-1");
+	comm(sym, 5, 5, "make");
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){7, 7, 5, 5}, 0);
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "make");
+	comm(sym, 7, 7, "cc1");
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "cc1");
+	// A child of a task without a known name has none either.
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){9, 9, 8, 8}, 0);
+	assert_string_equal(task_comm(sym, sym_task(sym, 9, 9)), ":9");
+	sym_free(sym);
+}
+
+static void threads_share_maps(void **state)
+{
+	struct sym *sym = start();
+
+	mmap2(sym, "/bin/a", (struct mmap_args){.pid = 5, .start = 0x1000, .len = 0x1000});
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){5, 6, 5, 5}, 0);
+	assert_ptr_equal(sym_task(sym, 5, 5)->space, sym_task(sym, 5, 6)->space);
+	assert_string_equal(where(sym, 6, 0x1800), "/bin/a");
+	// Whose process is learned late joins it then.
+	assert_string_equal(task_comm(sym, sym_task(sym, UINT32_MAX, 77)), ":77");
+	assert_string_equal(where(sym, 77, 0x1800), "nowhere");
+	sym_task(sym, 5, 77);
+	assert_string_equal(where(sym, 77, 0x1800), "/bin/a");
+	sym_free(sym);
+}
+
+static void forks_copy_maps(void **state)
+{
+	struct sym *sym = start();
+
+	mmap2(sym, "/bin/a", (struct mmap_args){.pid = 5, .start = 0x1000, .len = 0x1000});
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){7, 7, 5, 5}, 0);
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){8, 8, 5, 5}, 1 << 13);
+	mmap2(sym, "/bin/b", (struct mmap_args){.pid = 7, .start = 0x1800, .len = 0x1000});
+	assert_string_equal(where(sym, 7, 0x1000), "/bin/a");
+	assert_string_equal(where(sym, 7, 0x1900), "/bin/b");
+	assert_string_equal(where(sym, 5, 0x1900), "/bin/a");
+	assert_string_equal(where(sym, 8, 0x1900), "nowhere");
+	// The number is used again.
+	task(sym, PERF_RECORD_EXIT, (uint32_t[]){7, 7, 5, 5}, 0);
+	assert_true(sym_find_task(sym, 7)->exited);
+	assert_string_equal(where(sym, 7, 0x1900), "/bin/b");
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){7, 7, 1, 1}, 0);
+	assert_string_equal(where(sym, 7, 0x1900), "nowhere");
+	sym_free(sym);
+}
+
+static void overlapping_maps_are_cut(void **state)
+{
+	struct sym *sym = start();
+	struct location location;
+
+	mmap2(sym, "/a", (struct mmap_args){.pid = 1, .start = 0x1000, .len = 0x4000, .pgoff = 0x100});
+	mmap2(sym, "/b", (struct mmap_args){.pid = 1, .start = 0x2000, .len = 0x1000});
+	assert_string_equal(where(sym, 1, 0x1fff), "/a");
+	assert_string_equal(where(sym, 1, 0x2000), "/b");
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0x3010, &location);
+	assert_string_equal(location.dso->name, "/a");
+	assert_int_equal(location.addr, 0x2110);
+	assert_int_equal(location.level, '.');
+	mmap2(sym, "/c", (struct mmap_args){.pid = 1, .start = 0x800, .len = 0x9000});
+	assert_int_equal(sym_task(sym, 1, 1)->space->maps.n, 1);
+	// An end below the start is no map.
+	mmap2(sym, "/d", (struct mmap_args){.pid = 1, .start = 0x800, .len = UINT64_MAX});
+	assert_string_equal(where(sym, 1, 0x900), "/c");
+	sym_free(sym);
+}
+
+static void names_of_dsos(void **state)
+{
+	static const struct {
+		const char *name, *dso, *short_name;
+		enum dso_kind kind;
+		uint32_t prot;
+	} cases[] = {
+		{"/usr/lib/libc.so.6", "/usr/lib/libc.so.6", "libc.so.6", DSO_USER, PROT_EXEC},
+		{"/x/a (deleted)", "/x/a (deleted)", "a (deleted)", DSO_USER, PROT_EXEC},
+		{"//anon", "/tmp/perf-3.map", "[JIT] tid 3", DSO_ANON, PROT_EXEC},
+		{"//anon", "//anon", "anon", DSO_ANON, PROT_READ},
+		{"[heap]", "[heap]", "[heap]", DSO_ANON, PROT_READ},
+		{"[stack]", "/tmp/perf-3.map", "[JIT] tid 3", DSO_ANON, PROT_EXEC},
+		{"/SYSV00000000", "/SYSV00000000", "SYSV00000000", DSO_ANON, PROT_READ},
+		{"[vdso]", "[vdso]", "[vdso]", DSO_VDSO, PROT_EXEC},
+		{"[vsyscall]", "[vsyscall]", "[vsyscall]", DSO_USER, PROT_EXEC},
+		{"/memfd:x (deleted)", "/memfd:x (deleted)", "memfd:x (deleted)", DSO_USER, PROT_EXEC},
+		{"//toolong", "//toolong", "toolong", DSO_USER, PROT_EXEC},
+		{"anon_inode:[io_uring]", "anon_inode:[io_uring]", "anon_inode:[io_uring]", DSO_USER,
+		 PROT_READ},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sym *sym = start();
+		struct location location;
+
+		mmap2(sym, cases[i].name,
+		      (struct mmap_args){
+			      .pid = 3, .start = 0x1000, .len = 0x1000, .prot = cases[i].prot});
+		sym_resolve_map(sym, sym_task(sym, 3, 3), PERF_RECORD_MISC_USER, 0x1000, &location);
+		assert_non_null(location.dso);
+		assert_string_equal(location.dso->name, cases[i].dso);
+		assert_string_equal(location.dso->short_name, cases[i].short_name);
+		assert_int_equal(location.dso->kind, cases[i].kind);
+		sym_free(sym);
+	}
+}
+
+static void names_of_modules(void **state)
+{
+	static const struct {
+		const char *path, *name;
+		bool is_module, is_compressed;
+	} cases[] = {
+		{"/lib/modules/6.1/kernel/fs/ext4/ext4.ko", "[ext4]", true, false},
+		{"/lib/modules/6.1/snd-hda-intel.ko.xz", "[snd_hda_intel]", true, true},
+		{"/x/a.ko.gz", "[a]", true, true},
+		{"/x/a.b.ko.zst", "[a.b]", true, true},
+		{"[ext4]", "[ext4]", true, false},
+		{"[a-b.ko]", "[a-b.ko]", true, false},
+		{"[kernel.kallsyms]", "[kernel.kallsyms]", false, false},
+		{"[guest.kernel.kallsyms.5]", "[guest.kernel.kallsyms.5]", false, false},
+		{"/boot/vmlinux-6.1", "vmlinux_6.1", false, false},
+		{"/x/plain-name", "plain-name", false, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct module_name name;
+
+		module_name_parse(&name, cases[i].path);
+		assert_string_equal(name.name, cases[i].name);
+		assert_int_equal(name.is_module, cases[i].is_module);
+		assert_int_equal(name.is_compressed, cases[i].is_compressed);
+	}
+}
+
+// A root with /proc/kallsyms; the caller removes it.
+static void make_root(char root[64], const char *kallsyms)
+{
+	char path[128];
+
+	snprintf(root, 64, "/tmp/sonde-sym-test-XXXXXX");
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/proc", root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
+	assert_int_equal(file_write(path, kallsyms, strlen(kallsyms)), 0);
+}
+
+static void remove_root(const char *root)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/proc/kallsyms", root);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/proc", root);
+	rmdir(path);
+	rmdir(root);
+}
+
+static void kernel_of_kallsyms(void **state)
+{
+	struct location location;
+	struct sym *sym;
+	char root[64];
+
+	make_root(root, "ffffffff82000000 T _text\n"
+			"ffffffff82000100 t __do_thing\n"
+			"ffffffff82000100 T do_thing\n"
+			"ffffffff82000200 r not_code\n"
+			"ffffffff82001000 T last\n"
+			"ffffffffc0000000 t module_init\t[ext4]\n"
+			"ffffffffc0000100 t module_run\t[ext4]\n"
+			"ffffffffc0100000 t other\t[unknown]\n");
+	sym_new(&sym, &(const struct sym_options){.root = root, .no_cache_dir = true});
+	// Recorded at another place than where the kernel is now.
+	mmap2(sym, "[kernel.kallsyms]_text",
+	      (struct mmap_args){.pid = UINT32_MAX,
+				 .start = 0xffffffff81000000,
+				 .len = 0x1000000,
+				 .pgoff = 0xffffffff81000000,
+				 .misc = PERF_RECORD_MISC_KERNEL});
+	mmap2(sym, "/lib/modules/6.1/ext4.ko",
+	      (struct mmap_args){.pid = UINT32_MAX,
+				 .start = 0xffffffffc0000000,
+				 .len = 0x1000,
+				 .misc = PERF_RECORD_MISC_KERNEL});
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000110,
+		    &location);
+	assert_string_equal(location.dso->name, "[kernel.kallsyms]");
+	assert_int_equal(location.level, 'k');
+	assert_string_equal(location.sym->name, "do_thing");
+	assert_int_equal(location.addr - location.sym->start, 0x10);
+	assert_int_equal(location.dso->origin, 'k');
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000104,
+		    &location);
+	assert_string_equal(location.dso->short_name, "[ext4]");
+	assert_int_equal(location.dso->kind, DSO_MODULE);
+	assert_string_equal(location.sym->name, "module_run");
+	assert_int_equal(location.addr, 0x104);
+	// A guess that was wrong is put right.
+	sym_resolve_guess(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0xffffffff81000000,
+			  &location);
+	assert_string_equal(location.sym->name, "_text");
+	sym_free(sym);
+	remove_root(root);
+}
+
+static void another_kernel_is_refused(void **state)
+{
+	struct location location;
+	struct sym *sym;
+	char root[64];
+
+	make_root(root, "ffffffff81000000 T _text\n");
+	sym_new(&sym, &(const struct sym_options){
+			      .root = root, .no_cache_dir = true, .other_machine = true});
+	mmap2(sym, "[kernel.kallsyms]_text",
+	      (struct mmap_args){.pid = UINT32_MAX,
+				 .start = 0xffffffff81000000,
+				 .len = 0x1000000,
+				 .pgoff = 0xffffffff81000000,
+				 .misc = PERF_RECORD_MISC_KERNEL});
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000,
+		    &location);
+	assert_string_equal(location.dso->name, "[kernel.kallsyms]");
+	assert_null(location.sym);
+	assert_non_null(location.dso->note);
+	sym_free(sym);
+	remove_root(root);
+}
+
+static void hidden_addresses_are_said(void **state)
+{
+	struct location location;
+	struct sym *sym;
+	char root[64];
+
+	make_root(root, "0000000000000000 T _text\n0000000000000000 T _etext\n");
+	sym_new(&sym, &(const struct sym_options){.root = root, .no_cache_dir = true});
+	mmap2(sym, "[kernel.kallsyms]_text",
+	      (struct mmap_args){.pid = UINT32_MAX,
+				 .start = 0xffffffff81000000,
+				 .len = 0x1000000,
+				 .misc = PERF_RECORD_MISC_KERNEL});
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000,
+		    &location);
+	assert_null(location.sym);
+	assert_non_null(strstr(location.dso->note, "kptr_restrict"));
+	sym_free(sym);
+	remove_root(root);
+}
+
+static void bpf_programs_come_and_go(void **state)
+{
+	_Alignas(8) char bytes[128] = {0};
+	struct record_ksymbol *record = (void *)bytes;
+	struct sym *sym = start();
+	struct location location;
+
+	record->header.type = PERF_RECORD_KSYMBOL;
+	record->addr = 0xffffffffa0000000;
+	record->len = 0x100;
+	record->ksym_type = PERF_RECORD_KSYMBOL_TYPE_BPF;
+	strcpy(record->name, "bpf_prog_1234_x");
+	give(sym, &record->header, sizeof(*record) + 16);
+	sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000010, &location);
+	assert_string_equal(location.sym->name, "bpf_prog_1234_x");
+	assert_int_equal(location.addr - location.sym->start, 0x10);
+	assert_int_equal(location.dso->kind, DSO_BPF);
+	record->flags = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
+	give(sym, &record->header, sizeof(*record) + 16);
+	sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000010, &location);
+	assert_null(location.dso);
+	sym_free(sym);
+}
+
+static void own_symbols(void **state)
+{
+	static const char name[] = "/proc/self/exe";
+	struct location location;
+	struct sym *sym;
+	char path[256] = {0};
+	uint64_t load;
+
+	assert_true(readlink(name, path, sizeof(path) - 1) > 0);
+	sym_new(&sym, &(const struct sym_options){.no_cache_dir = true});
+	// The distance between a function's address and its place in the file, from the file itself.
+	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
+	const struct symbol *symbol = dso_find_symbol_by_name(
+		sym, sym_task(sym, 1, 1)->space->maps.v[0]->dso, "own_symbols");
+	assert_non_null(symbol);
+	load = 0x10000000 + symbol->start;
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, load + 1, &location);
+	assert_string_equal(location.sym->name, "own_symbols");
+	assert_int_equal(location.addr - location.sym->start, 1);
+	sym_free(sym);
+}
+
+static void another_build_id_is_refused(void **state)
+{
+	static const uint8_t id[20] = {1, 2, 3};
+	struct location location;
+	char path[256] = {0};
+	struct sym *sym;
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	sym_new(&sym, &(const struct sym_options){.no_cache_dir = true});
+	sym_build_id(sym, path, PERF_RECORD_MISC_USER, id, sizeof(id));
+	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0x10002000, &location);
+	assert_null(location.sym);
+	assert_non_null(strstr(location.dso->note, "build-id"));
+	sym_free(sym);
+}
+
+static void malformed_records_change_nothing(void **state)
+{
+	struct sym *sym = start();
+	struct perf_event_header header = {.type = PERF_RECORD_MMAP2, .size = 16};
+	size_t tasks = sym->tasks.n;
+
+	assert_true(sym_record(sym, &header, 0) < 0);
+	assert_int_equal(sym->tasks.n, tasks);
+	sym_free(sym);
+}
+
+RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps),
+	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
+	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused),
+	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go), TEST(own_symbols),
+	  TEST(another_build_id_is_refused), TEST(malformed_records_change_nothing))
