@@ -11,6 +11,7 @@ const row = Number(box.dataset.row), rows = Number(box.dataset.rows);
 const total = Number(box.dataset.total), inverted = box.dataset.inverted === "1";
 const standalone = page === document.documentElement;
 const slack = total * 1e-9;
+const height = Number(page.getAttribute("height"));
 
 const frames = Array.from(box.children, function (g, id) {
 	const rect = g.querySelector("rect"), title = g.querySelector("title").textContent;
@@ -46,8 +47,23 @@ function button(id, text, attributes, action) {
 			action();
 		}
 	});
-	page.appendChild(b);
+	topBar.appendChild(b);
 	return b;
+}
+
+// Bars that stay in sight when the picture is taller than the window.
+function bar(y, height, content) {
+	const g = element("g", {class: "bar"});
+	g.appendChild(element("rect", {class: "page", y: y, width: "100%", height: height}));
+	content.forEach(function (e) { if (e) g.appendChild(e); });
+	page.appendChild(g);
+	return g;
+}
+
+function place() {
+	const below = window.scrollY + window.innerHeight - height;
+	topBar.setAttribute("transform", "translate(0," + Math.max(0, window.scrollY) + ")");
+	bottomBar.setAttribute("transform", "translate(0," + Math.min(0, below) + ")");
 }
 
 function percent(part) {
@@ -220,7 +236,7 @@ function askSearch() {
 		}
 	});
 	form.appendChild(input);
-	page.appendChild(form);
+	topBar.appendChild(form);
 	input.focus();
 	input.select();
 }
@@ -231,6 +247,8 @@ function toggleCase() {
 	remember(false);
 }
 
+const topBar = bar(0, 34, Array.from(page.querySelectorAll(":scope > .big")));
+const bottomBar = bar(height - 30, 30, [details, matched, page.querySelector("#legend")]);
 const reset = button("reset", "Reset zoom", {x: 10}, function () { zoomTo(root); });
 const search = button("search", "Search", {x: "100%", dx: -34, "text-anchor": "end"}, askSearch);
 const ignoreCase = button("ignorecase", "ic", {x: "100%", dx: -10, "text-anchor": "end"}, toggleCase);
@@ -277,16 +295,19 @@ window.addEventListener("keydown", function (e) {
 if (standalone) {
 	page.removeAttribute("viewBox");
 	page.setAttribute("width", "100%");
-	const fit = function () {
-		box.setAttribute("width", Math.max(80, page.getBoundingClientRect().width - 20));
-		layout();
-	};
 	const probe = element("text", {}, "0123456789");
 	box.appendChild(probe);
 	characterWidth = probe.getComputedTextLength() / 10 || characterWidth;
 	probe.remove();
 	box.setAttribute("width", Math.max(80, page.getBoundingClientRect().width - 20));
-	window.addEventListener("resize", fit);
+	box.style.width = "calc(100% - 20px)";
+	window.addEventListener("resize", layout);
+	window.addEventListener("load", layout); // scroll bars have come
+	window.addEventListener("resize", place);
+	window.addEventListener("scroll", place);
+	if (!inverted)
+		window.scrollTo(0, height);
+	place();
 	window.addEventListener("popstate", restore);
 	window.addEventListener("hashchange", restore);
 }
