@@ -7,10 +7,6 @@
 #include <ctype.h>
 #include <stdio.h>
 
-// libtraceevent parses by recursion; no real print fmt comes near these.
-#define FORMAT_MAX_BYTES 65536
-#define FORMAT_MAX_NESTING 4096
-
 struct tracepoints *tracepoints_new(const struct tp_options *options)
 {
 	struct tracepoints *all = NEW(struct tracepoints);
@@ -49,54 +45,6 @@ void tracepoints_free(struct tracepoints *all)
 static uint64_t name_key(const char *system, const char *name)
 {
 	return hash_mix(hash_bytes(system, strlen(system)), hash_bytes(name, strlen(name)));
-}
-
-// Does the text have a field of this name?
-static bool names_field(struct str fields, struct str name)
-{
-	const char *at = fields.p, *end = fields.p + fields.n;
-
-	// "field:TYPE NAME[...];"
-	while (at < end && (at = memmem(at, (size_t)(end - at), name.p, name.n))) {
-		const char *after = at + name.n;
-
-		if (at > fields.p && !isalnum((unsigned char)at[-1]) && at[-1] != '_' &&
-		    after < end && (*after == ';' || *after == '['))
-			return true;
-		at++;
-	}
-	return false;
-}
-
-// libtraceevent dereferences fields that it did not find, and recurses as deep as the text tells it to.
-static bool is_safe_print_fmt(struct str fields, struct str fmt)
-{
-	size_t nesting = 0;
-	bool quoted = false;
-
-	if (fmt.n > FORMAT_MAX_BYTES)
-		return false;
-	for (size_t i = 0; i < fmt.n; i++) {
-		size_t n = 0;
-
-		if (fmt.p[i] == '"' && fmt.p[i - 1] != '\\')
-			quoted = !quoted;
-		if (quoted)
-			continue;
-		if (strchr("(!~?-+", fmt.p[i]) && ++nesting > FORMAT_MAX_NESTING)
-			return false;
-		if (fmt.p[i] != '-' || i + 1 >= fmt.n || fmt.p[i + 1] != '>')
-			continue;
-		i += 2;
-		while (i < fmt.n && isspace((unsigned char)fmt.p[i]))
-			i++;
-		while (i + n < fmt.n && (isalnum((unsigned char)fmt.p[i + n]) || fmt.p[i + n] == '_'))
-			n++;
-		if (!n || !names_field(fields, (struct str){fmt.p + i, n}))
-			return false;
-		i += n - 1;
-	}
-	return true;
 }
 
 static bool is_code_address(const char *name)
@@ -179,26 +127,6 @@ static void add_event(struct tracepoints *all, struct tep_event *event, bool fai
 		*first = (uintptr_t)tp;
 }
 
-// The number behind "ID:" at the start of a line.
-static int find_id(struct str format, uint32_t *ret)
-{
-	struct str rest = format;
-
-	while (rest.p) {
-		struct str line = str_cut(&rest, '\n');
-		uint64_t id;
-
-		if (!str_starts(line, "ID:"))
-			continue;
-		line = str_trim((struct str){line.p + 3, line.n - 3});
-		if (num_parse_u64(line, &id) < 0 || id > INT32_MAX)
-			return -EINVAL;
-		*ret = (uint32_t)id;
-		return 0;
-	}
-	return -EINVAL;
-}
-
 #ifdef __has_feature // clang
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -215,28 +143,26 @@ const char *__lsan_default_suppressions(void)
 
 int tracepoints_add(struct tracepoints *all, const char *system, struct str format)
 {
-	auto_free char *text = str_dup(format); // with a NUL behind it
+	auto_free char *text = xcalloc(1, format.n + 16); // room to replace the print fmt
 	struct str fields = format, fmt = {0};
-	const char *print = format.n ? memmem(format.p, format.n, "print fmt:", 10) : NULL;
+	const char *print = format.p ? memmem(format.p, format.n, "print fmt:", 10) : NULL;
 	struct tep_event *event;
-	struct tracepoint *known;
 	bool failed = false;
-	uint32_t id;
+	uint32_t id = 0;
 
-	// NUL bytes end what libtraceevent sees of a text
-	if (!format.n || memchr(format.p, 0, format.n) || find_id(format, &id) < 0)
-		return fail(EINVAL, "the format of a tracepoint of %s has no ID", system);
-	known = tracepoints_by_id(all, id);
-	if (known)
-		return 0;
+	if (format.n)
+		memcpy(text, format.p, format.n);
 	if (print) {
 		fields.n = (size_t)(print - format.p);
 		fmt = (struct str){print, format.n - fields.n};
 	}
-	if (fields.n > FORMAT_MAX_BYTES)
-		return fail(EINVAL, "the format of tracepoint %u of %s is too long", id, system);
-	if (!is_safe_print_fmt(fields, fmt)) {
-		strcpy(text + fields.n, "print fmt: \"\"\n");
+	// NUL bytes end what libtraceevent sees of a text
+	if (!format.n || memchr(format.p, 0, format.n) || !tp_check_fields(fields, &id))
+		return fail(EINVAL, "the format of a tracepoint of %s can't be parsed", system);
+	if (tracepoints_by_id(all, id))
+		return 0;
+	if (!tp_check_print_fmt(fields, fmt)) {
+		memcpy(text + fields.n, "print fmt: \"\"\n", 15);
 		failed = true;
 	}
 	tep_parse_event(all->tep, text, strlen(text), system);
@@ -251,19 +177,8 @@ int tracepoints_add(struct tracepoints *all, const char *system, struct str form
 	return 0;
 }
 
-int tracepoints_add_kallsyms(struct tracepoints *all, struct str text)
-{
-	auto_free char *copy = str_dup(text);
-
-	if (tep_parse_kallsyms(all->tep, copy) < 0)
-		return fail(EINVAL, "the kernel symbols of the tracing data can't be parsed");
-	all->has_kallsyms = true;
-	return 0;
-}
-
 int tracepoints_add_printk(struct tracepoints *all, struct str text)
 {
-	auto_free char *copy = str_dup(text);
 	struct str rest = text;
 
 	// "0xffffffff8a0b1234 : "text\n"", kept without quotes and the last \n
@@ -272,31 +187,32 @@ int tracepoints_add_printk(struct tracepoints *all, struct str text)
 		struct str address = str_trim(str_cut(&line, ':'));
 		uint64_t value;
 
-		if (!line.n || num_parse_hex(address, &value) < 0)
+		if (line.n < 5 || num_parse_hex(address, &value) < 0)
 			continue;
 		line.p++; // the space
 		line.n--;
-		if (line.n && line.p[0] == '"') {
+		if (line.p[0] == '"' && line.p[line.n - 1] == '"') {
+			auto_free char *quoted = str_dup(line);
+
+			// for binary printk events, which libtraceevent prints
+			tep_register_print_string(all->tep, quoted, value);
 			line.p++;
-			line.n--;
+			line.n -= 2;
 		}
-		if (line.n && line.p[line.n - 1] == '"')
-			line.n--;
 		if (line.n >= 2 && line.p[line.n - 2] == '\\' && line.p[line.n - 1] == 'n')
 			line.n -= 2;
 		map_set_ptr(&all->printk, value, arena_strdup(&all->arena, line));
 	}
-	if (tep_parse_printk_formats(all->tep, copy) < 0)
-		return fail(EINVAL, "the trace_printk formats of the tracing data can't be parsed");
+	return 0;
+}
+
+int tracepoints_add_kallsyms(struct tracepoints *all, struct str text)
+{
 	return 0;
 }
 
 int tracepoints_add_cmdlines(struct tracepoints *all, struct str text)
 {
-	auto_free char *copy = str_dup(text);
-
-	if (tep_parse_saved_cmdlines(all->tep, copy) < 0)
-		return fail(EINVAL, "the saved command names of the tracing data can't be parsed");
 	return 0;
 }
 

@@ -31,9 +31,12 @@ struct tracepoints *tracepoints_new(const struct tp_options *options);
 void tracepoints_free(struct tracepoints *all);
 // Parses one format file; -EINVAL with a sentence.
 int tracepoints_add(struct tracepoints *all, const char *system, struct str format);
-// Name tables for %pS, saved comms and trace_printk formats of a recording's tracing data.
-int tracepoints_add_kallsyms(struct tracepoints *all, struct str text);
+// The trace_printk formats of a recording's tracing data (lines of 0xADDRESS : "text\n"): a pointer that a print
+// shows as text is one of their addresses. 0.
 int tracepoints_add_printk(struct tracepoints *all, struct str text);
+// Its kernel symbols and saved command names: not used, as perf doesn't; addresses are resolved by the resolver
+// below, and no print fmt shows a command that is not in its fields. 0.
+int tracepoints_add_kallsyms(struct tracepoints *all, struct str text);
 int tracepoints_add_cmdlines(struct tracepoints *all, struct str text);
 struct tracepoint *tracepoints_by_id(const struct tracepoints *all, uint32_t id);
 struct tracepoint *tracepoints_by_name(const struct tracepoints *all, const char *system,

@@ -28,7 +28,6 @@ struct tracepoints {
 	struct arena arena;
 	struct tp_options options;
 	bool swapped;
-	bool has_kallsyms;
 	struct map by_id, by_name; // by_name: hash of system and name to the first with it
 	VEC(struct tracepoint *) list;
 	struct map printk; // address to text
@@ -49,6 +48,11 @@ uint64_t tp_read_number(const void *raw, uint32_t raw_size, uint64_t offset, uin
 			bool swapped);
 // The text at offset, to its NUL or the end of the data.
 struct str tp_text_at(const void *raw, uint32_t raw_size, uint32_t offset);
+
+// tracepoint_check.c: is the part before "print fmt:" well-formed, and what is its ID?
+bool tp_check_fields(struct str text, uint32_t *ret_id);
+// Is the print fmt one that libtraceevent can be given? `fields` is the part before.
+bool tp_check_print_fmt(struct str fields, struct str fmt);
 
 // tracepoint_print.c: makes tp->program, or leaves it NULL.
 void tp_compile(struct tracepoint *tp);

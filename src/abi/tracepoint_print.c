@@ -526,12 +526,8 @@ static void put_function(const struct run *r, const struct step *step)
 	uint64_t address = eval(r, step->number), start = 0;
 	const char *name = NULL, *module = NULL;
 
-	if (all->resolve) {
+	if (all->resolve)
 		name = all->resolve(all->resolve_arg, address, &start, &module);
-	} else if (all->has_kallsyms) {
-		name = tep_find_function(all->tep, address);
-		start = name ? tep_find_function_address(all->tep, address) : 0;
-	}
 	if (!name) {
 		out_text(r->out, "0x");
 		out_hex(r->out, address);
@@ -852,6 +848,7 @@ struct compiler {
 	struct out literal; // text since the last step
 	bool unknown;	    // something that is left to libtraceevent
 	bool hostile;	    // something that must not reach it
+	bool divides;	    // by what may be 0, which would kill it
 	unsigned depth;
 };
 
@@ -938,6 +935,8 @@ static const struct expr *binary(struct compiler *c, enum expr_kind kind, const 
 		e->value = left->kind == E_FIELD ? right->value : right->value & left->value;
 		return e;
 	}
+	if ((kind == E_DIVIDE || kind == E_REMAINDER) && (right->kind != E_CONST || !right->value))
+		c->divides = true;
 	e = new_expr(c, kind);
 	e->left = left;
 	e->right = right;
@@ -1033,16 +1032,6 @@ static const struct expr *compile_operator(struct compiler *c, const struct tep_
 	return constant(c, 0); // what libtraceevent can't calculate either
 }
 
-static const struct expr *compile_atom(struct compiler *c, const char *atom)
-{
-	uint64_t value = strtoull(atom, NULL, 0);
-
-	// The name of a symbol has its address, where symbols are known.
-	if (!value && !isdigit((unsigned char)atom[0]) && c->tp->all->has_kallsyms)
-		c->unknown = true;
-	return constant(c, value);
-}
-
 static const struct expr *dynamic_expr(struct compiler *c, const struct tep_print_arg *arg,
 				       enum expr_kind kind)
 {
@@ -1071,7 +1060,8 @@ static const struct expr *compile_number(struct compiler *c, const struct tep_pr
 	}
 	switch (arg->type) {
 	case TEP_PRINT_ATOM:
-		e = compile_atom(c, arg->atom.atom);
+		// names of symbols have no value: perf knows none here either
+		e = constant(c, strtoull(arg->atom.atom, NULL, 0));
 		break;
 	case TEP_PRINT_FIELD:
 		e = field_expr(c, find_tep_field(c, arg->field.field, arg->field.name));
@@ -1740,7 +1730,7 @@ void tp_compile(struct tracepoint *tp)
 		program->n = c.steps.n;
 		program->steps = arena_memdup(c.arena, c.steps.v, c.steps.n * sizeof(*c.steps.v));
 		tp->program = program;
-	} else if (c.hostile) {
+	} else if (c.hostile || c.divides) {
 		tp->failed = true;
 	}
 	vec_done(&c.steps);
