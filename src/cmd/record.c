@@ -416,13 +416,23 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 	return err;
 }
 
+static bool samples_kernel(const struct recorder *recorder)
+{
+	vec_each(struct opened_event, event, &recorder->opened.events)
+	{
+		if (!event->spec->attr.exclude_kernel && !event->system_wide)
+			return true;
+	}
+	return false;
+}
+
 static void tell_result(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
 
 	if (options->quiet)
 		return;
-	if (recorder->kernel_hidden)
+	if (recorder->kernel_hidden && samples_kernel(recorder))
 		warn("kernel addresses are hidden from this user: kernel symbols will be missing; sysctl "
 		     "kernel.kptr_restrict=0, or run as root");
 	collect_report(recorder);

@@ -273,36 +273,56 @@ int synth_all_processes(const struct synth *synth)
 	return each_pid(synth, "/proc", synth_process);
 }
 
-// The kernel's map: from its first text symbol to _etext, named after the symbol that tells by how much it was moved.
+// Reading all of kallsyms costs the kernel some 100 ms; what names the text's start stands in its first lines.
+#if defined(__x86_64__)
+enum { KALLSYMS_BYTES = 1 << 16 };
+// The kernel's image has one GiB, modules follow: Documentation/arch/x86/x86_64/mm.rst.
+static uint64_t end_of_text(uint64_t start)
+{
+	return (start | ((1ull << 30) - 1)) + 1;
+}
+#else
+enum { KALLSYMS_BYTES = LARGEST_PROC_FILE };
+static uint64_t end_of_text(uint64_t start)
+{
+	return 0;
+}
+#endif
+
+static size_t read_start(const char *root, const char *path, char *text, size_t size)
+{
+	auto_free char *full = text_dup_fmt("%s%s", root, path);
+	auto_close int fd = open(full, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
+	ssize_t got;
+
+	while (fd >= 0 && n < size && (got = read(fd, text + n, size - n)) > 0)
+		n += (size_t)got;
+	return n;
+}
+
+// The kernel's map: from its first text symbol to its end, named after the symbol that tells by how much it was moved.
 static int emit_kernel(const struct synth *synth, bool *ret_hidden)
 {
-	auto_free char *text = NULL;
-	uint64_t ref = 0, end = 0, start = 0;
+	auto_free char *text = xmalloc(KALLSYMS_BYTES);
+	uint64_t ref = 0, end = 0;
 	const char *ref_name = NULL;
-	struct str rest;
+	struct str rest = {text, read_start(synth->root, "/proc/kallsyms", text, KALLSYMS_BYTES)};
 	struct draft draft;
 	char name[64];
 
 	*ret_hidden = true;
-	if (file_read_at(synth->root, "/proc/kallsyms", LARGEST_PROC_FILE * 2ull, &text, NULL) < 0)
-		return 0;
-	rest = str_of(text);
-	while (rest.p && !(ref && end && start)) {
+	while (rest.p && !(ref_name && !strcmp(ref_name, "_text") && end)) {
 		struct str line = str_cut(&rest, '\n'), address = str_cut(&line, ' ');
 		uint64_t addr;
 
 		str_cut(&line, ' ');
 		if (num_parse_hex(address, &addr) || !addr)
 			continue;
-		if (str_is(line, "_text") && (!ref_name || strcmp(ref_name, "_text"))) {
+		if (str_is(line, "_text") || (!ref && str_is(line, "_stext"))) {
 			ref = addr;
-			ref_name = "_text";
-		} else if (str_is(line, "_stext")) {
-			start = addr;
-			if (!ref) {
-				ref = addr;
-				ref_name = "_stext";
-			}
+			ref_name = str_is(line, "_text") ? "_text" : "_stext";
+			end = end_of_text(ref);
 		} else if (str_is(line, "_etext")) {
 			end = addr;
 		}
