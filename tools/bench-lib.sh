@@ -63,7 +63,7 @@ bench_recording() {
 		*) echo "bench: no recording '$1'" >&2; return 1 ;;
 		esac
 		# shellcheck disable=SC2086,SC2046 # words are meant
-		perf record -q -m 4096 $bench_events -o "$bench_file.part" $(bench_build) \
+		perf record -q $bench_events -o "$bench_file.part" $(bench_build) \
 			> $bench_dir/record.log 2>&1
 		[ -s "$bench_file.part" ] || { cat $bench_dir/record.log >&2; return 1; }
 		mv "$bench_file.part" "$bench_file"

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A command: one const struct in src/cmd/NAME.c, called command_NAME. The start, the help, the man page,
+// the completion and the tests all read this struct; there is no other list of commands.
+#pragma once
+#include "base/opt.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+// The heading under which `sonde help` lists the command.
+enum command_family {
+	COMMAND_PERF,	 // perf has it too
+	COMMAND_LIVE,	 // live profilers
+	COMMAND_PICTURE, // draws
+	COMMAND_TOOL,	 // answers one question
+	COMMAND_SELF,	 // about sonde itself
+	COMMAND_FAMILIES
+};
+
+// An example in the help. tools/help-examples runs every one of them, see docs/howto-command.md.
+struct command_example {
+	const char *line;  // "sonde report -i FILE --sort comm"; NULL ends the list
+	const char *shows; // one sentence: what one learns from it
+	const char *test;  // shell text that the test runs in its place; NULL: the line itself
+};
+
+struct command {
+	const char *name;	 // as typed: "buildid-cache"
+	const char *summary;	 // one line for the overview, no full stop
+	const char *usage;	 // "sonde report [options] [FILE]"; several lines are split by \n
+	const char *description; // for the help and the man page; paragraphs are split by \n\n
+	const struct opt *opts;	 // ends with OPT_END; NULL: takes no options
+	size_t opts_size;	 // sizeof the struct that the options' offsets point into
+	const struct command_example *examples;
+	// Fills *ret with the i-th sub-command (a profiler for prof), false behind the last; NULL: none.
+	// For help, man and completion only; ret->run may stay NULL.
+	bool (*sub)(size_t i, struct command *ret);
+	enum command_family family;
+	bool hidden; // not in the overview
+	// argv[0] is the command's name. >= 0: the exit status; negative: fail(...) was called, main
+	// prints the sentence and exits with 255; -COMMAND_USAGE exits with 129; -EPIPE ends quietly.
+	int (*run)(int argc, char **argv);
+};
+
+// Wrong use of a command: return fail(COMMAND_USAGE, "..."). perf's exit status for it.
+enum { COMMAND_USAGE = 129 };
+
+extern const struct command *const commands[]; // by name, ends with NULL; made by src/registry.c
+
+// The command of that name or NULL; n commands are compared.
+const struct command *command_find(const char *name);
+// The sub-command of that name; false when there is none.
+bool command_find_sub(const struct command *command, const char *name, struct command *ret);
+
+// opt_parse with the command's table: the count of words left in argv[1..], or a negative value that run
+// returns as it is. -h printed the help (-ECANCELED); a wrong option left its sentence
+// (-COMMAND_USAGE). flags: enum opt_flags.
+int command_parse(const struct command *command, void *options, int argc, char **argv, int flags);

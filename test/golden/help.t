@@ -1,0 +1,20 @@
+# help, man page and completion of one command
+sonde help help
+sonde help --man help
+sonde help --man sonde | sed -n '1,/COMMANDS/p'
+sonde help --completion bash >script.bash
+bash -n script.bash
+cat >complete.bash <<'END'
+source ./script.bash
+try()
+{
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	_sonde "$1"
+	echo "$*: ${COMPREPLY[*]}"
+}
+try sonde vers
+try sonde --ver
+try sonde help --m
+try sonde help --man --e
+END
+bash complete.bash
