@@ -694,6 +694,8 @@ static int next_slow(struct recording *recording, struct record *ret)
 									   : p->unpacker.offset));
 			if (next_part(recording))
 				continue;
+			if (!recording->events.n)
+				recording_damage(recording, true, "it describes no events");
 			return stop(recording);
 		}
 		uint16_t header_size;

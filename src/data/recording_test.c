@@ -54,6 +54,7 @@ static const struct {
 	{"switches.data", 1, 42, 2, "cycles", NULL, false},
 	{"compressed.data", 1, 95, 8, "cycles:P", NULL, false},
 	{"compressed2.data", 1, 20, 7, "cycles:Pu", NULL, false},
+	{"tracepoints.data", 3, 17, 3, "sched:sched_process_exec", "host", false},
 	{"lost-samples.data", 3, 243, 191, "cycles:pp", "localhost", false},
 };
 
