@@ -8,6 +8,12 @@
 // cmocka.h comes after the four above
 #include <cmocka.h>
 #undef fail // that name is base/err.h's
+#undef fail_msg
+#define fail_msg(message, ...)                                                                     \
+	do {                                                                                       \
+		print_error("ERROR: " message "\n", ##__VA_ARGS__);                                \
+		_fail(__FILE__, __LINE__);                                                         \
+	} while (0)
 
 #define RUN_TESTS(...)                                                                             \
 	int main(void)                                                                             \

@@ -7,7 +7,6 @@
 #include "event/core/event_kind.h"
 #include "sys/tracefs.h"
 #include <dirent.h>
-#include <stdio.h>
 
 static bool is_glob(struct str s)
 {
@@ -153,53 +152,58 @@ static int take(struct event_parser *p, struct str head)
 	return is_glob(head) || is_glob(name) ? take_glob(p, &s, where) : take_exact(p, &s, where);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-static int not_hidden(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.' && (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN);
-}
+struct names {
+	struct arena arena;
+	VEC(const char *) v;
+};
 
-static void list_system(struct event_lister *lister, const struct tracefs *tracefs,
-			const char *system)
+static void gather(struct event_lister *lister, const struct tracefs *tracefs, const char *system,
+		   struct names *names)
 {
-	auto_free char *path = text_dup_fmt("%s/events/%s", tracefs->path, system);
-	struct dirent **entries;
-	int n = scandir(path, &entries, not_hidden, by_name);
+	DIR *dir = open_events(tracefs, system);
+	struct dirent *entry;
 
-	for (int i = 0; i < n; i++) {
-		auto_free char *id = text_dup_fmt("%s/%s/id", path, entries[i]->d_name);
-		char name[600];
-
-		snprintf(name, sizeof(name), "%s:%s", system, entries[i]->d_name);
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.' || entry->d_type == DT_REG)
+			continue;
+		auto_free char *id = text_dup_fmt("%s/events/%s/%s/id", tracefs->path, system,
+						  entry->d_name);
 		if (access(id, lister->all ? F_OK : R_OK) == 0)
-			lister->add(lister->arg, &(struct event_entry){.name = name,
-								       .label = "Tracepoint event"});
-		free(entries[i]);
+			vec_push(&names->v,
+				 arena_fmt(&names->arena, "%s:%s", system, entry->d_name));
 	}
-	if (n >= 0)
-		free(entries);
+	if (dir)
+		closedir(dir);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static int list(struct event_lister *lister)
 {
+	struct names names = {0};
 	struct tracefs *tracefs;
-	struct dirent **entries;
-	int err = event_tracefs(lister->specs, lister->ctx, &tracefs), n;
+	struct dirent *entry;
+	int err = event_tracefs(lister->specs, lister->ctx, &tracefs);
 
 	if (err < 0)
 		return err;
-	auto_free char *path = text_dup_fmt("%s/events", tracefs->path);
-	n = scandir(path, &entries, not_hidden, by_name);
-	if (n < 0)
-		return fail(errno, "%s: %s", path, strerror(errno));
-	for (int i = 0; i < n; i++) {
-		list_system(lister, tracefs, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
+	DIR *dir = open_events(tracefs, NULL);
+	if (!dir)
+		return fail(errno, "%s/events can't be read: %s", tracefs->path, strerror(errno));
+	while ((entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.' && entry->d_type != DT_REG)
+			gather(lister, tracefs, entry->d_name, &names);
+	closedir(dir);
+	if (names.v.n)
+		qsort(names.v.v, names.v.n, sizeof(*names.v.v), by_text);
+	for (size_t i = 0; i < names.v.n; i++)
+		lister->add(lister->arg, &(struct event_entry){.name = names.v.v[i],
+							       .label = "Tracepoint event"});
+	vec_done(&names.v);
+	arena_done(&names.arena);
 	return 0;
 }
 

@@ -168,8 +168,11 @@ static void add_hardware(struct doctor *d)
 	int err = try_event(&cycles, 0, -1);
 
 	if (err < 0) {
-		doctor_add(d, SECTION, "hardware counters", CHECK_MISSING, "%s", strerror(-err));
-		if (err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL)
+		bool absent = err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL;
+
+		doctor_add(d, SECTION, "hardware counters", CHECK_MISSING, "%s",
+			   absent ? "none" : strerror(-err));
+		if (absent)
 			doctor_why(d, NULL,
 				   "the processor or hypervisor lends no PMU, so cycles becomes cpu-clock; "
 				   "in a virtual machine the host must expose one (KVM: -cpu host,pmu=on)");

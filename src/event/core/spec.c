@@ -145,6 +145,9 @@ int event_fail(struct event_parser *p, int code, struct str where, const char *f
 	va_start(args, fmt);
 	vsnprintf(message, sizeof(message), fmt, args);
 	va_end(args);
+	for (char *c = message; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 127)
+			*c = '?';
 	put_caret(caret, sizeof(caret), p->text, p->n, where);
 	return fail(code, "event, column %zu: %s%s", (size_t)(where.p - p->text) + 1, message, caret);
 }
@@ -264,13 +267,10 @@ static int read_item_modifiers(struct event_parser *p, bool after_slash)
 		p->pos++;
 	else if (!after_slash)
 		return 0;
-	size_t from = p->pos;
 	text = event_until(p, ",/:{} \t\n");
-	if (!text.n && after_slash && p->text[from - 1] == '/')
+	// perf allows a ':' without modifiers, too.
+	if (!text.n && (p->pos == p->n || strchr(",{} \t\n}", p->text[p->pos]) || after_slash))
 		return 0;
-	if (!text.n)
-		return event_fail(p, EINVAL, event_where(p, MIN(from, p->n), 1),
-				  "a modifier should stand here (u k h G H p P S D W e I)");
 	err = event_read_modifiers(p, text, &mods);
 	if (err < 0)
 		return err;
