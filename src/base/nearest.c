@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/nearest.h"
 #include "base/alloc.h"
+#include "base/str.h"
 #include <string.h>
 
 enum { LONGEST = 127 };
@@ -39,13 +40,15 @@ unsigned edit_distance(const char *a, const char *b, unsigned limit)
 
 const char *nearest(const char *word, const char *const *candidates)
 {
-	unsigned limit = (unsigned)strlen(word) / 3 + 1, best = limit + 1;
+	unsigned limit = MAX(1u, ((unsigned)strlen(word) + 1) / 3), best = limit + 1;
 	const char *found = NULL;
 
 	for (; *candidates; candidates++) {
 		unsigned d = edit_distance(word, *candidates, limit);
 
-		if (d > limit && strlen(word) >= 3 && strstr(*candidates, word))
+		if (d > limit && strlen(word) >= 3 &&
+		    (strstr(*candidates, word) ||
+		     (strlen(*candidates) >= 3 && text_starts(word, *candidates))))
 			d = limit;
 		if (d < best) {
 			best = d;

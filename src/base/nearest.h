@@ -6,5 +6,5 @@
 // Edit distance with transpositions; stops counting above `limit`.
 unsigned edit_distance(const char *a, const char *b, unsigned limit);
 // The nearest of a NULL-terminated list, or NULL when none is near enough (a third of the word).
-// A candidate that starts with the word, or contains it, counts as near.
+// A candidate that contains the word, or that the word starts with, counts as near.
 const char *nearest(const char *word, const char *const *candidates);

@@ -105,6 +105,8 @@ static void suggestions(void **state)
 	assert_string_equal(nearest("reprot", words), "report");
 	assert_string_equal(nearest("scrip", words), "script");
 	assert_null(nearest("zzzz", words));
+	assert_null(nearest("foo", words));
+	assert_string_equal(nearest("cpu-clock-ticks", words), "cpu-clock");
 	assert_int_equal(edit_distance("ab", "ba", 9), 1);
 	assert_int_equal(edit_distance("kitten", "sitting", 9), 3);
 	assert_true(edit_distance("aaaaaaaa", "bbbbbbbb", 2) > 2);

@@ -344,12 +344,43 @@ static void warn_losses(const struct session *session)
 	}
 }
 
+// Names that are missing in the result, and why: the kernel's by itself, of the others the first stands for all.
+static void warn_symbols(const struct session *session)
+{
+	const struct recording_info *info = &session->recording->info;
+	const struct dso *example = NULL;
+	size_t others = 0;
+
+	for (size_t i = 0; i < session->sym->dsos.n; i++) {
+		const struct dso *dso = session->sym->dsos.v[i];
+
+		if (dso->state != DSO_NO_SYMBOLS || !dso->note)
+			continue;
+		if (dso->kind == DSO_KERNEL) {
+			warn("kernel addresses have no names: %s%s%s", dso->note,
+			     session->sym->options.other_machine && info->os_release
+				     ? "; it was recorded under Linux "
+				     : "",
+			     session->sym->options.other_machine && info->os_release ? info->os_release
+										     : "");
+		} else {
+			others++;
+			if (!example)
+				example = dso;
+		}
+	}
+	if (others)
+		warn("%zu file%s no symbols here, such as %s: %s", others, others == 1 ? " has" : "s have",
+		     example->short_name, example->note);
+}
+
 int session_warn(const struct session *session)
 {
 	const struct session_stats *stats = &session->stats;
 	const struct recording *recording = session->recording;
 
 	warn_losses(session);
+	warn_symbols(session);
 	if (stats->lost_events + stats->lost_samples)
 		warn("%s lacks what was lost: record with a larger buffer (-m), fewer events or a lower rate (-F)",
 		     recording->path);
