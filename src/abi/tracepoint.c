@@ -3,7 +3,6 @@
 #include "abi/tracepoint_impl.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include <byteswap.h>
 #include <ctype.h>
 #include <stdio.h>
 
@@ -298,33 +297,6 @@ struct tp_field *tp_find_field(const struct tracepoint *tp, const struct tep_for
 		if (tp->tep_fields[i] == field)
 			return &tp->fields[i];
 	return NULL;
-}
-
-uint64_t tp_read_number(const void *raw, uint32_t raw_size, uint64_t offset, uint32_t size,
-			bool swapped)
-{
-	const uint8_t *p = (const uint8_t *)raw + offset;
-	uint16_t v2;
-	uint32_t v4;
-	uint64_t v8;
-
-	if (offset > raw_size || size > raw_size - offset)
-		return 0;
-	switch (size) {
-	case 1:
-		return *p;
-	case 2:
-		memcpy(&v2, p, 2);
-		return swapped ? bswap_16(v2) : v2;
-	case 4:
-		memcpy(&v4, p, 4);
-		return swapped ? bswap_32(v4) : v4;
-	case 8:
-		memcpy(&v8, p, 8);
-		return swapped ? bswap_64(v8) : v8;
-	default:
-		return 0;
-	}
 }
 
 uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_size)

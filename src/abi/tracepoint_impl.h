@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include <byteswap.h>
 #include <traceevent/event-parse.h>
 
 struct tp_program;
@@ -44,8 +45,32 @@ struct tp_extent {
 };
 struct tp_extent tp_dynamic_extent(const struct tp_field *field, const void *raw, uint32_t raw_size);
 // Number of 1, 2, 4 or 8 bytes, not sign-extended; 0 for other sizes or outside of the data.
-uint64_t tp_read_number(const void *raw, uint32_t raw_size, uint64_t offset, uint32_t size,
-			bool swapped);
+static inline uint64_t tp_read_number(const void *raw, uint32_t raw_size, uint64_t offset,
+				      uint32_t size, bool swapped)
+{
+	const uint8_t *p = (const uint8_t *)raw + offset;
+	uint16_t v2;
+	uint32_t v4;
+	uint64_t v8;
+
+	if (offset > raw_size || size > raw_size - offset)
+		return 0;
+	switch (size) {
+	case 1:
+		return *p;
+	case 2:
+		memcpy(&v2, p, 2);
+		return swapped ? bswap_16(v2) : v2;
+	case 4:
+		memcpy(&v4, p, 4);
+		return swapped ? bswap_32(v4) : v4;
+	case 8:
+		memcpy(&v8, p, 8);
+		return swapped ? bswap_64(v8) : v8;
+	default:
+		return 0;
+	}
+}
 // The text at offset, to its NUL or the end of the data.
 struct str tp_text_at(const void *raw, uint32_t raw_size, uint32_t offset);
 

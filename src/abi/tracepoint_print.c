@@ -81,6 +81,7 @@ struct text {
 	enum text_kind kind;
 	uint16_t offset, size;
 	uint32_t n_names;
+	bool all_known; // of T_FLAGS: no name stands for none
 	struct str text; // T_CONST; delimiter of T_FLAGS
 	const struct tp_field *field;
 	const struct expr *number, *item_size;
@@ -149,8 +150,6 @@ static inline uint64_t field_value(const struct run *r, uint64_t offset, uint32_
 	return tp_read_number(r->raw, r->size, offset, size, r->tp->all->swapped);
 }
 
-static uint64_t eval(const struct run *r, const struct expr *e);
-
 static uint64_t operate(enum expr_kind kind, uint64_t a, uint64_t b)
 {
 	switch (kind) {
@@ -197,7 +196,16 @@ static uint64_t operate(enum expr_kind kind, uint64_t a, uint64_t b)
 	}
 }
 
-static uint64_t eval(const struct run *r, const struct expr *e)
+static uint64_t eval_slow(const struct run *r, const struct expr *e);
+
+static inline uint64_t eval(const struct run *r, const struct expr *e)
+{
+	if (__builtin_expect(e->kind == E_FIELD, 1))
+		return field_value(r, e->offset, e->size);
+	return eval_slow(r, e);
+}
+
+static uint64_t eval_slow(const struct run *r, const struct expr *e)
 {
 	struct tp_extent at;
 
@@ -251,6 +259,8 @@ static void put_flags(const struct run *r, const struct step *step, int32_t leng
 	for (uint32_t i = 0; i < t->n_names; i++) {
 		const struct name_of *name = &t->names[i];
 
+		if (!value && t->all_known)
+			break;
 		// a name without a known value stands for none
 		if (!value && name->value < 0) {
 			put_str(r, step, length, name->text);
@@ -459,7 +469,7 @@ static void put_text(const struct run *r, const struct step *step, int32_t lengt
 
 // ==== printing numbers and pointers
 
-static uint64_t narrow(const struct step *step, uint64_t v)
+static inline uint64_t narrow(const struct step *step, uint64_t v)
 {
 	switch (step->size) {
 	case 1:
@@ -698,7 +708,7 @@ static void put_bytes(const struct run *r, const struct step *step, int32_t leng
 // ==== running
 
 // False when a NUL was printed: the text ends there, as it does for everyone who prints it with %s.
-static bool run_step(const struct run *r, const struct step *step)
+static inline bool run_step(const struct run *r, const struct step *step)
 {
 	int32_t length = -1;
 	const uint8_t *p;
@@ -714,9 +724,18 @@ static bool run_step(const struct run *r, const struct step *step)
 	case S_LITERAL:
 		out_str(r->out, step->literal);
 		break;
-	case S_DECIMAL:
-		out_i64(r->out, (int64_t)narrow(step, eval(r, step->number)));
+	case S_DECIMAL: {
+		v = narrow(step, eval(r, step->number));
+		char *at_end = out_room(r->out, 21);
+
+		if ((int64_t)v < 0) {
+			*at_end++ = '-';
+			v = 0 - v;
+			r->out->n++;
+		}
+		r->out->n += num_put_u64(at_end, v);
 		break;
+	}
 	case S_UNSIGNED:
 		out_u64(r->out, narrow(step, eval(r, step->number)));
 		break;
@@ -1123,8 +1142,10 @@ static void compile_names(struct compiler *c, struct text *t, const struct tep_p
 		n++;
 	names = arena_alloc(c->arena, n * sizeof(*names));
 	n = 0;
+	t->all_known = true;
 	for (; list; list = list->next) {
 		names[n].value = flag_value(list->value);
+		t->all_known &= names[n].value >= 0;
 		names[n++].text = str_of(list->str);
 	}
 	t->names = names;
