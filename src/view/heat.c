@@ -74,14 +74,17 @@ static void choose_times(struct heat *heat, const struct heat_options *options)
 	if (!heat->step_time) {
 		unsigned columns = options->columns ? options->columns : COLUMNS_DEFAULT;
 
-		heat->step_time = range > 0 ? range * (1 + 1e-9) / columns : 1;
+		heat->step_time = range > 0 ? range / columns : 1;
 	}
 	heat->start_time = heat->first_time;
 	if (options->align_columns)
 		heat->start_time = floor(heat->first_time / heat->step_time) * heat->step_time;
 	double columns = floor((heat->last_time - heat->start_time) / heat->step_time) + 1;
 	heat->columns = columns < CELLS_MAX ? (unsigned)columns : CELLS_MAX;
-	if (options->columns && !options->step_time)
+	// The last point lies on the edge of the last column.
+	if (!options->step_time && heat->columns > 1)
+		heat->columns = options->columns ? options->columns : COLUMNS_DEFAULT;
+	else if (!options->step_time && options->columns)
 		heat->columns = options->columns;
 }
 

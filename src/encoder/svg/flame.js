@@ -305,7 +305,9 @@ if (standalone) {
 	window.addEventListener("load", layout); // scroll bars have come
 	window.addEventListener("resize", place);
 	window.addEventListener("scroll", place);
-	if (!inverted)
+	// The stacks stand on the lower edge. Where there is no browser window around the page (a screenshot is taken)
+	// nobody could scroll back.
+	if (!inverted && window.outerHeight > window.innerHeight)
 		window.scrollTo(0, height);
 	place();
 	window.addEventListener("popstate", restore);
