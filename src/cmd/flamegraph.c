@@ -329,16 +329,26 @@ static int run(int argc, char **argv)
 	return err < 0 ? err : damaged;
 }
 
+#define STACKS "printf 'a;b 3\\na;c 1\\nidle;cpu_idle_[k] 9\\n' >stacks; "
+
 static const struct command_example examples[] = {
-	{"sonde flamegraph -- gzip -c FILE", "records the command and draws flame.svg", NULL},
-	{"sonde flamegraph -i perf.data -o flame.svg", "draws a recording", NULL},
-	{"perf script | sonde flamegraph > flame.svg", "draws what another tool printed", NULL},
+	{"sonde flamegraph -- gzip -c FILE", "records the command and draws flame.svg",
+	 "sonde record -q -o try.data -- true || exit 77; "
+	 "sonde flamegraph -- sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done' && test -s flame.svg"},
+	{"sonde flamegraph -i perf.data -o flame.svg", "draws a recording",
+	 "sonde flamegraph -i $T/data/singleprocess.data -o flame.svg && test -s flame.svg"},
+	{"perf script | sonde flamegraph > flame.svg", "draws what another tool printed",
+	 "printf 'a 1 1.0: 1 c: \\n\\t401000 f (/x)\\n\\n' | sonde flamegraph > flame.svg"},
 	{"sonde flamegraph --folded | grep -v cpu_idle | sonde flamegraph > busy.svg",
-	 "edits the stacks as text before they are drawn", NULL},
-	{"sonde flamegraph --exclude cpu_idle --per-pid > busy.svg", "the same without the detour, by process", NULL},
-	{"sonde flamegraph --diff before.data after.data > diff.svg", "where the second takes more (red) or less (blue)", NULL},
-	{"sonde flamegraph --reverse --inverted > callers.svg", "who calls the hot functions", NULL},
-	{0},
+	 "edits the stacks as text before they are drawn",
+	 STACKS "sonde flamegraph --folded stacks | grep -v cpu_idle | sonde flamegraph > busy.svg"},
+	{"sonde flamegraph --exclude cpu_idle --per-pid > busy.svg", "the same without the detour, by process",
+	 STACKS "sonde flamegraph --exclude cpu_idle --per-pid stacks > busy.svg"},
+	{"sonde flamegraph --diff before.data after.data > diff.svg", "where the second takes more (red) or less (blue)",
+	 STACKS "sonde flamegraph --diff stacks stacks > diff.svg"},
+	{"sonde flamegraph --reverse --inverted > callers.svg", "who calls the hot functions",
+	 STACKS "sonde flamegraph --reverse --inverted < stacks > callers.svg"},
+	{.line = NULL},
 };
 
 const struct command command_flamegraph = {

@@ -250,13 +250,17 @@ static int run(int argc, char **argv)
 }
 
 static const struct command_example examples[] = {
-	{"sonde heatmap -i perf.data -o heat.svg", "when in each second samples fell: idle gaps, bursts, timers", NULL},
+	{"sonde heatmap -i perf.data -o heat.svg", "when in each second samples fell: idle gaps, bursts, timers",
+	 "sonde heatmap -i $T/data/singleprocess.data -o heat.svg && test -s heat.svg"},
 	{"sonde heatmap -i perf.data --from-event block:block_rq_issue --to-event block:block_rq_complete --key dev,sector",
-	 "the latency of disk I/O over time", NULL},
-	{"sonde heatmap -i perf.data -e block:block_rq_issue --value bytes --log", "sizes of disk I/O over time", NULL},
+	 "the latency of disk I/O over time",
+	 "sonde heatmap -i $T/data/tracepoints.data --from-event 'sched:*' --to-event 'sched:*' >heat.svg"},
+	{"sonde heatmap -i perf.data -e block:block_rq_issue --value bytes --log", "sizes of disk I/O over time",
+	 "sonde heatmap -i $T/data/tracepoints.data --value cpu >heat.svg"},
 	{"awk '{ print $1, $5 }' trace.txt | sonde heatmap --unitstime us --unitslat us --maxlat 20000 > heat.svg",
-	 "any times and values", NULL},
-	{0},
+	 "any times and values",
+	 "seq 1 100 | awk '{ print $1 * 10000, $1 * $1 }' | sonde heatmap --unitstime us --unitslat us --maxlat 20000 > heat.svg"},
+	{.line = NULL},
 };
 
 const struct command command_heatmap = {
