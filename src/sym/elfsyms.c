@@ -125,6 +125,7 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 
 	if (!walk_start(&walk, &dso->symtab->names, symbols, runtime, section))
 		return 0;
+	vec_reserve(&dso->symtab->symbols, walk.table.n);
 	while (walk_next(&walk, &symbol)) {
 		if (symbol.value - segment.vaddr < segment.memory_size ||
 		    elf_segment_of(&runtime->elf, symbol.value, &segment))

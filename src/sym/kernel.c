@@ -40,6 +40,7 @@ struct split {
 	const char *module; // "[ext4]", NULL in the kernel's
 	const struct mapping *map; // of the module, NULL: not known, its symbols are dropped
 	uint64_t delta;
+	struct symtab *all; // the kernel's own move to its start
 	size_t kernel_n;
 };
 
@@ -83,15 +84,17 @@ static void put_symbol(struct split *split, struct symbol *symbol)
 	split->module = NULL;
 	symbol->start -= split->delta;
 	symbol->end -= split->delta;
-	symtab_add(split->kernel->symtab, symbol);
-	split->kernel_n++;
+	split->all->symbols.v[split->kernel_n++] = *symbol;
 }
 
 static void read_symbols(struct symtab *all, char *text, size_t n, bool *ret_hidden)
 {
 	struct kallsyms_line line;
 
+	enum { COMMON_LINE = 48 };
+
 	*ret_hidden = true;
+	vec_reserve(&all->symbols, n / COMMON_LINE);
 	for (struct str rest = {text, n}; kallsyms_next(&rest, &line);) {
 		if (line.addr)
 			*ret_hidden = false;
@@ -149,10 +152,12 @@ static bool load_kallsyms(struct sym *sym, struct dso *dso, const char *path, ch
 		return false;
 	}
 	symtab_fix(&all, SYMTAB_KALLSYMS);
-	vec_reserve(&dso->symtab->symbols, all.symbols.n);
+	split.all = &all;
 	for (size_t i = 0; i < all.symbols.n; i++)
 		put_symbol(&split, &all.symbols.v[i]);
-	symtab_done(&all);
+	all.symbols.n = split.kernel_n;
+	vec_done(&dso->symtab->symbols);
+	memcpy(&dso->symtab->symbols, &all.symbols, sizeof(all.symbols));
 	dso_set_long_name(sym, dso, "[kernel.kallsyms]");
 	load_done(sym, dso, 'k', path);
 	fit_kernel_map(sym, dso);

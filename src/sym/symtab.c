@@ -29,36 +29,60 @@ void symtab_add(struct symtab *symtab, const struct symbol *symbol)
 }
 
 struct sort_key {
-	uint64_t start;
-	size_t index;
+	uint64_t start; // less the lowest
+	uint32_t index;
 };
 
-static int compare_keys(const void *a, const void *b)
+// By bytes from the lowest up; stable.
+static struct sort_key *sort_keys(struct sort_key *keys, struct sort_key *spare, size_t n,
+				  uint64_t highest)
 {
-	const struct sort_key *x = a, *y = b;
+	enum { BITS = 11, BUCKETS = 1 << BITS };
+	uint32_t counts[BUCKETS];
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->index < y->index ? -1 : 1;
+	for (unsigned shift = 0; shift < 64 && highest >> shift; shift += BITS) {
+		struct sort_key *from = keys;
+		uint32_t at = 0;
+
+		memset(counts, 0, sizeof(counts));
+		for (size_t i = 0; i < n; i++)
+			counts[from[i].start >> shift & (BUCKETS - 1)]++;
+		for (unsigned b = 0; b < BUCKETS; b++) {
+			uint32_t here = counts[b];
+
+			counts[b] = at;
+			at += here;
+		}
+		for (size_t i = 0; i < n; i++)
+			spare[counts[from[i].start >> shift & (BUCKETS - 1)]++] = from[i];
+		keys = spare;
+		spare = from;
+	}
+	return keys;
 }
 
 void symtab_sort(struct symtab *symtab)
 {
 	struct symbol *old = symtab->symbols.v, *sorted;
+	uint64_t lowest = UINT64_MAX, highest = 0;
 	size_t n = symtab->symbols.n, i;
-	struct sort_key *keys;
+	struct sort_key *keys, *in_order;
 
 	for (i = 1; i < n && old[i - 1].start <= old[i].start; i++)
 		;
-	if (i >= n)
+	if (i >= n || n > UINT32_MAX)
 		return;
-	keys = xreallocarray(NULL, n, sizeof(*keys));
+	for (i = 0; i < n; i++) {
+		lowest = MIN(lowest, old[i].start);
+		highest = MAX(highest, old[i].start);
+	}
+	keys = xreallocarray(NULL, n, 2 * sizeof(*keys));
 	for (i = 0; i < n; i++)
-		keys[i] = (struct sort_key){old[i].start, i};
-	qsort(keys, n, sizeof(*keys), compare_keys);
+		keys[i] = (struct sort_key){old[i].start - lowest, (uint32_t)i};
+	in_order = sort_keys(keys, keys + n, n, highest - lowest);
 	sorted = xreallocarray(NULL, n, sizeof(*sorted));
 	for (i = 0; i < n; i++)
-		sorted[i] = old[keys[i].index];
+		sorted[i] = old[in_order[i].index];
 	free(keys);
 	free(old);
 	symtab->symbols.v = sorted;

@@ -159,6 +159,7 @@ static void learn_build_id(const struct sym *sym, struct dso *dso)
 struct choice {
 	struct elf_source symbols, runtime;
 	bool has_symbols, has_runtime;
+	bool is_both; // symbols is the runtime file as well
 	char refused[PATH_MAX]; // the last file with another build-id
 	bool own_exists;
 };
@@ -183,9 +184,8 @@ static void look_at(const struct sym *sym, const struct dso *dso, struct choice 
 	if (!choice->has_symbols && source.has_symtab) {
 		choice->symbols = source;
 		choice->has_symbols = true;
-		// One file may be both.
-		if (!choice->has_runtime && source.has_dynsym && source_open(sym, dso, path, &choice->runtime) == SOURCE_OK)
-			choice->has_runtime = true;
+		if (!choice->has_runtime && source.has_dynsym)
+			choice->has_runtime = choice->is_both = true;
 	} else if (!choice->has_runtime && source.has_dynsym) {
 		choice->runtime = source;
 		choice->has_runtime = true;
@@ -197,7 +197,8 @@ static void look_at(const struct sym *sym, const struct dso *dso, struct choice 
 static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
 {
 	const struct elf_source *symbols = choice->has_symbols ? &choice->symbols : NULL;
-	const struct elf_source *runtime = choice->has_runtime ? &choice->runtime : symbols;
+	const struct elf_source *runtime =
+		choice->has_runtime && !choice->is_both ? &choice->runtime : symbols;
 	struct elf_source embedded;
 	size_t n = 0;
 
@@ -213,6 +214,13 @@ static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
 	load_done(sym, dso, symbols->origin, symbols->path);
 	if (!n)
 		load_failed(sym, dso, "%s has no symbols: install its debug package", dso->name);
+}
+
+// Files without a place in the tree of files: none could be here.
+static bool has_no_file(const char *name)
+{
+	return text_starts(name, "/memfd:") || text_starts(name, "/SYSV") ||
+	       text_starts(name, "/i915") || text_starts(name, "//");
 }
 
 void load_user(struct sym *sym, struct dso *dso)
@@ -237,7 +245,7 @@ void load_user(struct sym *sym, struct dso *dso)
 			    choice.refused);
 	} else if (choice.own_exists) {
 		load_failed(sym, dso, "%s has no symbols", dso->long_name);
-	} else {
+	} else if (!has_no_file(dso->long_name)) {
 		load_failed(sym, dso, "%s is not here", dso->long_name);
 	}
 }
