@@ -179,8 +179,17 @@ static bool wanted(struct script *script, const struct sample *sample, struct ta
 		return false;
 	if (!script->filtered)
 		return true;
-	if (!filter_sample(script->filter, sample) ||
-	    !filter_comm(script->filter, task ? task_comm(script->session->sym, task) : ""))
+	// The process that the thread is known to belong to counts, not what the sample says.
+	if (task && task->pid != sample->pid) {
+		struct sample known = *sample;
+
+		known.pid = task->pid;
+		if (!filter_sample(script->filter, &known))
+			return false;
+	} else if (!filter_sample(script->filter, sample)) {
+		return false;
+	}
+	if (!filter_comm(script->filter, task ? task_comm(script->session->sym, task) : ""))
 		return false;
 	if (!script->filter_place)
 		return true;

@@ -3,8 +3,8 @@
 #include "base/hash.h"
 
 enum {
-	TAIL_TEXT_LIMIT = 24 << 20,
-	RUN_TEXT_LIMIT = 16 << 20,
+	TAIL_TEXT_LIMIT = 8 << 20,
+	RUN_TEXT_LIMIT = 8 << 20,
 	STYLES_MAX = 16,
 };
 
@@ -146,13 +146,7 @@ void put_dso(struct out *out, const struct chains *chains, const struct location
 
 void put_hex16(struct out *out, uint64_t v)
 {
-	static const char digits[] = "0123456789abcdef";
-	char *p = out_room(out, 16);
-
-	for (int i = 15; i >= 0; i--) {
-		p[i] = v || i == 15 ? digits[v & 15] : ' ';
-		v >>= 4;
-	}
+	hex16(out_room(out, 16), v);
 	out->n += 16;
 }
 
@@ -281,17 +275,22 @@ static bool render_frame(struct chains *chains, struct out *out, struct task *ta
 {
 	struct location where;
 	struct str text;
+	char *p;
 
 	sym_resolve_map(chains->sym, task, cpumode, ip, &where);
 	where.ip = ip;
 	where.cpumode = cpumode;
 	text = tail(chains, task, &where, style);
+	p = out_room(out, text.n + 18);
 	if (chains->styles.v[style] & FIELD_BIT(IP)) {
-		out_char(out, '\t');
-		put_hex16(out, where.map && where.dso && !dso_is_kernel(where.dso) ? where.addr : ip);
+		*p++ = '\t';
+		hex16(p, where.map && where.dso && !dso_is_kernel(where.dso) ? where.addr : ip);
+		p += 16;
 	}
-	out_str(out, text);
-	out_char(out, '\n');
+	memcpy(p, text.p, text.n);
+	p += text.n;
+	*p++ = '\n';
+	out->n = (size_t)(p - out->buf);
 	if (!chains->options.stop)
 		return true;
 	sym_resolve(chains->sym, task, cpumode, ip, &where);

@@ -72,5 +72,27 @@ void put_symbol(struct out *out, const struct chains *chains, const struct locat
 void put_dso(struct out *out, const struct chains *chains, const struct location *location);
 const char *dso_print_name(const struct dso *dso, bool full_kernel_path);
 bool dso_is_kernel(const struct dso *dso);
-// "%16llx"
+// 8 hexadecimal digits of 32 bits, the first in the lowest byte.
+static inline uint64_t hex8(uint32_t v)
+{
+	uint64_t x = v, above_9;
+
+	x = (x << 16 | x) & 0x0000ffff0000ffff;
+	x = (x << 8 | x) & 0x00ff00ff00ff00ff;
+	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
+	above_9 = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	return __builtin_bswap64(x + 0x3030303030303030 + above_9 * ('a' - '9' - 1));
+}
+
+// "%16llx" at p.
+static inline void hex16(char *p, uint64_t v)
+{
+	uint64_t high = hex8((uint32_t)(v >> 32)), low = hex8((uint32_t)v);
+	int zeros = v ? __builtin_clzll(v) / 4 : 15;
+
+	memcpy(p, &high, 8);
+	memcpy(p + 8, &low, 8);
+	for (int i = 0; i < zeros; i++)
+		p[i] = ' ';
+}
 void put_hex16(struct out *out, uint64_t v);

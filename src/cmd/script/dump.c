@@ -6,6 +6,9 @@
 
 typedef unsigned long long ull;
 
+// perf counts a pipe's bytes from behind it.
+enum { PIPE_HEADER_SIZE = 16 };
+
 static void dump_bytes(struct out *out, const struct perf_event_header *header)
 {
 	const uint8_t *bytes = (const uint8_t *)header;
@@ -35,15 +38,18 @@ static void dump_times(struct dump *dump, const struct perf_event_header *header
 		       uint64_t time)
 {
 	const struct recording *recording = dump->session->recording;
+	size_t n = recording->events.n;
 	uint64_t type = 0;
 
-	if (!recording->events.n)
-		return;
-	if (header->type != PERF_RECORD_SAMPLE && !recording->events.v[0]->attr.sample_id_all) {
+	// perf knows no more events of a pipe than were announced so far.
+	if (recording->is_pipe)
+		n = MIN(n, dump->announced_n);
+	if (header->type != PERF_RECORD_SAMPLE &&
+	    (!n || !recording->events.v[0]->attr.sample_id_all)) {
 		out_text(dump->out, "-1 -1 ");
 		return;
 	}
-	for (size_t i = 0; i < recording->events.n; i++)
+	for (size_t i = 0; i < n; i++)
 		type |= recording->events.v[i]->attr.sample_type;
 	if (type & PERF_SAMPLE_CPU) {
 		out_u64(dump->out, cpu);
@@ -59,12 +65,13 @@ static void dump_head(struct dump *dump, const struct record *record, uint32_t c
 {
 	const struct perf_event_header *header = record->header;
 	const struct recording *recording = dump->session->recording;
+	ull offset = record->offset - (recording->is_pipe ? PIPE_HEADER_SIZE : 0);
 
-	out_printf(dump->out, "\n%#llx@%s [%#x]: event: %d\n", (ull)record->offset,
+	out_printf(dump->out, "\n%#llx@%s [%#x]: event: %d\n", offset,
 		   recording->is_pipe ? "pipe" : recording->path, header->size, (int)header->type);
 	dump_bytes(dump->out, header);
 	dump_times(dump, header, cpu, time);
-	out_printf(dump->out, "%#llx [%#x]: PERF_RECORD_%s", (ull)record->offset, header->size,
+	out_printf(dump->out, "%#llx [%#x]: PERF_RECORD_%s", offset, header->size,
 		   record_type_name(header->type));
 }
 
@@ -259,6 +266,9 @@ void dump_tool_record(struct dump *dump, const struct record *record)
 		return;
 	dump_head(dump, record, 0, 0);
 	switch (record->header->type) {
+	case RECORD_HEADER_ATTR:
+		dump->announced_n++;
+		break;
 	case RECORD_EVENT_UPDATE:
 		dump_event_update(out, record->header);
 		break;
@@ -449,9 +459,10 @@ void dump_sample(struct dump *dump, const struct event *event, const struct samp
 	uint64_t type = event->attr.sample_type;
 	struct out *out = dump->out;
 
-	if (dump->last == header)
+	if (dump->last == header && dump->last_offset == record->offset)
 		return;
 	dump->last = header;
+	dump->last_offset = record->offset;
 	dump_head(dump, record, sample->cpu, sample->time);
 	out_printf(out, "(IP, 0x%x): %d/%d: %#llx period: %llu addr: %#llx\n", header->misc,
 		   (int)sample->pid, (int)sample->tid, (ull)sample->ip,

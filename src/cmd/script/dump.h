@@ -8,8 +8,11 @@ struct dump {
 	struct out *out;
 	struct session *session;
 	const struct chains *chains;
+	size_t announced_n;		       // events of a pipe
 	bool unordered;			       // rounds mean nothing then
-	const struct perf_event_header *last; // a sample that stands for several events is dumped once
+	// A sample that stands for several events is dumped once.
+	const struct perf_event_header *last;
+	uint64_t last_offset;
 };
 
 // A record of the tools themselves (type >= 64), when it is read.

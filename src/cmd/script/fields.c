@@ -374,7 +374,7 @@ int fields_check(struct fields *fields, const struct recording *recording)
 		set_ip_fields(trace);
 		break;
 	}
-	if (tod && !recording->info.has_clock_data)
+	if (tod && !recording->is_pipe && !recording->info.has_clock_data)
 		return fail(EINVAL,
 			    "the field 'tod' needs the clock's relation to the time of day: record with -k CLOCK");
 	return 0;

@@ -45,7 +45,8 @@ enum who_style {
 	WHO_TID = 8,
 };
 
-enum { WHO_TEXT_MAX = 80 };
+// Short texts are copied whole, whatever their length: one move instead of a call.
+enum { WHO_TEXT_MAX = 64, NAME_TEXT_MAX = 64, STEP_ROOM = 512 };
 
 // The rendered text of a task, kept with it.
 struct who {
@@ -62,13 +63,21 @@ struct printer {
 	bool any;
 	uint32_t ip_style;
 	uint64_t fields;
-	struct str name; // "   cycles: "
+	struct str name; // "   cycles: ", NAME_TEXT_MAX readable
+	uint64_t period; // whose text is kept
+	char period_text[24];
+	uint8_t period_n;
 	struct event *event;
 	struct out file; // --per-event-dump
 	char *file_name;
 	struct out *out;
 	uint64_t samples;
 };
+
+static const char pairs[201] = "00010203040506070809101112131415161718192021222324"
+			       "25262728293031323334353637383940414243444546474849"
+			       "50515253545556575859606162636465666768697071727374"
+			       "75767778798081828384858687888990919293949596979899";
 
 void print_init(struct print *print, struct session *session, struct fields *fields,
 		struct chains *chains)
@@ -275,8 +284,9 @@ static struct str name_text(struct print *print, struct printer *printer)
 			print->name_width =
 				MAX(print->name_width, (int)strlen(recording->events.v[i]->name));
 	}
-	text = arena_fmt(&print->arena, "%*s: ", print->name_width, printer->event->name);
-	return str_of(text);
+	text = arena_fmt(&print->arena, "%*s: %*s", print->name_width, printer->event->name,
+			 NAME_TEXT_MAX, "");
+	return (struct str){text, strlen(text) - NAME_TEXT_MAX};
 }
 
 static void who_render(struct print *print, struct out *out, const struct printer *printer,
@@ -314,17 +324,12 @@ static void escape_controls(struct out *out, struct str text)
 	}
 }
 
-static void put_who(struct print *print, struct out *out, const struct printer *printer,
-		    const struct sample *sample, struct task *task)
+static void put_who_slow(struct print *print, struct out *out, const struct printer *printer,
+			 const struct sample *sample, struct task *task)
 {
 	struct who *who = task ? task->user : NULL;
 	struct out text;
 
-	if (who && who->comm == task->comm && who->pid == sample->pid && who->tid == sample->tid &&
-	    who->style == printer->who_style) {
-		out_bytes(out, who->text, who->n);
-		return;
-	}
 	out_init_memory(&text);
 	who_render(print, &text, printer, sample, task);
 	if (print->chains->options.escape)
@@ -344,37 +349,51 @@ static void put_who(struct print *print, struct out *out, const struct printer *
 	out_done(&text);
 }
 
-// n digits, zeros in front.
-static void put_digits(char *p, uint32_t v, int n)
+static inline bool who_is_known(const struct printer *printer, const struct sample *sample,
+				const struct task *task)
 {
-	while (n-- > 0) {
-		p[n] = (char)('0' + v % 10);
-		v /= 10;
-	}
+	const struct who *who = task ? task->user : NULL;
+
+	return who && who->comm == task->comm && who->pid == sample->pid &&
+	       who->tid == sample->tid && who->style == printer->who_style;
 }
 
-static void put_cpu(struct out *out, uint32_t cpu)
+// 6 digits, zeros in front.
+static inline char *put_six(char *p, uint32_t v)
 {
-	char *p;
-
-	if (cpu > 999) {
-		out_printf(out, "[%03d] ", (int)cpu);
-		return;
-	}
-	p = out_room(out, 6);
-	p[0] = '[';
-	put_digits(p + 1, cpu, 3);
-	p[4] = ']';
-	p[5] = ' ';
-	out->n += 6;
+	memcpy(p, pairs + v / 10000 * 2, 2);
+	memcpy(p + 2, pairs + v / 100 % 100 * 2, 2);
+	memcpy(p + 4, pairs + v % 100 * 2, 2);
+	return p + 6;
 }
 
-static void put_time(struct print *print, struct out *out, uint64_t time)
+static inline char *put_cpu(char *p, uint32_t cpu)
 {
-	uint64_t ns = time;
+	if (cpu > 999)
+		return p + sprintf(p, "[%03d] ", (int)cpu);
+	*p++ = '[';
+	*p++ = (char)('0' + cpu / 100);
+	memcpy(p, pairs + cpu % 100 * 2, 2);
+	p[2] = ']';
+	p[3] = ' ';
+	return p + 4;
+}
+
+static inline char *put_right(char *p, uint64_t v, unsigned width)
+{
+	char digits[20];
+	unsigned n = num_put_u64(digits, v);
+
+	while (width-- > n)
+		*p++ = ' ';
+	memcpy(p, digits, sizeof(digits));
+	return p + n;
+}
+
+static inline char *put_time(struct print *print, char *p, uint64_t time)
+{
+	uint64_t ns = time, sec;
 	uint32_t fraction;
-	int digits = print->options.ns ? 9 : 6;
-	char *p;
 
 	if (print->options.relative) {
 		if (!print->initial_ns)
@@ -384,14 +403,38 @@ static void put_time(struct print *print, struct out *out, uint64_t time)
 		ns = print->previous_ns ? time - print->previous_ns : 0;
 		print->previous_ns = time;
 	}
-	out_u64_right(out, ns / 1000000000u, 5);
+	sec = ns / 1000000000u;
 	fraction = (uint32_t)(ns % 1000000000u);
-	p = out_room(out, 12);
-	*p = '.';
-	put_digits(p + 1, digits == 9 ? fraction : fraction / 1000, digits);
-	p[digits + 1] = ':';
-	p[digits + 2] = ' ';
-	out->n += (size_t)digits + 3;
+	p = put_right(p, sec, 5);
+	*p++ = '.';
+	p = put_six(p, fraction / 1000);
+	if (print->options.ns) {
+		fraction %= 1000;
+		*p++ = (char)('0' + fraction / 100);
+		memcpy(p, pairs + fraction % 100 * 2, 2);
+		p += 2;
+	}
+	*p++ = ':';
+	*p++ = ' ';
+	return p;
+}
+
+static inline char *put_period(struct printer *printer, char *p, const struct sample *sample)
+{
+	const struct perf_event_attr *attr = &printer->event->attr;
+	uint64_t period = attr->sample_type & (PERF_SAMPLE_PERIOD | PERF_SAMPLE_READ)
+				  ? sample->period
+				  : attr->sample_period;
+
+	if (period != printer->period || !printer->period_n) {
+		char *end = put_right(printer->period_text, period, 10);
+
+		*end++ = ' ';
+		printer->period = period;
+		printer->period_n = (uint8_t)(end - printer->period_text);
+	}
+	memcpy(p, printer->period_text, sizeof(printer->period_text));
+	return p + printer->period_n;
 }
 
 static void put_addr(struct print *print, struct out *out, const struct printer *printer,
@@ -437,114 +480,147 @@ static void put_branches_step(struct print *print, struct out *out, const struct
 			     printer->fields & FIELD_BIT(DSO));
 }
 
-static void run_steps(struct print *print, struct out *out, struct printer *printer,
-		      const struct sample *sample, struct task *task, unsigned from, unsigned to)
+static void run_step(struct print *print, struct out *out, struct printer *printer,
+		     const struct sample *sample, struct task *task, enum step step)
 {
 	const struct recording_info *info = &print->session->recording->info;
 	const struct perf_event_attr *attr = &printer->event->attr;
 
+	switch (step) {
+	case STEP_WHO:
+		put_who_slow(print, out, printer, sample, task);
+		break;
+	case STEP_CPU_LATENCY:
+		out_printf(out, "%3d ", (int)sample->cpu);
+		break;
+	case STEP_MISC:
+		put_misc(out, sample->header->type, sample->header->misc);
+		break;
+	case STEP_TOD:
+		put_time_of_day(out, info, sample->time, print->options.ns);
+		out_char(out, ' ');
+		break;
+	case STEP_CPU:
+	case STEP_TIME:
+	case STEP_PERIOD:
+		break; // done by the caller
+	case STEP_EVENT:
+		out_str(out, printer->name);
+		break;
+	case STEP_FLAGS:
+		out_fill(out, ' ', 24);
+		break;
+	case STEP_TRACE:
+		if (sample->raw)
+			tracepoint_print(out, printer->event->tp, sample->raw,
+					 sample->raw_size);
+		break;
+	case STEP_ARROW:
+		out_bytes(out, " => ", 4);
+		break;
+	case STEP_ADDR:
+		put_addr(print, out, printer, sample, task);
+		break;
+	case STEP_DATA_SRC:
+		put_data_src(out, sample->data_src, &print->data_src_width);
+		break;
+	case STEP_WEIGHT:
+		put_weight(out, printer, sample);
+		break;
+	case STEP_INS_LAT:
+		out_u64_right(out, sample->weight >> 32 & 0xffff, 16);
+		break;
+	case STEP_RETIRE_LAT:
+		out_u64_right(out, sample->weight >> 48, 16);
+		break;
+	case STEP_IP:
+		out_char(out, ' ');
+		if (task)
+			chains_print_ip(print->chains, out, task, sample, printer->ip_style);
+		break;
+	case STEP_CHAIN:
+		out_char(out, '\n');
+		if (task)
+			chains_print(print->chains, out, task, sample, printer->ip_style);
+		break;
+	case STEP_IREGS:
+		put_registers(out, info->arch, attr->sample_regs_intr, sample->intr_abi,
+			      sample->intr_regs);
+		break;
+	case STEP_UREGS:
+		put_registers(out, info->arch, attr->sample_regs_user, sample->user_abi,
+			      sample->user_regs);
+		break;
+	case STEP_BRSTACK:
+		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACK);
+		break;
+	case STEP_BRSTACKSYM:
+		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKSYM);
+		break;
+	case STEP_BRSTACKOFF:
+		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKOFF);
+		break;
+	case STEP_BPF_OUTPUT:
+		put_bpf_output(out, sample->raw, sample->raw_size);
+		break;
+	case STEP_PHYS_ADDR:
+		put_hex16(out, sample->phys_addr);
+		break;
+	case STEP_DATA_PAGE_SIZE:
+		out_char(out, ' ');
+		put_page_size(out, sample->data_page_size);
+		break;
+	case STEP_CODE_PAGE_SIZE:
+		out_char(out, ' ');
+		put_page_size(out, sample->code_page_size);
+		break;
+	case STEP_CGROUP:
+		put_cgroup(print, out, sample);
+		break;
+	}
+}
+
+static void run_steps(struct print *print, struct out *out, struct printer *printer,
+		      const struct sample *sample, struct task *task, unsigned from, unsigned to)
+{
+	char *p = out_room(out, STEP_ROOM);
+
 	for (unsigned i = from; i < to; i++) {
+		const struct who *who;
+
 		switch ((enum step)printer->steps[i]) {
 		case STEP_WHO:
-			put_who(print, out, printer, sample, task);
-			break;
+			if (!who_is_known(printer, sample, task))
+				break;
+			who = task->user;
+			memcpy(p, who->text, WHO_TEXT_MAX);
+			p += who->n;
+			continue;
 		case STEP_CPU:
-			put_cpu(out, sample->cpu);
-			break;
-		case STEP_CPU_LATENCY:
-			out_printf(out, "%3d ", (int)sample->cpu);
-			break;
-		case STEP_MISC:
-			put_misc(out, sample->header->type, sample->header->misc);
-			break;
-		case STEP_TOD:
-			put_time_of_day(out, info, sample->time, print->options.ns);
-			out_char(out, ' ');
-			break;
+			p = put_cpu(p, sample->cpu);
+			continue;
 		case STEP_TIME:
-			put_time(print, out, sample->time);
-			break;
+			p = put_time(print, p, sample->time);
+			continue;
 		case STEP_PERIOD:
-			out_u64_right(out, sample->period, 10);
-			out_char(out, ' ');
-			break;
+			p = put_period(printer, p, sample);
+			continue;
 		case STEP_EVENT:
 			if (!printer->name.p)
 				printer->name = name_text(print, printer);
-			out_str(out, printer->name);
-			break;
-		case STEP_FLAGS:
-			out_fill(out, ' ', 24);
-			break;
-		case STEP_TRACE:
-			if (sample->raw)
-				tracepoint_print(out, printer->event->tp, sample->raw,
-						 sample->raw_size);
-			break;
-		case STEP_ARROW:
-			out_bytes(out, " => ", 4);
-			break;
-		case STEP_ADDR:
-			put_addr(print, out, printer, sample, task);
-			break;
-		case STEP_DATA_SRC:
-			put_data_src(out, sample->data_src, &print->data_src_width);
-			break;
-		case STEP_WEIGHT:
-			put_weight(out, printer, sample);
-			break;
-		case STEP_INS_LAT:
-			out_u64_right(out, sample->weight >> 32 & 0xffff, 16);
-			break;
-		case STEP_RETIRE_LAT:
-			out_u64_right(out, sample->weight >> 48, 16);
-			break;
-		case STEP_IP:
-			out_char(out, ' ');
-			if (task)
-				chains_print_ip(print->chains, out, task, sample, printer->ip_style);
-			break;
-		case STEP_CHAIN:
-			out_char(out, '\n');
-			if (task)
-				chains_print(print->chains, out, task, sample, printer->ip_style);
-			break;
-		case STEP_IREGS:
-			put_registers(out, info->arch, attr->sample_regs_intr, sample->intr_abi,
-				      sample->intr_regs);
-			break;
-		case STEP_UREGS:
-			put_registers(out, info->arch, attr->sample_regs_user, sample->user_abi,
-				      sample->user_regs);
-			break;
-		case STEP_BRSTACK:
-			put_branches_step(print, out, printer, sample, task, FIELD_BRSTACK);
-			break;
-		case STEP_BRSTACKSYM:
-			put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKSYM);
-			break;
-		case STEP_BRSTACKOFF:
-			put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKOFF);
-			break;
-		case STEP_BPF_OUTPUT:
-			put_bpf_output(out, sample->raw, sample->raw_size);
-			break;
-		case STEP_PHYS_ADDR:
-			put_hex16(out, sample->phys_addr);
-			break;
-		case STEP_DATA_PAGE_SIZE:
-			out_char(out, ' ');
-			put_page_size(out, sample->data_page_size);
-			break;
-		case STEP_CODE_PAGE_SIZE:
-			out_char(out, ' ');
-			put_page_size(out, sample->code_page_size);
-			break;
-		case STEP_CGROUP:
-			put_cgroup(print, out, sample);
+			if (printer->name.n > NAME_TEXT_MAX)
+				break;
+			memcpy(p, printer->name.p, NAME_TEXT_MAX);
+			p += printer->name.n;
+			continue;
+		default:
 			break;
 		}
+		out->n = (size_t)(p - out->buf);
+		run_step(print, out, printer, sample, task, (enum step)printer->steps[i]);
+		p = out_room(out, STEP_ROOM);
 	}
+	out->n = (size_t)(p - out->buf);
 }
 
 int print_sample(struct print *print, struct event *event, const struct sample *sample,
