@@ -154,9 +154,8 @@ static void feature_bits(const struct recording *recording, const uint8_t *p, ui
 }
 
 static void read_features(struct recording *recording, const struct mapped *file,
-			  const uint64_t bits[4])
+			  const uint64_t bits[4], uint64_t at)
 {
-	uint64_t at = recording->features_offset;
 
 	for (uint32_t id = 0; id < FEATURE_BITS; id++) {
 		uint64_t offset, size;
@@ -201,6 +200,18 @@ static void read_event_types(struct recording *recording, const struct mapped *f
 	}
 }
 
+// Those that sonde writes ahead of the data, when the end was never written.
+static void read_early_features(struct recording *recording, const struct mapped *file)
+{
+	uint64_t at = load_u64(file->p + 56, recording->swap), bits[4];
+
+	if (!inside(file, at, 8 + sizeof(bits)) ||
+	    load_u64(file->p + at, recording->swap) != recording_early_magic)
+		return;
+	feature_bits(recording, file->p + at + 8, bits);
+	read_features(recording, file, bits, at + 8 + sizeof(bits));
+}
+
 // The header of a file, of which the first 16 bytes have been looked at.
 static int read_header(struct recording *recording, struct part *part)
 {
@@ -236,6 +247,7 @@ static int read_header(struct recording *recording, struct part *part)
 		recording_damage(recording, true,
 				 "the header gives no size of the data: the recording was not ended "
 				 "properly (killed?); reading up to the file's end");
+		read_early_features(recording, file);
 	} else if (recording->data_size > file->n - recording->data_offset) {
 		recording_damage(recording, true,
 				 "it is cut: its data should go on to offset %llu, but it ends at %zu",
@@ -245,7 +257,7 @@ static int read_header(struct recording *recording, struct part *part)
 	} else {
 		part->start = recording->data_offset;
 		part->end = recording->features_offset;
-		read_features(recording, file, bits);
+		read_features(recording, file, bits, recording->features_offset);
 	}
 	recording_name_events(recording);
 	return 0;

@@ -23,6 +23,10 @@ struct event_type_name {
 	const char *name;
 };
 
+// Before the features that sonde writes ahead of the data: this, the bits of features, their sections. The
+// header's event types point to it while the recording is being made.
+static const uint64_t recording_early_magic = 0x3154464544464e53ull; // "SNFDEFT1"
+
 // A file of the recording: perf.data itself, or one of a directory.
 struct part {
 	const char *path;

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "data/features_write.h"
+#include "data/private.h"
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -36,6 +37,8 @@ struct writer {
 	struct arena arena;
 	uint32_t attr_size;
 	struct file_header header;
+	uint64_t early_bits; // features that stand before the data
+	struct file_section early[FEATURE_LAST];
 
 	uint8_t *buf;
 	size_t n;
@@ -312,6 +315,48 @@ static struct feature_facts facts_of(const struct writer *writer)
 	};
 }
 
+// Facts that are known at the start stand before the data, and until the end the header's section of event
+// types, which no perf since 3.11 looks at, points to them: so a recording whose end was never written
+// keeps its names, formats and command line. See recording_early_magic.
+static bool is_early(uint32_t id)
+{
+	return id != FEATURE_BUILD_ID && id != FEATURE_SAMPLE_TIME && id != FEATURE_AUXTRACE;
+}
+
+static void add_early_features(struct writer *writer, struct out *out)
+{
+	struct feature_facts facts = facts_of(writer);
+	size_t start = out->n, table;
+	uint64_t bits[4] = {0};
+	unsigned n = 0;
+	struct out body;
+
+	out_init_memory(&body);
+	for (uint32_t id = 1; id < FEATURE_LAST; id++) {
+		size_t before = body.n;
+
+		if (!is_early(id) || !feature_write(&body, &facts, id))
+			continue;
+		bits[0] |= 1ull << id;
+		writer->early[id] = (struct file_section){before, body.n - before};
+		n++;
+	}
+	table = start + sizeof(recording_early_magic) + sizeof(bits);
+	out_bytes(out, &recording_early_magic, sizeof(recording_early_magic));
+	out_bytes(out, bits, sizeof(bits));
+	for (uint32_t id = 1; id < FEATURE_LAST; id++) {
+		if (!(bits[0] & 1ull << id))
+			continue;
+		writer->early[id].offset += table + n * sizeof(struct file_section);
+		out_bytes(out, &writer->early[id], sizeof(struct file_section));
+	}
+	out_bytes(out, body.buf, body.n);
+	out_fill(out, 0, -out->n & 7);
+	out_done(&body);
+	writer->early_bits = bits[0];
+	writer->header.event_types = (struct file_section){start, out->n - start};
+}
+
 // The header, the ids of each event, the attrs: as perf lays them out.
 static int start_file(struct writer *writer)
 {
@@ -337,6 +382,7 @@ static int start_file(struct writer *writer)
 		out_bytes(&out, &writer->events[i].attr, writer->attr_size);
 		out_bytes(&out, &ids, sizeof(ids));
 	}
+	add_early_features(writer, &out);
 	header->data.offset = out.n;
 	memcpy(out.buf, header, sizeof(*header));
 	err = write_all(writer->fd, out.buf, out.n);
@@ -556,7 +602,7 @@ static int end_file(struct writer *writer)
 {
 	struct feature_facts facts = facts_of(writer);
 	struct file_section sections[FEATURE_LAST];
-	uint64_t bits[4] = {0}, at, table;
+	uint64_t bits[4] = {0}, at, table, late = 0;
 	unsigned n = 0;
 	struct out out;
 	int err;
@@ -568,15 +614,24 @@ static int end_file(struct writer *writer)
 	for (uint32_t id = 1; id < FEATURE_LAST; id++) {
 		size_t before = out.n;
 
+		// how well it packed is known only now
+		if (writer->early_bits & 1ull << id && id != FEATURE_COMPRESSED) {
+			bits[0] |= 1ull << id;
+			sections[n++] = writer->early[id];
+			continue;
+		}
 		if (!feature_write(&out, &facts, id))
 			continue;
 		bits[id / 64] |= 1ull << id % 64;
+		late |= 1ull << n;
 		sections[n++] = (struct file_section){before, out.n - before};
 	}
 	table = n * sizeof(*sections);
 	for (unsigned i = 0; i < n; i++)
-		sections[i].offset += at + table;
+		if (late & 1ull << i)
+			sections[i].offset += at + table;
 	writer->header.data.size = at - writer->header.data.offset;
+	writer->header.event_types = (struct file_section){0};
 	// behind a partly written record (full disk) nothing else may stand
 	if (ftruncate(writer->fd, (off_t)at) < 0 || lseek(writer->fd, (off_t)at, SEEK_SET) < 0)
 		debug("the recording's end can't be moved: %s", strerror(errno));

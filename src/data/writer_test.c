@@ -131,7 +131,7 @@ static void killed_recordings_are_readable(void **state)
 {
 	auto_close int fd = temporary();
 	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
-	struct writer_options options = {0};
+	struct writer_options options = {.command_line = command_line};
 	struct writer *writer;
 	struct recording *recording;
 	struct record record;
@@ -145,6 +145,9 @@ static void killed_recordings_are_readable(void **state)
 		n += record.header->type == PERF_RECORD_SAMPLE;
 	assert_int_equal(n, SAMPLES); // the last round ended behind the last sample
 	assert_non_null(strstr(recording->damage, "was not ended properly"));
+	// what was known at the start is not lost
+	assert_string_equal(recording->events.v[1]->name, "faults");
+	assert_int_equal(recording->info.command_line.n, 3);
 	recording_close(recording);
 }
 
