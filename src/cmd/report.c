@@ -574,6 +574,30 @@ static int run_report(struct report *report)
 	return err;
 }
 
+// perf lets -g take the next word when that is no option: "-g caller" becomes "-gcaller".
+static void join_call_graph(struct report *report, int *argc, char **argv)
+{
+	int to = 1;
+
+	for (int i = 1; i < *argc; i++, to++) {
+		const char *arg = argv[i];
+		size_t n = strlen(arg), flags = strspn(arg + (n > 0), "nUGxbTqvfmDI");
+		bool is_long = !strcmp(arg, "--call-graph"), joins = is_long;
+
+		if (!strcmp(arg, "--")) {
+			while (i < *argc)
+				argv[to++] = argv[i++];
+			break;
+		}
+		joins |= n > 1 && arg[0] == '-' && arg[n - 1] == 'g' && flags == n - 2;
+		if (joins && i + 1 < *argc && argv[i + 1][0] != '-')
+			argv[to] = arena_fmt(&report->arena, "%s%s%s", arg, is_long ? "=" : "", argv[++i]);
+		else
+			argv[to] = argv[i];
+	}
+	*argc = to;
+}
+
 static int run(int argc, char **argv)
 {
 	struct report report = {
@@ -586,7 +610,10 @@ static int run(int argc, char **argv)
 		      .percentage = "absolute",
 		      .chain = {.mode = CHAIN_GRAPH, .least_percent = 0.5}},
 	};
-	int words = command_parse(&command_report, &report.o, argc, argv, 0), err, closed;
+	int words, err, closed;
+
+	join_call_graph(&report, &argc, argv);
+	words = command_parse(&command_report, &report.o, argc, argv, 0);
 
 	if (words < 0)
 		return words;

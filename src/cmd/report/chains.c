@@ -156,6 +156,27 @@ static uint32_t entry_of_frame(struct run *run, const struct entry *context, uin
 	return run->frame_entry[frame];
 }
 
+// perf shows a frame that lies nowhere with the level of the frame that it read before.
+static char level_before(const struct run *run, const struct pair *pair, const struct weighted *w)
+{
+	const struct stacks *stacks = &run->report->stacks;
+	char level = run->hist->entries.v[pair->entry]->place.level;
+	uint32_t at;
+
+	if (run->report->chain.caller) {
+		for (at = node_of(run, w->node)->parent; at; at = node_of(run, at)->parent) {
+			if (stacks_node_frame(stacks, at)->dso)
+				return stacks_node_frame(stacks, at)->level;
+		}
+		return level;
+	}
+	for (at = pair->stack; at != w->node; at = node_of(run, at)->parent) {
+		if (stacks_node_frame(stacks, at)->dso)
+			level = stacks_node_frame(stacks, at)->level;
+	}
+	return level;
+}
+
 static void seen_first(struct run *run, struct entry *e, const struct weighted *w)
 {
 	const struct pair *pair = &run->hist->pairs.v[w->first];
@@ -167,6 +188,8 @@ static void seen_first(struct run *run, struct entry *e, const struct weighted *
 	e->first_at = at;
 	e->task = pair->task;
 	e->filtered = pair->filtered;
+	if (!e->place.dso)
+		e->place.level = level_before(run, pair, w);
 }
 
 static void open_occurrence(struct run *run, const struct entry *context, uint32_t index)

@@ -390,11 +390,17 @@ static unsigned branch_cycles(uint64_t flags)
 	return flags >> 4 & 0xffff;
 }
 
+// Branches and data addresses do not say in which mode they lie: user, kernel, else nowhere ('H' for perf).
 static void resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
 {
+	struct sym *sym = report->session->sym;
 	struct location location;
 
-	sym_resolve(report->session->sym, task, sym_cpumode_of(report->session->sym, ip), ip, &location);
+	sym_resolve(sym, task, PERF_RECORD_MISC_USER, ip, &location);
+	if (!location.dso)
+		sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, ip, &location);
+	if (!location.dso)
+		location.level = 'H';
 	place_of(ret, &location);
 }
 
@@ -415,6 +421,7 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 			continue;
 		template->branch = &ends;
 		template->place = ends.to;
+		template->place.addr = ends.to.ip; // not where it lies in the file; so does perf
 		template->place.level = level;
 		template->weight = MAX(branch_cycles(ends.flags), 1u);
 		e = hist_entry(hist, template);

@@ -55,9 +55,11 @@ static int by_key(const void *a, const void *b, void *arg)
 static void order_by_key(struct hist *hist)
 {
 	struct report *report = hist->report;
-	struct entry **list = xmemdup(hist->entries.v, (hist->entries.n + 1) * sizeof(*list));
+	struct entry **list = xcalloc(hist->entries.n + 1, sizeof(*list));
 	uint32_t *ids;
 
+	for (size_t i = 0; i < hist->entries.n; i++)
+		list[i] = hist->entries.v[i];
 	if (report->no_order)
 		qsort(list, hist->entries.n, sizeof(*list), by_first);
 	else
