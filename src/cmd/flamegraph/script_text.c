@@ -141,7 +141,7 @@ static bool parse_head(struct reader *reader, struct str line, struct str *ret_r
 
 static struct str base_name(struct str path)
 {
-	const char *slash = memrchr(path.p, '/', path.n);
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
 	return slash ? (struct str){slash + 1, path.n - (size_t)(slash + 1 - path.p)} : path;
 }
@@ -150,6 +150,8 @@ static enum flame_kind kind_of(struct str dso)
 {
 	if (str_is(dso, "inlined"))
 		return FLAME_INLINED;
+	if (!dso.n)
+		return FLAME_PLAIN;
 	if (str_is(dso, "[vdso]") || str_is(dso, "[vdso32]") || str_is(dso, "[vsyscall]") || str_is(dso, "[unknown]") ||
 	    str_is(dso, "[heap]") || str_is(dso, "[stack]") || str_starts(dso, "[anon"))
 		return FLAME_PLAIN;
