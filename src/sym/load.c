@@ -26,7 +26,7 @@ bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n)
 bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
 		size_t ret_size)
 {
-	const char *home = getenv("HOME");
+	const char *home = getenv("HOME"), *symfs = sym->options.symfs;
 	char folder[4096], id[41];
 	struct stat st;
 
@@ -36,7 +36,8 @@ bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, 
 	if (sym->options.debug_dir)
 		snprintf(folder, sizeof(folder), "%s", sym->options.debug_dir);
 	else
-		snprintf(folder, sizeof(folder), "%s/.debug", home ? home : "");
+		snprintf(folder, sizeof(folder), "%s/.debug",
+			 symfs && *symfs ? symfs : home ? home : "");
 	if ((size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s", folder, id, id + 2) >= ret_size)
 		return false;
 	// Caches of old perfs have the file itself there.
