@@ -15,27 +15,51 @@ struct options {
 };
 
 static const struct opt opts[] = {
-	{OPT_FLAG, 'H', "with-hits", offsetof(struct options, with_hits),
+	{.kind = OPT_FLAG,
+	 .letter = 'H',
+	 .name = "with-hits",
+	 .offset = offsetof(struct options, with_hits),
 	 .help = "Only files in which a sample lies. Reads the whole recording."},
-	{OPT_FLAG, 'f', "force", offsetof(struct options, force),
+	{.kind = OPT_FLAG,
+	 .letter = 'f',
+	 .name = "force",
+	 .offset = offsetof(struct options, force),
 	 .help = "Also when the file belongs to someone else."},
-	{OPT_TEXT, 'i', "input", offsetof(struct options, input), "FILE",
-	 "The recording (default: perf.data; - is standard input), or an ELF file whose build-id to "
-	 "print."},
-	{OPT_FLAG, 'k', "kernel", offsetof(struct options, kernel),
+	{.kind = OPT_TEXT,
+	 .letter = 'i',
+	 .name = "input",
+	 .offset = offsetof(struct options, input),
+	 .arg = "FILE",
+	 .help = "The recording (default: perf.data; - is standard input), or an ELF file whose build-id to "
+		 "print."},
+	{.kind = OPT_FLAG,
+	 .letter = 'k',
+	 .name = "kernel",
+	 .offset = offsetof(struct options, kernel),
 	 .help = "The build-id of the running kernel."},
-	{OPT_FLAG, 'm', "kernel-maps", offsetof(struct options, kernel_maps),
+	{.kind = OPT_FLAG,
+	 .letter = 'm',
+	 .name = "kernel-maps",
+	 .offset = offsetof(struct options, kernel_maps),
 	 .help = "The running kernel and its modules with their addresses."},
-	{OPT_COUNT, 'v', "verbose", offsetof(struct options, verbose), .help = "Tell more."},
-	{OPT_TEXT, 0, "format", offsetof(struct options, format), "text|json",
-	 "json: one object for each file and line."},
+	{.kind = OPT_COUNT,
+	 .letter = 'v',
+	 .name = "verbose",
+	 .offset = offsetof(struct options, verbose),
+	 .help = "Tell more."},
+	{.kind = OPT_TEXT,
+	 .name = "format",
+	 .offset = offsetof(struct options, format),
+	 .arg = "text|json",
+	 .help = "json: one object for each file and line."},
 	OPT_END,
 };
 
 static const struct command_example examples[] = {
-	{"sonde buildid-list", "lists the programs and libraries of perf.data",
-	 "sonde buildid-list -i \"$T/data/sleep.data\""},
-	{"sonde buildid-list -i /bin/true", "prints the build-id of a program"},
+	{.line = "sonde buildid-list",
+	 .shows = "lists the programs and libraries of perf.data",
+	 .test = "sonde buildid-list -i \"$T/data/sleep.data\""},
+	{.line = "sonde buildid-list -i /bin/true", .shows = "prints the build-id of a program"},
 	{0},
 };
 
@@ -182,8 +206,8 @@ static bool print_elf(const struct line *line, const char *path)
 	return n > 0;
 }
 
-static int mark(void *arg, struct session *session, struct event *event, const struct sample *sample,
-		struct task *task, const struct record *record)
+static int mark(void *arg, struct session *session, struct event *event,
+		const struct sample *sample, struct task *task, const struct record *record)
 {
 	struct location location;
 
@@ -233,6 +257,7 @@ static int print_recording(const struct line *line, const struct options *o)
 			put(line, id->id, id->id_size, id->name);
 	}
 	status = session->recording->damage ? 1 : 0;
+	out_flush(line->out);
 	if (status)
 		warn("%s", session->recording->damage);
 	session_close(session);
@@ -249,9 +274,9 @@ static int run(int argc, char **argv)
 	if (n < 0)
 		return n;
 	if (n)
-		return fail(COMMAND_USAGE, "buildid-list takes no words; the file goes behind -i");
+		return fail(COMMAND_USAGE, "'%s' is no option; the file goes behind -i", argv[1]);
 	if (strcmp(o.format, "text") && strcmp(o.format, "json"))
-		return fail(COMMAND_USAGE, "buildid-list has the formats text and json, not '%s'",
+		return fail(COMMAND_USAGE, "there is no format '%s': text and json are known",
 			    o.format);
 	line.json = !strcmp(o.format, "json");
 	out_init_fd(&out, STDOUT_FILENO);

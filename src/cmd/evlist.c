@@ -13,29 +13,54 @@ struct options {
 };
 
 static const struct opt opts[] = {
-	{OPT_TEXT, 'i', "input", offsetof(struct options, input), "FILE",
-	 "The recording (default: perf.data; - is standard input)."},
-	{OPT_FLAG, 'F', "freq", offsetof(struct options, frequency),
+	{.kind = OPT_TEXT,
+	 .letter = 'i',
+	 .name = "input",
+	 .offset = offsetof(struct options, input),
+	 .arg = "FILE",
+	 .help = "The recording (default: perf.data; - is standard input)."},
+	{.kind = OPT_FLAG,
+	 .letter = 'F',
+	 .name = "freq",
+	 .offset = offsetof(struct options, frequency),
 	 .help = "With the sample frequency or period of each event."},
-	{OPT_COUNT, 'v', "verbose", offsetof(struct options, verbose),
+	{.kind = OPT_COUNT,
+	 .letter = 'v',
+	 .name = "verbose",
+	 .offset = offsetof(struct options, verbose),
 	 .help = "With all attributes of each event."},
-	{OPT_FLAG, 'g', "group", offsetof(struct options, group),
+	{.kind = OPT_FLAG,
+	 .letter = 'g',
+	 .name = "group",
+	 .offset = offsetof(struct options, group),
 	 .help = "Events that were counted together in one line, as leader and members in braces."},
-	{OPT_FLAG, 0, "trace-fields", offsetof(struct options, fields),
+	{.kind = OPT_FLAG,
+	 .name = "trace-fields",
+	 .offset = offsetof(struct options, fields),
 	 .help = "With the field names of tracepoints."},
-	{OPT_FLAG, 'f', "force", offsetof(struct options, force),
+	{.kind = OPT_FLAG,
+	 .letter = 'f',
+	 .name = "force",
+	 .offset = offsetof(struct options, force),
 	 .help = "Also when the file belongs to someone else."},
-	{OPT_TEXT, 0, "format", offsetof(struct options, format), "text|json",
-	 "json: one object for each event and line."},
+	{.kind = OPT_TEXT,
+	 .name = "format",
+	 .offset = offsetof(struct options, format),
+	 .arg = "text|json",
+	 .help = "json: one object for each event and line."},
 	OPT_END,
 };
 
 static const struct command_example examples[] = {
-	{"sonde evlist", "names the events in perf.data", "sonde evlist -i \"$T/data/sleep.data\""},
-	{"sonde evlist -v", "shows with which attributes each event was opened",
-	 "sonde evlist -v -i \"$T/data/sleep.data\""},
-	{"sonde evlist --trace-fields -i FILE", "lists the fields of the recorded tracepoints",
-	 "sonde evlist --trace-fields -i \"$T/data/sleep.data\""},
+	{.line = "sonde evlist",
+	 .shows = "names the events in perf.data",
+	 .test = "sonde evlist -i \"$T/data/sleep.data\""},
+	{.line = "sonde evlist -v",
+	 .shows = "shows with which attributes each event was opened",
+	 .test = "sonde evlist -v -i \"$T/data/sleep.data\""},
+	{.line = "sonde evlist --trace-fields -i FILE",
+	 .shows = "lists the fields of the recorded tracepoints",
+	 .test = "sonde evlist --trace-fields -i \"$T/data/sleep.data\""},
 	{0},
 };
 
@@ -149,7 +174,8 @@ static void print_json(struct out *out, const struct recording *recording)
 		json_field_u64(&j, "type", event->attr.type);
 		json_key(&j, "config");
 		json_hex(&j, event->attr.config);
-		json_field_u64(&j, event->attr.freq ? "frequency" : "period", event->attr.sample_freq);
+		json_field_u64(&j, event->attr.freq ? "frequency" : "period",
+			       event->attr.sample_freq);
 		json_key(&j, "sample_type");
 		json_hex(&j, event->attr.sample_type);
 		json_field_u64(&j, "leader", event->leader->index);
@@ -187,11 +213,12 @@ static int run(int argc, char **argv)
 	if (n < 0)
 		return n;
 	if (n)
-		return fail(COMMAND_USAGE, "evlist takes no words; the file goes behind -i");
+		return fail(COMMAND_USAGE, "'%s' is no option; the file goes behind -i", argv[1]);
 	if (o.group && (o.verbose || o.frequency))
 		return fail(COMMAND_USAGE, "--group option is not compatible with other options");
 	if (strcmp(o.format, "text") && strcmp(o.format, "json"))
-		return fail(COMMAND_USAGE, "evlist has the formats text and json, not '%s'", o.format);
+		return fail(COMMAND_USAGE, "there is no format '%s': text and json are known",
+			    o.format);
 	how.force = o.force;
 	err = recording_open(&recording, o.input, &how);
 	if (err < 0)
@@ -204,11 +231,11 @@ static int run(int argc, char **argv)
 		print_json(&out, recording);
 	else
 		print_text(&out, recording, &o);
+	err = out_close(&out, "standard output");
 	if (recording->damage) {
 		warn("%s", recording->damage);
 		status = 1;
 	}
 	recording_close(recording);
-	err = out_close(&out, "standard output");
 	return err < 0 ? err : status;
 }

@@ -72,8 +72,7 @@ static bool read_numbers(struct numbers *ret, const char *root, const char *path
 {
 	auto_free char *text = read_text(root, path);
 
-	return text && *text &&
-	       num_parse_list(str_of(text), 1 << 16, add_number, &ret->list) >= 0;
+	return text && *text && num_parse_list(str_of(text), 1 << 16, add_number, &ret->list) >= 0;
 }
 
 static uint32_t cpus_present(const char *root)
@@ -462,9 +461,8 @@ static bool write_caches(struct out *out, const struct feature_facts *facts)
 		cache.cpus = cache_text(root, dir, "shared_cpu_list");
 		vec_each(struct cache, other, &caches)
 			known |= other->level == cache.level &&
-				 other->line_size == cache.line_size &&
-				 other->sets == cache.sets && other->ways == cache.ways &&
-				 !strcmp(other->type, cache.type) &&
+				 other->line_size == cache.line_size && other->sets == cache.sets &&
+				 other->ways == cache.ways && !strcmp(other->type, cache.type) &&
 				 !strcmp(other->size, cache.size) &&
 				 !strcmp(other->cpus, cache.cpus);
 		if (!known) {
@@ -570,8 +568,7 @@ static bool write_clockid(struct out *out, const struct feature_facts *facts)
 {
 	struct timespec res;
 
-	if (!facts->options->has_clockid ||
-	    clock_getres((clockid_t)facts->options->clockid, &res) < 0)
+	if (!facts->options->has_clockid || clock_getres((clockid_t)facts->options->clockid, &res) < 0)
 		return false;
 	put_u64(out, (uint64_t)res.tv_sec * 1000000000 + (uint64_t)res.tv_nsec);
 	return true;
@@ -613,8 +610,7 @@ static bool write_compressed(struct out *out, const struct feature_facts *facts)
 // The files of a PMU's caps folder as name and value.
 static uint32_t put_caps(struct out *out, const char *root, const char *pmu)
 {
-	auto_free char *path =
-		text_dup_fmt("%s/sys/bus/event_source/devices/%s/caps", root, pmu);
+	auto_free char *path = text_dup_fmt("%s/sys/bus/event_source/devices/%s/caps", root, pmu);
 	DIR *d = opendir(path);
 	struct dirent *entry;
 	uint32_t n = 0;
@@ -696,33 +692,33 @@ static const struct {
 	bool (*write)(struct out *out, const struct feature_facts *facts);
 	bool in_pipe;
 } writers[FEATURE_LAST] = {
-	[FEATURE_TRACING_DATA] = {write_tracing_data},
-	[FEATURE_BUILD_ID] = {write_build_ids},
-	[FEATURE_HOSTNAME] = {write_hostname, true},
-	[FEATURE_OSRELEASE] = {write_os_release, true},
-	[FEATURE_VERSION] = {write_version, true},
-	[FEATURE_ARCH] = {write_arch, true},
-	[FEATURE_NRCPUS] = {write_cpus, true},
-	[FEATURE_CPUDESC] = {write_cpu_description, true},
-	[FEATURE_CPUID] = {write_cpu_id, true},
-	[FEATURE_TOTAL_MEM] = {write_memory, true},
-	[FEATURE_CMDLINE] = {write_command_line, true},
-	[FEATURE_EVENT_DESC] = {write_events, true},
-	[FEATURE_CPU_TOPOLOGY] = {write_cpu_topology, true},
-	[FEATURE_NUMA_TOPOLOGY] = {write_numa, true},
-	[FEATURE_BRANCH_STACK] = {write_branch_stack},
-	[FEATURE_PMU_MAPPINGS] = {write_pmus, true},
-	[FEATURE_GROUP_DESC] = {write_groups, true},
-	[FEATURE_AUXTRACE] = {write_auxtrace},
-	[FEATURE_CACHE] = {write_caches},
-	[FEATURE_SAMPLE_TIME] = {write_sample_time, true},
-	[FEATURE_MEM_TOPOLOGY] = {write_memory_topology, true},
-	[FEATURE_CLOCKID] = {write_clockid, true},
-	[FEATURE_DIR_FORMAT] = {write_dir_format},
-	[FEATURE_COMPRESSED] = {write_compressed, true},
-	[FEATURE_CPU_PMU_CAPS] = {write_cpu_pmu_caps, true},
-	[FEATURE_CLOCK_DATA] = {write_clock_data, true},
-	[FEATURE_PMU_CAPS] = {write_pmu_caps, true},
+	[FEATURE_TRACING_DATA] = {.write = write_tracing_data},
+	[FEATURE_BUILD_ID] = {.write = write_build_ids},
+	[FEATURE_HOSTNAME] = {.write = write_hostname, .in_pipe = true},
+	[FEATURE_OSRELEASE] = {.write = write_os_release, .in_pipe = true},
+	[FEATURE_VERSION] = {.write = write_version, .in_pipe = true},
+	[FEATURE_ARCH] = {.write = write_arch, .in_pipe = true},
+	[FEATURE_NRCPUS] = {.write = write_cpus, .in_pipe = true},
+	[FEATURE_CPUDESC] = {.write = write_cpu_description, .in_pipe = true},
+	[FEATURE_CPUID] = {.write = write_cpu_id, .in_pipe = true},
+	[FEATURE_TOTAL_MEM] = {.write = write_memory, .in_pipe = true},
+	[FEATURE_CMDLINE] = {.write = write_command_line, .in_pipe = true},
+	[FEATURE_EVENT_DESC] = {.write = write_events, .in_pipe = true},
+	[FEATURE_CPU_TOPOLOGY] = {.write = write_cpu_topology, .in_pipe = true},
+	[FEATURE_NUMA_TOPOLOGY] = {.write = write_numa, .in_pipe = true},
+	[FEATURE_BRANCH_STACK] = {.write = write_branch_stack},
+	[FEATURE_PMU_MAPPINGS] = {.write = write_pmus, .in_pipe = true},
+	[FEATURE_GROUP_DESC] = {.write = write_groups, .in_pipe = true},
+	[FEATURE_AUXTRACE] = {.write = write_auxtrace},
+	[FEATURE_CACHE] = {.write = write_caches},
+	[FEATURE_SAMPLE_TIME] = {.write = write_sample_time, .in_pipe = true},
+	[FEATURE_MEM_TOPOLOGY] = {.write = write_memory_topology, .in_pipe = true},
+	[FEATURE_CLOCKID] = {.write = write_clockid, .in_pipe = true},
+	[FEATURE_DIR_FORMAT] = {.write = write_dir_format},
+	[FEATURE_COMPRESSED] = {.write = write_compressed, .in_pipe = true},
+	[FEATURE_CPU_PMU_CAPS] = {.write = write_cpu_pmu_caps, .in_pipe = true},
+	[FEATURE_CLOCK_DATA] = {.write = write_clock_data, .in_pipe = true},
+	[FEATURE_PMU_CAPS] = {.write = write_pmu_caps, .in_pipe = true},
 };
 
 bool feature_in_pipe(uint32_t id)

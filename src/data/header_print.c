@@ -324,8 +324,10 @@ static void print_clockid(struct out *out, struct recording *recording, struct c
 static const char *clock_name(uint32_t id)
 {
 	static const char *const names[] = {
-		[CLOCK_REALTIME] = "realtime",		 [CLOCK_MONOTONIC] = "monotonic",
-		[CLOCK_MONOTONIC_RAW] = "monotonic_raw", [CLOCK_BOOTTIME] = "boottime",
+		[CLOCK_REALTIME] = "realtime",
+		[CLOCK_MONOTONIC] = "monotonic",
+		[CLOCK_MONOTONIC_RAW] = "monotonic_raw",
+		[CLOCK_BOOTTIME] = "boottime",
 		[CLOCK_TAI] = "tai",
 	};
 
@@ -349,8 +351,8 @@ static void print_clock_data(struct out *out, struct recording *recording, struc
 		snprintf(date + n, sizeof(date) - n, ".%06u", usec);
 	}
 	out_printf(out, "# clockid: %s (%u)\n", clock_name(info->clock_id), info->clock_id);
-	out_printf(out, "# reference time: %s = %ld.%06u (TOD) = %llu.%09llu (%s)\n", date, (long)sec,
-		   usec, (unsigned long long)info->clock_id_time_ns / 1000000000,
+	out_printf(out, "# reference time: %s = %ld.%06u (TOD) = %llu.%09llu (%s)\n", date,
+		   (long)sec, usec, (unsigned long long)info->clock_id_time_ns / 1000000000,
 		   (unsigned long long)info->clock_id_time_ns % 1000000000,
 		   clock_name(info->clock_id));
 }
@@ -394,8 +396,8 @@ static void print_compressed(struct out *out, struct recording *recording, struc
 	cursor_u32(c); // version
 	uint32_t type = cursor_u32(c), level = cursor_u32(c), ratio = cursor_u32(c);
 
-	out_printf(out, "# compressed : %s, level = %d, ratio = %d\n", type == 1 ? "Zstd" : "Unknown",
-		   (int)level, (int)ratio);
+	out_printf(out, "# compressed : %s, level = %d, ratio = %d\n",
+		   type == 1 ? "Zstd" : "Unknown", (int)level, (int)ratio);
 }
 
 // name=value pairs; the name of the PMU may stand behind them.
@@ -458,35 +460,35 @@ static const struct {
 	print *print;
 	bool only_full;
 } printers[FEATURE_LAST] = {
-	[FEATURE_HOSTNAME] = {print_hostname},
-	[FEATURE_OSRELEASE] = {print_os_release},
-	[FEATURE_VERSION] = {print_version},
-	[FEATURE_ARCH] = {print_arch},
-	[FEATURE_NRCPUS] = {print_cpus},
-	[FEATURE_CPUDESC] = {print_cpu_description},
-	[FEATURE_CPUID] = {print_cpu_id},
-	[FEATURE_TOTAL_MEM] = {print_memory},
-	[FEATURE_CMDLINE] = {print_command_line},
-	[FEATURE_EVENT_DESC] = {print_events},
-	[FEATURE_CPU_TOPOLOGY] = {print_cpu_topology, true},
-	[FEATURE_NUMA_TOPOLOGY] = {print_numa, true},
-	[FEATURE_BRANCH_STACK] = {print_branch_stack},
-	[FEATURE_PMU_MAPPINGS] = {print_pmus},
-	[FEATURE_GROUP_DESC] = {print_groups},
-	[FEATURE_AUXTRACE] = {print_auxtrace},
-	[FEATURE_STAT] = {print_stat},
-	[FEATURE_CACHE] = {print_caches, true},
-	[FEATURE_SAMPLE_TIME] = {print_sample_time},
-	[FEATURE_MEM_TOPOLOGY] = {print_memory_nodes, true},
-	[FEATURE_CLOCKID] = {print_clockid},
-	[FEATURE_DIR_FORMAT] = {print_dir_format},
-	[FEATURE_BPF_PROG_INFO] = {print_bpf_programs},
-	[FEATURE_BPF_BTF] = {print_bpf_types},
-	[FEATURE_COMPRESSED] = {print_compressed},
-	[FEATURE_CPU_PMU_CAPS] = {print_cpu_pmu_caps},
-	[FEATURE_CLOCK_DATA] = {print_clock_data},
-	[FEATURE_HYBRID_TOPOLOGY] = {print_hybrid, true},
-	[FEATURE_PMU_CAPS] = {print_pmu_caps},
+	[FEATURE_HOSTNAME] = {.print = print_hostname},
+	[FEATURE_OSRELEASE] = {.print = print_os_release},
+	[FEATURE_VERSION] = {.print = print_version},
+	[FEATURE_ARCH] = {.print = print_arch},
+	[FEATURE_NRCPUS] = {.print = print_cpus},
+	[FEATURE_CPUDESC] = {.print = print_cpu_description},
+	[FEATURE_CPUID] = {.print = print_cpu_id},
+	[FEATURE_TOTAL_MEM] = {.print = print_memory},
+	[FEATURE_CMDLINE] = {.print = print_command_line},
+	[FEATURE_EVENT_DESC] = {.print = print_events},
+	[FEATURE_CPU_TOPOLOGY] = {.print = print_cpu_topology, .only_full = true},
+	[FEATURE_NUMA_TOPOLOGY] = {.print = print_numa, .only_full = true},
+	[FEATURE_BRANCH_STACK] = {.print = print_branch_stack},
+	[FEATURE_PMU_MAPPINGS] = {.print = print_pmus},
+	[FEATURE_GROUP_DESC] = {.print = print_groups},
+	[FEATURE_AUXTRACE] = {.print = print_auxtrace},
+	[FEATURE_STAT] = {.print = print_stat},
+	[FEATURE_CACHE] = {.print = print_caches, .only_full = true},
+	[FEATURE_SAMPLE_TIME] = {.print = print_sample_time},
+	[FEATURE_MEM_TOPOLOGY] = {.print = print_memory_nodes, .only_full = true},
+	[FEATURE_CLOCKID] = {.print = print_clockid},
+	[FEATURE_DIR_FORMAT] = {.print = print_dir_format},
+	[FEATURE_BPF_PROG_INFO] = {.print = print_bpf_programs},
+	[FEATURE_BPF_BTF] = {.print = print_bpf_types},
+	[FEATURE_COMPRESSED] = {.print = print_compressed},
+	[FEATURE_CPU_PMU_CAPS] = {.print = print_cpu_pmu_caps},
+	[FEATURE_CLOCK_DATA] = {.print = print_clock_data},
+	[FEATURE_HYBRID_TOPOLOGY] = {.print = print_hybrid, .only_full = true},
+	[FEATURE_PMU_CAPS] = {.print = print_pmu_caps},
 };
 
 static void print_features(struct out *out, struct recording *recording, bool full)
@@ -498,8 +500,7 @@ static void print_features(struct out *out, struct recording *recording, bool fu
 		if (!feature->present || !printers[id].print)
 			continue;
 		if (printers[id].only_full && !full)
-			out_printf(out, "# %s info available, use -I to display\n",
-				   feature_name(id));
+			out_printf(out, "# %s info available, use -I to display\n", feature_name(id));
 		else
 			printers[id].print(out, recording, &c);
 	}

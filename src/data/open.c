@@ -37,8 +37,8 @@ static int not_a_recording(const char *path, const uint8_t *p, size_t n, bool un
 		return fail(EINVAL, "%s is not a perf recording: nothing is packed in it", path);
 	if (!n)
 		return fail(EINVAL, "%s is empty: nothing was recorded", path);
-	if (n >= 8 && (!memcmp(p, "PERFFILE", 8) || !memcmp(p, "PERFILE2", 8) ||
-		       !memcmp(p, "2ELIFREP", 8))) {
+	if (n >= 8 &&
+	    (!memcmp(p, "PERFFILE", 8) || !memcmp(p, "PERFILE2", 8) || !memcmp(p, "2ELIFREP", 8))) {
 		if (n < PIPE_HEADER_SIZE)
 			return fail(EINVAL, "%s is cut inside its header, after %zu bytes", path, n);
 		return fail(EINVAL,
@@ -47,7 +47,8 @@ static int not_a_recording(const char *path, const uint8_t *p, size_t n, bool un
 			    path, (unsigned long long)load_u64(p + 8, false));
 	}
 	if (n >= 4 && !memcmp(p, "\177ELF", 4))
-		return fail(EINVAL, "%s is not a perf recording: %sis an ELF file (a program or library)",
+		return fail(EINVAL,
+			    "%s is not a perf recording: %sis an ELF file (a program or library)",
 			    path, inside);
 	for (size_t i = 0; i < look; i++)
 		texty += isprint(p[i]) || isspace(p[i]) || p[i] >= 0x80;
@@ -77,8 +78,7 @@ static bool read_magic(struct recording *recording, const uint8_t *p, size_t n)
 		recording->swap = true;
 		size = __builtin_bswap64(size);
 	}
-	recording->is_big_endian =
-		recording->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	recording->is_big_endian = recording->swap != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	recording->header_size = size;
 	recording->is_pipe = size == PIPE_HEADER_SIZE;
 	return size == PIPE_HEADER_SIZE || size == FILE_HEADER_SIZE || size == OLD_HEADER_SIZE;
@@ -95,7 +95,8 @@ static int read_attrs(struct recording *recording, const struct mapped *file, ui
 	uint64_t stride = recording->attr_size, n = size / (stride ? stride : 1);
 
 	if (stride < PERF_ATTR_SIZE_VER0 + SECTION_SIZE || stride > 1 << 16)
-		return fail(EINVAL, "%s: the header at offset 16 gives events of %llu bytes, which can't be",
+		return fail(EINVAL,
+			    "%s: the header at offset 16 gives events of %llu bytes, which can't be",
 			    recording->path, (unsigned long long)stride);
 	if (!inside(file, offset, size))
 		return fail(EINVAL,
@@ -156,7 +157,6 @@ static void feature_bits(const struct recording *recording, const uint8_t *p, ui
 static void read_features(struct recording *recording, const struct mapped *file,
 			  const uint64_t bits[4], uint64_t at)
 {
-
 	for (uint32_t id = 0; id < FEATURE_BITS; id++) {
 		uint64_t offset, size;
 
@@ -237,7 +237,8 @@ static int read_header(struct recording *recording, struct part *part)
 	if (err < 0)
 		return err;
 	if (recording->data_offset > file->n) {
-		recording_damage(recording, true, "its data starts at offset %llu, behind its end at %zu",
+		recording_damage(recording, true,
+				 "its data starts at offset %llu, behind its end at %zu",
 				 (unsigned long long)recording->data_offset, file->n);
 		part->start = part->end = file->n;
 	} else if (!recording->data_size) {
@@ -392,7 +393,8 @@ int recording_open(struct recording **ret, const char *path, const struct record
 				   : "");
 	} else if (!options->force && !is_stdin && !fstat(fd, &st) && st.st_uid &&
 		   st.st_uid != geteuid()) {
-		err = fail(EPERM, "%s belongs neither to you nor to root (use -f to read it nevertheless)",
+		err = fail(EPERM,
+			   "%s belongs neither to you nor to root (use -f to read it nevertheless)",
 			   path);
 	} else {
 		err = open_fd(recording, fd, &keep);

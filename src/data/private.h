@@ -72,6 +72,13 @@ struct event *recording_add_event(struct recording *recording, const struct perf
 				  const uint8_t *ids, size_t ids_n);
 // Names those without one: tracepoints by their formats.
 void recording_name_events(struct recording *recording);
+// Where a record (of either byte order) has its id; NULL: the first event is meant, or (*ret_none)
+// no event at all.
+const uint8_t *recording_id_place(struct recording *recording, const uint8_t *h, uint32_t type,
+				  uint32_t size, bool *ret_none);
+// Takes in a HEADER_ATTR, EVENT_UPDATE, HEADER_FEATURE, ... record; others are left alone.
+void header_record_take(struct recording *recording, const uint8_t *record, uint32_t type,
+			uint32_t size, uint64_t offset);
 // Sets the sentence (once; what the data lacks goes before what the features lack).
 void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Records one after another, of mapped files and of streams.
 #include "data/recording.h"
-#include "abi/attr.h"
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/log.h"
 #include "data/private.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -34,281 +32,6 @@ void recording_damage(struct recording *recording, bool data, const char *fmt, .
 static uint64_t offset_of(const struct recording_private *p, const uint8_t *at)
 {
 	return p->base_offset + (uint64_t)(at - p->base);
-}
-
-// ---- events
-
-static void name_event(struct recording *recording, struct event *event)
-{
-	const struct recording_private *p = recording->private;
-	char buf[256];
-
-	if (event->attr.type == PERF_TYPE_TRACEPOINT && recording->tracepoints && !event->tp)
-		event->tp = tracepoints_by_id(recording->tracepoints, (uint32_t)event->attr.config);
-	if (event->name_stored || (event->name && event->attr.type != PERF_TYPE_TRACEPOINT))
-		return;
-	if (event->tp) {
-		event->name = arena_fmt(&recording->arena, "%s:%s", tracepoint_system(event->tp),
-					tracepoint_name(event->tp));
-		return;
-	}
-	if (event->attr.type == PERF_TYPE_TRACEPOINT)
-		for (size_t i = 0; i < p->type_names.n; i++)
-			if (p->type_names.v[i].id == event->attr.config) {
-				event->name = p->type_names.v[i].name;
-				return;
-			}
-	event->name = arena_strdup(&recording->arena,
-				   str_of(attr_name(&event->attr, buf, sizeof(buf))));
-}
-
-void recording_name_events(struct recording *recording)
-{
-	for (size_t i = 0; i < recording->events.n; i++)
-		name_event(recording, recording->events.v[i]);
-}
-
-static void add_id(struct recording_private *p, struct event *event, uint64_t id)
-{
-	bool is_new;
-	uint64_t *value = map_at(&p->by_id, id, &is_new);
-
-	vec_push(&event->ids, id);
-	if (is_new) // as perf: the first one that has the id
-		*value = (uintptr_t)event;
-}
-
-struct event *recording_add_event(struct recording *recording, const struct perf_event_attr *attr,
-				  const uint8_t *ids, size_t ids_n)
-{
-	struct recording_private *p = recording->private;
-	struct event *event = NEW(struct event);
-
-	event->index = (uint32_t)recording->events.n;
-	event->attr = *attr;
-	event->leader = event;
-	event->group_members = 1;
-	event->scale = 1.0;
-	sample_plan_init(&event->plan, attr);
-	vec_push(&recording->events, event);
-	for (size_t i = 0; i < ids_n; i++)
-		add_id(p, event, load_u64(ids + i * 8, recording->swap));
-	if (!event->index) {
-		p->id_offset = sample_id_offset(attr);
-		p->trailer_id_offset = trailer_id_offset(attr);
-	}
-	name_event(recording, event);
-	return event;
-}
-
-static struct event *find_event(struct recording *recording, uint64_t id)
-{
-	struct recording_private *p = recording->private;
-	struct event *event;
-
-	if (id == p->last_id && p->last_event)
-		return p->last_event;
-	event = map_find_ptr(&p->by_id, id);
-	if (event) {
-		p->last_id = id;
-		p->last_event = event;
-	}
-	return event;
-}
-
-struct event *recording_event_by_id(struct recording *recording, uint64_t id)
-{
-	struct event *event;
-
-	if (!recording->events.n)
-		return NULL;
-	if (recording->events.n == 1 || !id)
-		return recording->events.v[0];
-	event = find_event(recording, id);
-	if (!event && !recording->events.v[0]->attr.sample_id_all)
-		return recording->events.v[0];
-	return event;
-}
-
-// The place of a record's id, or NULL: then the first event is meant, or (*ret_none) no event at all.
-static const uint8_t *id_place(struct recording *recording, const uint8_t *h, uint32_t type,
-			       uint32_t size, bool *ret_none)
-{
-	const struct recording_private *p = recording->private;
-	const struct perf_event_attr *first = &recording->events.v[0]->attr;
-
-	*ret_none = false;
-	if (type == PERF_RECORD_SAMPLE) {
-		if (!p->id_offset)
-			return NULL;
-		*ret_none = (uint32_t)p->id_offset + 8 > size;
-		return *ret_none ? NULL : h + p->id_offset;
-	}
-	if (!first->sample_id_all || !p->trailer_id_offset)
-		return NULL;
-	*ret_none = (int64_t)size + p->trailer_id_offset < 8;
-	return *ret_none ? NULL : h + size + p->trailer_id_offset;
-}
-
-struct event *recording_event(struct recording *recording, const struct perf_event_header *header)
-{
-	const uint8_t *at;
-	uint64_t id;
-	bool none;
-
-	if (!recording->events.n || header->type >= RECORD_HEADER_ATTR)
-		return NULL;
-	if (recording->events.n == 1)
-		return recording->events.v[0];
-	at = id_place(recording, (const uint8_t *)header, header->type, header->size, &none);
-	if (!at)
-		return none ? NULL : recording->events.v[0];
-	memcpy(&id, at, 8);
-	return recording_event_by_id(recording, id);
-}
-
-// ---- header records of pipes
-
-static int take_attr(struct recording *recording, const uint8_t *body, size_t size)
-{
-	struct perf_event_attr attr;
-	uint32_t attr_size;
-
-	if (size < PERF_ATTR_SIZE_VER0)
-		return -EINVAL;
-	attr_size = load_u32(body + 4, recording->swap);
-	if (!attr_size)
-		attr_size = PERF_ATTR_SIZE_VER0;
-	if (attr_size > size || attr_read(&attr, body, attr_size, recording->swap) < 0)
-		return -EINVAL;
-	recording_add_event(recording, &attr, body + attr_size, (size - attr_size) / 8);
-	return 0;
-}
-
-static int take_event_type(struct recording *recording, const uint8_t *body, size_t size)
-{
-	struct event_type_name type = {0};
-
-	if (size < 8 + 1)
-		return -EINVAL;
-	type.id = load_u64(body, recording->swap);
-	type.name = arena_strdup(&recording->arena,
-				 (struct str){(const char *)body + 8,
-					      strnlen((const char *)body + 8, size - 8)});
-	vec_push(&recording->private->type_names, type);
-	recording_name_events(recording);
-	return 0;
-}
-
-static const char *cpu_list(struct recording *recording, struct cursor *c)
-{
-	const uint8_t *p = cursor_bytes(c, 4);
-	uint16_t type, n;
-	struct out out;
-	const char *text = NULL;
-
-	if (!p)
-		return NULL;
-	memcpy(&type, p, 2);
-	memcpy(&n, p + 2, 2);
-	if (c->swap) {
-		type = __builtin_bswap16(type);
-		n = __builtin_bswap16(n);
-	}
-	out_init_memory(&out);
-	if (type == 0) { // PERF_CPU_MAP__CPUS: n of u16
-		for (unsigned i = 0; i < n && (p = cursor_bytes(c, 2)); i++) {
-			uint16_t cpu;
-
-			memcpy(&cpu, p, 2);
-			out_printf(&out, "%s%u", i ? "," : "",
-				   c->swap ? __builtin_bswap16(cpu) : cpu);
-		}
-		text = out.n ? arena_strdup(&recording->arena, (struct str){out.buf, out.n}) : "";
-	}
-	out_done(&out);
-	return text;
-}
-
-enum { UPDATE_UNIT, UPDATE_SCALE, UPDATE_NAME, UPDATE_CPUS };
-
-static int take_event_update(struct recording *recording, const uint8_t *body, size_t size)
-{
-	struct cursor c = cursor_of(body, size, recording->swap);
-	uint64_t type = cursor_u64(&c), id = cursor_u64(&c), bits;
-	struct event *event = recording_event_by_id(recording, id);
-	const char *text = NULL;
-
-	if (c.bad)
-		return -EINVAL;
-	if (!event)
-		return 0;
-	if (type == UPDATE_UNIT || type == UPDATE_NAME)
-		text = arena_strdup(&recording->arena,
-				    (struct str){(const char *)c.at,
-						 strnlen((const char *)c.at, cursor_left(&c))});
-	switch (type) {
-	case UPDATE_UNIT:
-		event->unit = text;
-		break;
-	case UPDATE_NAME:
-		event->name = text;
-		event->name_stored = true;
-		break;
-	case UPDATE_SCALE:
-		bits = cursor_u64(&c);
-		if (!c.bad)
-			memcpy(&event->scale, &bits, 8);
-		break;
-	case UPDATE_CPUS:
-		event->own_cpus = cpu_list(recording, &c);
-		break;
-	}
-	return c.bad ? -EINVAL : 0;
-}
-
-static int take_feature(struct recording *recording, const uint8_t *body, size_t size)
-{
-	uint64_t id;
-
-	if (size < 8)
-		return -EINVAL;
-	id = load_u64(body, recording->swap);
-	if (!id || id >= FEATURE_LAST) // the end mark of the perf that wrote it is one more than its last
-		return 0;
-	body += 8;
-	size -= 8;
-	if (!recording->private->simple || recording->private->unpacker.n)
-		body = arena_memdup(&recording->arena, body, size);
-	if (feature_take(recording, (uint32_t)id, body, size) < 0 && size)
-		inform("%s: the feature %s is malformed", recording->path,
-		       feature_name((uint32_t)id));
-	return 0;
-}
-
-static int take_build_id(struct recording *recording, const uint8_t *body, size_t size)
-{
-	return build_id_take(recording, body - 8, size + 8);
-}
-
-static int (*const header_takers[RECORD_MAX - RECORD_HEADER_ATTR])(struct recording *,
-								   const uint8_t *, size_t) = {
-	[RECORD_HEADER_ATTR - RECORD_HEADER_ATTR] = take_attr,
-	[RECORD_HEADER_EVENT_TYPE - RECORD_HEADER_ATTR] = take_event_type,
-	[RECORD_EVENT_UPDATE - RECORD_HEADER_ATTR] = take_event_update,
-	[RECORD_HEADER_FEATURE - RECORD_HEADER_ATTR] = take_feature,
-	[RECORD_HEADER_BUILD_ID - RECORD_HEADER_ATTR] = take_build_id,
-};
-
-static void take_header_record(struct recording *recording, const uint8_t *record, uint32_t type,
-			       uint32_t size, uint64_t offset)
-{
-	int (*taker)(struct recording *, const uint8_t *, size_t) =
-		type < RECORD_MAX ? header_takers[type - RECORD_HEADER_ATTR] : NULL;
-
-	if (taker && taker(recording, record + 8, size - 8) < 0)
-		recording_damage(recording, false, "the %s record at offset %llu is malformed",
-				 record_type_name(type), (unsigned long long)offset);
 }
 
 // ---- bytes
@@ -348,8 +71,7 @@ static bool ensure(struct recording *recording, size_t n)
 			continue;
 		if (got < 0)
 			recording_damage(recording, true, "can't read on at offset %llu: %s",
-					 (unsigned long long)offset_of(p, p->end),
-					 strerror(errno));
+					 (unsigned long long)offset_of(p, p->end), strerror(errno));
 		if (got <= 0) {
 			p->fd_ended = true;
 			return false;
@@ -565,13 +287,12 @@ static void hand_out(struct recording *recording, const uint8_t *at, uint64_t of
 
 		if (recording->events.n && type < RECORD_HEADER_ATTR) {
 			bool none;
-			const uint8_t *id = id_place(recording, at, type, size, &none);
+			const uint8_t *id = recording_id_place(recording, at, type, size, &none);
 
 			event = recording->events.n == 1 ? recording->events.v[0]
-				: id			 ? recording_event_by_id(recording,
-									 load_u64(id, true))
-				: none			 ? NULL
-							 : recording->events.v[0];
+				: id   ? recording_event_by_id(recording, load_u64(id, true))
+				: none ? NULL
+				       : recording->events.v[0];
 		}
 		if (record_swap((struct perf_event_header *)p->scratch,
 				event ? &event->attr : NULL) < 0)
@@ -627,8 +348,7 @@ static bool is_unknown(uint32_t type)
 	       (type > SONDE_RECORD_CALLCHAIN_DEFERRED && type < RECORD_HEADER_ATTR);
 }
 
-static void take_in(struct recording *recording, const uint8_t *record, uint32_t size,
-		    uint64_t offset)
+static void take_in(struct recording *recording, const uint8_t *record, uint32_t size, uint64_t offset)
 {
 	uint32_t type = load_u32(record, recording->swap);
 
@@ -637,7 +357,7 @@ static void take_in(struct recording *recording, const uint8_t *record, uint32_t
 		recording->bytes_skipped += size;
 	}
 	if (type >= RECORD_HEADER_ATTR)
-		take_header_record(recording, record, type, size, offset);
+		header_record_take(recording, record, type, size, offset);
 }
 
 // The record, which is size bytes long, has been passed. Takes in and hands out.
@@ -668,7 +388,8 @@ static int next_slow(struct recording *recording, struct record *ret)
 
 	for (;;) {
 		bool broken = false;
-		const uint8_t *record = unpacked_record(&p->unpacker, recording->swap, &size, &broken);
+		const uint8_t *record =
+			unpacked_record(&p->unpacker, recording->swap, &size, &broken);
 		if (broken)
 			recording_damage(recording, true,
 					 "the compressed data of the record at offset %llu is "
@@ -817,13 +538,14 @@ static void read_ahead(struct recording *recording)
 
 	while (next_slow(recording, &record) > 0) {
 		if (!record.stable)
-			record.header = arena_memdup(&recording->arena, record.header,
-						     record.header->size);
+			record.header =
+				arena_memdup(&recording->arena, record.header, record.header->size);
 		record.stable = true;
 		vec_push(&p->queue, record);
 		if (!is_about_recording(record.header->type))
 			break;
 	}
+	recording_name_events(recording);
 }
 
 int recording_rewind(struct recording *recording)

@@ -23,7 +23,7 @@ struct event {
 	double scale;
 	bool name_stored;     // the recording itself says the name
 	const char *own_cpus; // EVENT_UPDATE: "0-3", or NULL
-	void *user; // for the consumer
+	void *user;	      // for the consumer
 };
 
 // perf.data header features (HEADER_* of tools/perf/util/header.h), by bit number.
@@ -70,8 +70,8 @@ struct feature {
 };
 
 struct recorded_build_id {
-	int32_t pid;	 // -1: host
-	uint16_t misc;	 // cpumode in the low bits
+	int32_t pid;   // -1: host
+	uint16_t misc; // cpumode in the low bits
 	uint8_t id[20];
 	uint8_t id_size; // 20, or what the record says
 	const char *name;
@@ -103,13 +103,14 @@ struct recording {
 	bool trace_only; // perf.data holds no samples section (stat data)
 	uint32_t version;
 	uint64_t file_size, data_offset, data_size, header_size, attr_size, features_offset;
-	int64_t modified_ns;  // mtime of the file
-	VEC(struct event *) events; // of a pipe: those it starts with; more may come while it is read
+	int64_t modified_ns; // mtime of the file
+	VEC(struct event *)
+	events; // of a pipe: those it starts with; more may come while it is read
 	struct feature features[FEATURE_BITS];
 	struct recording_info info;
-	struct tracepoints *tracepoints; // NULL until tracing data is seen
+	struct tracepoints *tracepoints;	 // NULL until tracing data is seen
 	uint64_t records_skipped, bytes_skipped; // of types that we don't know
-	const char *damage;   // NULL, or one sentence: where the file stops making sense (see recording_next)
+	const char *damage; // NULL, or one sentence: where the file stops making sense (see recording_next)
 	struct arena arena;
 	struct recording_private *private;
 };

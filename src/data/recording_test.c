@@ -251,7 +251,8 @@ static void not_recordings_are_named(void **state)
 		{"\177ELF\2\1\1\0", 8,
 		 "x is not a perf recording: it is an ELF file (a program or library)"},
 		{"hello world\n", 12, "x is not a perf recording: it looks like text"},
-		{"\1\2\3\4\5\6\7\0", 8, "x is not a perf recording: it starts with the bytes 01 02 03 04"},
+		{"\1\2\3\4\5\6\7\0", 8,
+		 "x is not a perf recording: it starts with the bytes 01 02 03 04"},
 		{"PERFILE2", 8, "x is cut inside its header, after 8 bytes"},
 		{"PERFILE2\x68\0\0\0\0\0\0\0", 16,
 		 "x is cut inside its header: 16 bytes of 104 are there"},
@@ -328,10 +329,12 @@ static void header_text(void **state)
 	out_char(&out, 0);
 	assert_non_null(strstr(out.buf, "# cmdline : /usr/bin/perf record -e "
 					"{cycles:pp,instructions:pp,branch-instructions:pp} -P "));
-	assert_non_null(strstr(out.buf, "# event : name = instructions:pp, , id = { 291, 292 }, size = "
-					"112, config = 0x1, { sample_period, sample_freq } = 20003"));
+	assert_non_null(strstr(out.buf,
+			       "# event : name = instructions:pp, , id = { 291, 292 }, size = "
+			       "112, config = 0x1, { sample_period, sample_freq } = 20003"));
 	assert_non_null(strstr(out.buf, "# CPU 1: Core ID 1, Socket ID 0\n"));
-	assert_non_null(strstr(out.buf, "# group: {cycles:pp,instructions:pp,branch-instructions:pp}\n"));
+	assert_non_null(
+		strstr(out.buf, "# group: {cycles:pp,instructions:pp,branch-instructions:pp}\n"));
 	assert_non_null(strstr(out.buf, "# missing features: TRACING_DATA NUMA_TOPOLOGY "));
 	out_done(&out);
 	recording_close(recording);

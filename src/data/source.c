@@ -52,8 +52,7 @@ static int put(int fd, const uint8_t *p, size_t n, const char *name)
 {
 	int err = write_all(fd, p, n);
 
-	return err < 0 ? fail(-err, "can't unpack %s into a temporary file: %s", name,
-			      strerror(-err))
+	return err < 0 ? fail(-err, "can't unpack %s into a temporary file: %s", name, strerror(-err))
 		       : 0;
 }
 

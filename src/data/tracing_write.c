@@ -63,8 +63,7 @@ static bool is_known(const struct used *used, size_t n, const char *system, cons
 	return false;
 }
 
-int tracing_data_write(struct out *out, const struct writer_event *events, size_t n,
-		       const char *root)
+int tracing_data_write(struct out *out, const struct writer_event *events, size_t n, const char *root)
 {
 	auto_free struct used *used = xcalloc(n + 1, sizeof(*used));
 	size_t used_n = 0, at;

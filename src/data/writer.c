@@ -643,8 +643,7 @@ static int end_file(struct writer *writer)
 		memcpy(writer->header.features, bits, sizeof(bits));
 	else if (ftruncate(writer->fd, (off_t)at) < 0)
 		debug("the recording can't be cut: %s", strerror(errno));
-	if (pwrite(writer->fd, &writer->header, sizeof(writer->header), 0) !=
-	    sizeof(writer->header))
+	if (pwrite(writer->fd, &writer->header, sizeof(writer->header), 0) != sizeof(writer->header))
 		return fail(errno, "can't complete the recording's header: %s", strerror(errno));
 	return err < 0 ? failed(writer, err) : 0;
 }

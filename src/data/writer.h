@@ -20,7 +20,7 @@ struct writer_event {
 
 struct writer_options {
 	bool pipe;
-	int zstd_level; // 0: not compressed
+	int zstd_level;		      // 0: not compressed
 	uint32_t compress_mmap_bytes; // what HEADER_COMPRESSED says
 	bool no_buildid, buildid_all, buildid_mmap;
 	const char *const *command_line; // NULL-terminated; without the program's path ("record", ...)
@@ -38,7 +38,8 @@ int writer_new(struct writer **ret, int fd, const struct writer_event *events, s
 	       const struct writer_options *options);
 // Bytes of whole records (any number of them), gathered into large writes; packed when zstd_level is set.
 int writer_records(struct writer *writer, const void *records, size_t size);
-int writer_record2(struct writer *writer, const void *head, size_t head_size, const void *tail, size_t tail_size);
+int writer_record2(struct writer *writer, const void *head, size_t head_size, const void *tail,
+		   size_t tail_size);
 // A FINISHED_ROUND / FINISHED_INIT.
 int writer_round(struct writer *writer);
 int writer_init_done(struct writer *writer);

@@ -68,8 +68,11 @@ static void write_and_read(const struct writer_options *options)
 {
 	auto_close int fd = temporary();
 	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
-	struct recorded_build_id id = {.pid = -1, .misc = PERF_RECORD_MISC_USER, .id_size = 20,
-				       .id = {1, 2, 3}, .name = "/bin/thing"};
+	struct recorded_build_id id = {.pid = -1,
+				       .misc = PERF_RECORD_MISC_USER,
+				       .id_size = 20,
+				       .id = {1, 2, 3},
+				       .name = "/bin/thing"};
 	struct writer *writer;
 	struct recording *recording;
 	struct record record;
