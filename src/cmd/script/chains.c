@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/script/chains.h"
 #include "base/hash.h"
+#include "base/log.h"
 
 enum {
 	TAIL_TEXT_LIMIT = 8 << 20,
@@ -45,8 +46,10 @@ void chains_init(struct chains *chains, struct sym *sym, const struct chains_opt
 
 void chains_done(struct chains *chains)
 {
+	debug("%llu runs of call chains, %llu copied; %zu texts of addresses",
+	      (unsigned long long)chains->run_lookups, (unsigned long long)chains->run_hits,
+	      chains->tails_n);
 	vec_done(&chains->styles);
-	vec_done(&chains->ips);
 	free(chains->tails);
 	free(chains->runs);
 	out_done(&chains->tail_text);
@@ -194,7 +197,6 @@ static void forget_runs(struct chains *chains)
 	memset(chains->runs, 0, (chains->runs_mask + 1) * sizeof(*chains->runs));
 	chains->runs_n = 0;
 	chains->run_text.n = 0;
-	vec_clear(&chains->ips);
 }
 
 static void grow_tails(struct chains *chains)
@@ -302,7 +304,7 @@ static void grow_runs(struct chains *chains)
 	struct run_slot *old = chains->runs;
 	size_t old_n = old ? chains->runs_mask + 1 : 0;
 
-	if (old && chains->run_text.n + chains->ips.n * 8 > RUN_TEXT_LIMIT) {
+	if (old && chains->run_text.n > RUN_TEXT_LIMIT) {
 		forget_runs(chains);
 		return;
 	}
@@ -334,7 +336,7 @@ static const struct run_slot *find_run(const struct chains *chains, const struct
 		if (slot->hash == like->hash && slot->ips_n == like->ips_n &&
 		    slot->space == like->space && slot->generation == like->generation &&
 		    slot->mode_style == like->mode_style &&
-		    !memcmp(chains->ips.v + slot->ips_at, ips, like->ips_n * sizeof(*ips)))
+		    !memcmp(chains->run_text.buf + slot->at, ips, like->ips_n * sizeof(*ips)))
 			return slot;
 	}
 	return NULL;
@@ -355,27 +357,27 @@ static void print_run(struct chains *chains, struct out *out, struct task *task,
 		run.generation = space->generation;
 	}
 	run.hash = hash_mix(hash_bytes(ips, n * sizeof(*ips)),
-			    ((uint64_t)run.space << 32 | run.generation) ^ run.mode_style) | 1;
+			    ((uint64_t)run.space << 32 | run.generation) ^ run.mode_style) |
+		   1ull << 63; // never 0
+	chains->run_lookups++;
 	known = find_run(chains, &run, ips);
 	if (known) {
-		out_bytes(out, chains->run_text.buf + known->at, known->n);
+		chains->run_hits++;
+		out_bytes(out, chains->run_text.buf + known->at + n * sizeof(*ips), known->n);
 		return;
 	}
 	grow_runs(chains);
 	run.at = (uint32_t)chains->run_text.n;
+	out_bytes(&chains->run_text, ips, n * sizeof(*ips));
 	for (uint32_t i = 0; i < n; i++)
 		render_frame(chains, &chains->run_text, task, cpumode, ips[i], style);
-	run.n = (uint32_t)(chains->run_text.n - run.at);
-	out_bytes(out, chains->run_text.buf + run.at, run.n);
+	run.n = (uint32_t)(chains->run_text.n - run.at - n * sizeof(*ips));
+	out_bytes(out, chains->run_text.buf + run.at + n * sizeof(*ips), run.n);
 	// Symbols that were loaded meanwhile may have changed the maps: then the text stays unknown.
 	if (space && space->generation != run.generation) {
 		chains->run_text.n = run.at;
 		return;
 	}
-	run.ips_at = (uint32_t)chains->ips.n;
-	vec_reserve(&chains->ips, n);
-	memcpy(chains->ips.v + chains->ips.n, ips, n * sizeof(*ips));
-	chains->ips.n += n;
 	at = run.hash & chains->runs_mask;
 	while (chains->runs[at].hash)
 		at = (at + 1) & chains->runs_mask;
@@ -439,7 +441,8 @@ static bool print_one_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint3
 {
 	struct printing *p = arg;
 
-	if (p->chains->options.stop) {
+	// For one frame the text of its address is as near as that of the run.
+	if (n == 1 || p->chains->options.stop) {
 		for (uint32_t i = 0; i < n; i++) {
 			if (!render_frame(p->chains, p->out, p->task, cpumode, ips[i], p->style))
 				return false;

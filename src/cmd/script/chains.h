@@ -23,8 +23,8 @@ struct run_slot {
 	uint64_t hash;	      // 0: empty
 	uint32_t space, generation;
 	uint32_t mode_style;
-	uint32_t ips_at, ips_n; // in ips
-	uint32_t at, n;	      // in run_text
+	uint32_t ips_n;
+	uint32_t at, n; // in run_text: the addresses, then n bytes of text
 };
 
 struct chains {
@@ -36,7 +36,6 @@ struct chains {
 	struct run_slot *runs;
 	size_t runs_n, runs_mask;
 	struct out tail_text, run_text, scratch;
-	VEC(uint64_t) ips;
 	uint64_t run_lookups, run_hits;
 };
 
