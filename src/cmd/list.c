@@ -131,9 +131,11 @@ static void show_text(struct listing *l, const struct event_entry *entry)
 	struct out *out = l->out;
 
 	if (l->options->raw_dump) {
-		if (entry->is_form && strcmp(entry->label, "SDT event"))
+		bool sdt = !strcmp(entry->label, "SDT event");
+		if (entry->is_form && !sdt)
 			return;
-		out_text(out, entry->name);
+		out_str(out, (struct str){entry->name, sdt ? strcspn(entry->name, "@")
+							   : strlen(entry->name)});
 		out_char(out, ' ');
 		return;
 	}
