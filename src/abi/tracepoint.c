@@ -140,9 +140,34 @@ const char *__lsan_default_suppressions(void)
 }
 #endif
 
+// Tabs inside of the first quoted text become \t: libtraceevent 1.7 stumbles over them. `text` has room for it.
+static void escape_tabs(char *text)
+{
+	char *p = strchr(text, '"');
+
+	for (p = p ? p + 1 : text + strlen(text); *p && *p != '"'; p++) {
+		if (*p == '\\' && p[1]) {
+			p++;
+		} else if (*p == '\t') {
+			memmove(p + 1, p, strlen(p) + 1);
+			*p++ = '\\';
+			*p = 't';
+		}
+	}
+}
+
+static size_t count_tabs(struct str s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s.n; i++)
+		n += s.p[i] == '\t';
+	return n;
+}
+
 int tracepoints_add(struct tracepoints *all, const char *system, struct str format)
 {
-	auto_free char *text = xcalloc(1, format.n + 16); // room to replace the print fmt
+	auto_free char *text = xcalloc(1, format.n + count_tabs(format) + 16); // room for changes
 	struct str fields = format, fmt = {0};
 	const char *print = format.p ? memmem(format.p, format.n, "print fmt:", 10) : NULL;
 	struct tep_event *event;
@@ -164,6 +189,7 @@ int tracepoints_add(struct tracepoints *all, const char *system, struct str form
 		memcpy(text + fields.n, "print fmt: \"\"\n", 15);
 		failed = true;
 	}
+	escape_tabs(text + fields.n);
 	tep_parse_event(all->tep, text, strlen(text), system);
 	// It returns an error, yet keeps the event, when only the print fmt is beyond it.
 	event = tep_find_event(all->tep, (int)id);

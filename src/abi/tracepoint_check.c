@@ -369,12 +369,13 @@ static void check_expr(struct reader *r)
 
 bool tp_check_print_fmt(struct str fields, struct str fmt)
 {
-	struct reader r = {fmt.p, fmt.p + fmt.n, fields, 0, false};
+	struct reader r = {.p = fmt.p, .fields = fields};
 
 	if (fmt.n > FORMAT_MAX_BYTES)
 		return false;
 	if (!fmt.n)
 		return true;
+	r.end = fmt.p + fmt.n;
 	if (!take(&r, "print fmt:"))
 		return false;
 	if (peek(&r) != '"')

@@ -81,7 +81,7 @@ struct text {
 	enum text_kind kind;
 	uint16_t offset, size;
 	uint32_t n_names;
-	bool all_known; // of T_FLAGS: no name stands for none
+	bool all_known;	 // of T_FLAGS: no name stands for none
 	struct str text; // T_CONST; delimiter of T_FLAGS
 	const struct tp_field *field;
 	const struct expr *number, *item_size;
