@@ -13,10 +13,11 @@ struct map_slot {
 
 // Zero-initialised is an empty map.
 struct map {
-	struct map_slot *slots;
-	uint8_t *used; // one byte a slot
+	struct map_slot *slots; // key 0: empty; key 0 itself lives in `zero`
 	size_t n;
 	size_t mask; // slots - 1, 0 when nothing is allocated
+	uint64_t zero;
+	bool has_zero;
 };
 
 void map_done(struct map *map);
