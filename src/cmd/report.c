@@ -31,6 +31,12 @@ static int percent_limit(void *options, const struct opt *opt, const char *arg, 
 	return 0;
 }
 
+static int branch_stack(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	((struct report_options *)options)->branch = !negated;
+	return 0;
+}
+
 #define AT(field) offsetof(struct report_options, field)
 #define IGNORED(name, text) {OPT_FLAG, 0, name, AT(ignored), .help = text}
 
@@ -63,8 +69,8 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "group", AT(group), .help = "Events of a group side by side (the default); all events when none is in a group.",
 	 .given = AT(group_given)},
 	{OPT_INT, 0, "group-sort-idx", AT(group_index), "N", "Sort by the event with this index in the group."},
-	{OPT_FLAG, 'b', "branch-stack", AT(branch),
-	 .help = "Rows are branches taken (the default for recordings with branch stacks).", .given = AT(branch_given)},
+	{OPT_CALL, 'b', "branch-stack", 0,
+	 .help = "Rows are branches taken (the default for recordings with branch stacks).", .call = branch_stack},
 	{OPT_FLAG, 0, "mem-mode", AT(mem_mode), .help = "Rows are memory accesses (recorded with -d)."},
 	{OPT_FLAG, 0, "raw-trace", AT(raw_trace), .help = "Fields of tracepoints instead of their text."},
 	{OPT_FLAG, 0, "ns", AT(ns), .help = "Times in nanoseconds."},
@@ -208,7 +214,7 @@ static int choose_mode(struct report *report)
 					 recording->info.has_branch_stack);
 	if (types & PERF_SAMPLE_STACK_USER)
 		has_branches = false;
-	if (report->o.branch_given ? report->o.branch : has_branches) {
+	if (report->o.branch < 0 ? has_branches : report->o.branch) {
 		report->mode = MODE_BRANCH;
 		report->children = false;
 	}
@@ -383,6 +389,16 @@ static int on_record(void *arg, struct session *session, struct event *event, co
 			report_hist(report, event)->lost_samples +=
 				(uint32_t)((const struct record_lost_samples *)header)->lost;
 		break;
+	case PERF_RECORD_NAMESPACES: {
+		const struct record_namespaces *names = (const void *)header;
+		enum { CGROUP_NAMESPACE = 6 };
+
+		if (!report->has_cgroup_id || names->nr <= CGROUP_NAMESPACE)
+			break;
+		*map_at(&report->cgroup_devs, names->tid, NULL) = names->link[CGROUP_NAMESPACE].dev;
+		*map_at(&report->cgroup_inos, names->tid, NULL) = names->link[CGROUP_NAMESPACE].ino;
+		break;
+	}
 	case PERF_RECORD_COMM:
 		note_task(report, ((const struct record_comm *)header)->tid);
 		break;
@@ -527,6 +543,8 @@ static void done(struct report *report)
 	filter_free(report->hide_symbol);
 	trie_done(&report->trie);
 	thread_values_free(report);
+	map_done(&report->cgroup_devs);
+	map_done(&report->cgroup_inos);
 	for (size_t i = 0; i < report->levels.n; i++)
 		vec_done(&report->levels.v[i].columns);
 	vec_done(&report->levels);
@@ -606,6 +624,7 @@ static int run(int argc, char **argv)
 		      .demangle = true,
 		      .group = true,
 		      .socket = -1,
+		      .branch = -1,
 		      .max_stack = 127,
 		      .percentage = "absolute",
 		      .chain = {.mode = CHAIN_GRAPH, .least_percent = 0.5}},

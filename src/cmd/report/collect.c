@@ -513,6 +513,12 @@ int report_sample(void *arg, struct session *session, struct event *event, const
 	template.transaction = sample->transaction;
 	template.cgroup = sample->cgroup;
 	template.code_page_size = sample->code_page_size;
+	if (report->has_cgroup_id) {
+		const uint64_t *dev = map_find(&report->cgroup_devs, task->tid);
+
+		template.cgroup_dev = dev ? *dev : 0;
+		template.cgroup_ino = dev ? *map_find(&report->cgroup_inos, task->tid) : 0;
+	}
 	template.first = hist->seen;
 	take_weights(&template, event, sample);
 	if (report->has_mem_size)

@@ -256,7 +256,9 @@ static uint64_t dso_size_hash(R report, E e)
 }
 static int64_t dso_size_compare(R report, E l, E r)
 {
-	return smaller(r->map_size, l->map_size);
+	int64_t a = (int64_t)r->map_size, b = (int64_t)l->map_size;
+
+	return a < b ? -1 : a > b;
 }
 static void dso_size_print(R report, E e, struct out *out, int width)
 {
@@ -456,18 +458,19 @@ static void cgroup_print(R report, E e, struct out *out, int width)
 {
 	out_text(out, cgroup_name(report, e));
 }
-// Namespaces are not kept: perf shows 0/0x0 for recordings without them.
-static uint64_t zero_hash(R report, E e)
+static uint64_t cgroup_id_hash(R report, E e)
 {
-	return 0;
+	return hash_mix(e->cgroup_dev, e->cgroup_ino);
 }
-static int64_t zero_compare(R report, E l, E r)
+static int64_t cgroup_id_compare(R report, E l, E r)
 {
-	return 0;
+	int64_t cmp = address_compare(r->cgroup_dev, l->cgroup_dev);
+
+	return cmp ? cmp : address_compare(r->cgroup_ino, l->cgroup_ino);
 }
 static void cgroup_id_print(R report, E e, struct out *out, int width)
 {
-	out_text(out, "0/0x0");
+	out_printf(out, "%llu/0x%llx", (unsigned long long)e->cgroup_dev, (unsigned long long)e->cgroup_ino);
 }
 
 static const char *trace(E e)
@@ -1038,7 +1041,7 @@ const struct key report_keys[] = {
 	K("symbol_size", "Symbol size", WIDTH_SYM_SIZE, symbol_size, FRAME),
 	K("dso_size", "DSO size", WIDTH_DSO_SIZE, dso_size, FRAME),
 	K("cgroup", "Cgroup", WIDTH_CGROUP, cgroup, .flags = 0),
-	K2("cgroup_id", "cgroup id (dev/inode)", WIDTH_CGROUP_ID, zero, cgroup_id, .flags = 0),
+	K("cgroup_id", "cgroup id (dev/inode)", WIDTH_CGROUP_ID, cgroup_id, .flags = 0),
 	K2("ipc_null", "IPC   [IPC Coverage]", WIDTH_SYMBOL_IPC, sym, ipc_null, FRAME),
 	K("time", "Time", WIDTH_TIME, time, .flags = 0),
 	K("code_page_size", "Code Page Size", WIDTH_CODE_PAGE_SIZE, code_page_size, .flags = 0),

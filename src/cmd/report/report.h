@@ -36,7 +36,8 @@ struct report_options {
 	int verbose, max_stack, socket, group_index, ignored_int;
 	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui, gtk, stdio;
 	bool header, header_only, cpu_utilization, exclude_other, children, inverted, hide_unresolved, full_info;
-	bool total_period, group, group_given, branch, branch_given, branch_history, demangle, demangle_kernel;
+	int branch; // 1, 0: asked for, or not to; -1: as the recording has it
+	bool total_period, group, group_given, branch_history, demangle, demangle_kernel;
 	bool mem_mode, raw_trace, hierarchy, inlines, ns, skip_empty, unordered, total_cycles, ignored;
 	bool full_source_path, stitch_lbr, source;
 };
@@ -67,7 +68,7 @@ struct entry {
 	uint64_t hash;
 	uint32_t id, comm;
 	int32_t cpu, socket;
-	uint64_t time, weight, transaction, cgroup, code_page_size, map_size;
+	uint64_t time, weight, transaction, cgroup, cgroup_dev, cgroup_ino, code_page_size, map_size;
 	uint32_t ins_lat, p_stage_cyc;
 	const struct symbol *parent;
 	const char *trace, *srcline, *srcfile;
@@ -216,7 +217,7 @@ struct report {
 	struct out out;
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
-	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, needs_collapse, no_order;
+	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id, needs_collapse, no_order;
 	int verbose;
 	char separator;
 	const char *separator_text;
@@ -232,6 +233,7 @@ struct report {
 	uint64_t quantum_ns;
 	uint64_t branch_types[16], branch_new_types[16], branch_forward, branch_backward, branch_4k, branch_2m;
 	struct thread_values *thread_values;
+	struct map cgroup_devs, cgroup_inos; // of the cgroup namespace, by tid
 	VEC(uint32_t) tids; // that --tasks shows
 	uint64_t data_lost;
 };

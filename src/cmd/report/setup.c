@@ -179,6 +179,7 @@ static void take_key(struct report *report, const struct key *key, bool sorting)
 
 	report->has_trace |= !strcmp(name, "trace");
 	report->has_mem_size |= !strcmp(name, "dso_size");
+	report->has_cgroup_id |= !strcmp(name, "cgroup_id");
 	report->no_order |= (key->flags & KEY_NO_ORDER) != 0;
 	if (!sorting)
 		return;

@@ -26,7 +26,7 @@ static size_t dso_length(const struct hist *hist, const struct dso *dso)
 
 static size_t symbol_length(const struct hist *hist, const struct symbol *sym)
 {
-	return strlen(sym->name) + 4 + (hist->report->verbose > 0 ? UNRESOLVED + 2 + 3 : 0);
+	return strlen(sym->name) + sym->hidden_width + 4 + (hist->report->verbose > 0 ? UNRESOLVED + 2 + 3 : 0);
 }
 
 static void widen_end(struct hist *hist, const struct place *place, enum width symbol, enum width dso,
