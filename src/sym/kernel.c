@@ -63,6 +63,7 @@ static void put_module_symbol(struct split *split, struct symbol *symbol, const 
 	}
 	if (!split->map || split->map->dso == split->kernel)
 		return;
+	symbol->hidden_width = (uint8_t)MIN(strlen(module) + 1, UINT8_MAX);
 	symbol->start = mapping_addr(split->map, symbol->start);
 	symbol->end = mapping_addr(split->map, symbol->end);
 	symtab_add(split->map->dso->symtab, symbol);
@@ -364,7 +365,10 @@ void load_module(struct sym *sym, struct dso *dso, const struct mapping *map)
 	}
 	if (dso->symtab->symbols.n) {
 		symtab_fix(dso->symtab, SYMTAB_FILE);
-		load_done(sym, dso, 'k', kernel ? kernel->dso->symbols_path : NULL);
+		// perf's letter tells where the module is from, not its names.
+		module_name_parse(&name, dso->long_name);
+		load_done(sym, dso, name.is_compressed ? 'm' : 'K',
+			  kernel ? kernel->dso->symbols_path : NULL);
 		dso->note = NULL;
 	} else if (!dso->note) {
 		load_failed(sym, dso, "%s is not here", dso->long_name);

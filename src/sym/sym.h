@@ -50,6 +50,7 @@ struct symbol {
 	uint8_t type;	     // STT_*
 	bool inlined, ignore;
 	bool mangled; // private: the name is not demangled yet
+	uint8_t hidden_width; // what perf counts for a column's width besides the name ("\t[module]" of kallsyms)
 };
 
 struct dso {
