@@ -132,7 +132,7 @@ int record_opt_regs(void *at, const struct opt *opt, const char *arg, bool negat
 	if (!strcmp(arg, "?")) {
 		fprintf(stderr, "available registers:");
 		for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-			fprintf(stderr, registers[i] ? " %s" : "", registers[i]);
+			fprintf(stderr, "%s%s", registers[i] ? " " : "", registers[i] ? registers[i] : "");
 		fprintf(stderr, "\n");
 		return fail(EINVAL, "--%s takes names from this list, separated by commas", opt->name);
 	}
