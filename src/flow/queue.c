@@ -121,7 +121,8 @@ static int flush(struct queue *queue, uint64_t limit, queue_deliver *deliver, vo
 	if (done)
 		queue->delivered_ns = queue->entries.v[done - 1].time;
 	queue->entries.n -= done;
-	memmove(queue->entries.v, queue->entries.v + done, queue->entries.n * sizeof(*queue->entries.v));
+	if (queue->entries.n)
+		memmove(queue->entries.v, queue->entries.v + done, queue->entries.n * sizeof(*queue->entries.v));
 	queue->sorted_n = queue->entries.n;
 	keep_copies(queue);
 	return err;

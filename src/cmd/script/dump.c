@@ -452,6 +452,21 @@ static void dump_values(struct out *out, const struct event *event, const struct
 	}
 }
 
+// As recorded: the session turns it into the growth of the counter.
+static uint64_t recorded_period(const struct event *event, const struct sample *sample,
+				const struct perf_event_header *header)
+{
+	const int16_t at = event->plan.period;
+	uint64_t period;
+
+	if (at < 0)
+		return event->attr.sample_period;
+	if (at + 8 > header->size)
+		return sample->period;
+	memcpy(&period, (const char *)header + at, sizeof(period));
+	return period;
+}
+
 void dump_sample(struct dump *dump, const struct event *event, const struct sample *sample,
 		 const struct record *record)
 {
@@ -466,8 +481,7 @@ void dump_sample(struct dump *dump, const struct event *event, const struct samp
 	dump_head(dump, record, sample->cpu, sample->time);
 	out_printf(out, "(IP, 0x%x): %d/%d: %#llx period: %llu addr: %#llx\n", header->misc,
 		   (int)sample->pid, (int)sample->tid, (ull)sample->ip,
-		   (ull)(type & PERF_SAMPLE_PERIOD ? sample->period : event->attr.sample_period),
-		   (ull)sample->addr);
+		   (ull)recorded_period(event, sample, header), (ull)sample->addr);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		dump_chain(out, event, sample);
 	if (type & PERF_SAMPLE_BRANCH_STACK)
