@@ -117,7 +117,8 @@ static int take_feature(struct recording *recording, const uint8_t *body, size_t
 		return 0;
 	body += 8;
 	size -= 8;
-	if (!recording->private->simple || recording->private->unpacker.n)
+	if (!recording->private->simple || recording->private->chunked ||
+	    recording->private->unpacker.n)
 		body = arena_memdup(&recording->arena, body, size);
 	if (feature_take(recording, (uint32_t)id, body, size) < 0 && size)
 		inform("%s: the feature %s is malformed", recording->path,

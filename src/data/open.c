@@ -22,7 +22,7 @@ static struct recording *recording_new(const char *path)
 	struct recording *recording = NEW(struct recording);
 
 	recording->private = NEW(struct recording_private);
-	recording->private->fd = -1;
+	recording->private->fd = recording->private->file_fd = -1;
 	recording->is_64bit = true;
 	recording->path = arena_strdup(&recording->arena, str_of(path));
 	return recording;
@@ -368,7 +368,10 @@ static int open_fd(struct recording *recording, int fd, bool *ret_keep)
 		file_unmap(&file);
 		return err < 0 ? err : open_mapped(recording, &unpacked, false, true);
 	}
-	return open_mapped(recording, &file, false, false);
+	err = open_mapped(recording, &file, false, false);
+	if (!err)
+		recording->private->file_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	return err;
 }
 
 int recording_open(struct recording **ret, const char *path, const struct recording_options *options)

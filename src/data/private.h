@@ -35,6 +35,13 @@ struct part {
 	uint64_t start, end;
 };
 
+// A stretch of a file, read(2) into memory: several times cheaper than the page faults of a mapping.
+struct chunk {
+	uint8_t *p;
+	size_t size;	     // of the memory
+	uint64_t start, end; // file offsets of what it holds
+};
+
 struct recording_private {
 	VEC(struct part) parts; // mapped files; empty when a stream is read
 	size_t part;		// the one being read
@@ -47,6 +54,12 @@ struct recording_private {
 	bool stopped; // nothing more to be read
 	VEC(struct record) queue; // read ahead, when a pipe was opened
 	size_t queue_at;
+
+	int file_fd;		  // of the mapped file, or -1
+	bool chunked;		  // the file is read in chunks; base, at and end lie in the newest
+	VEC(struct chunk) chunks; // in use, oldest first
+	VEC(struct chunk) free_chunks;
+	size_t chunk_bytes; // of those in use
 
 	int fd; // of a stream, else -1
 	bool close_fd;

@@ -10,8 +10,10 @@
 
 enum {
 	UNPACKED_SIZE = 1 << 18, // at least twice a record's 64 KB
-	WINDOW_SIZE = 1 << 18,
-	PAYLOAD_MAX = 1 << 30, // of tracing data in a stream
+	CHUNK_SIZE = 1 << 18,
+	CHUNKED_FILE_MIN = 1 << 20, // smaller files are not worth it
+	CHUNK_BYTES_MAX = 64 << 20, // in use at once; a reader that holds more gets the mapping
+	PAYLOAD_MAX = 1 << 30,	    // of tracing data in a stream
 };
 
 void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
@@ -36,7 +38,111 @@ static uint64_t offset_of(const struct recording_private *p, const uint8_t *at)
 
 // ---- bytes
 
-// Has a stream (or a mapped file) n more bytes at `at`? Reads more; the bytes may move.
+static void start_chunks(struct recording_private *p, uint64_t offset)
+{
+	static const uint8_t nothing[1];
+
+	p->chunked = true;
+	p->base = p->at = p->end = nothing;
+	p->base_offset = offset;
+}
+
+// From here on through the mapping.
+static void end_chunks(struct recording_private *p)
+{
+	const struct part *part = &p->parts.v[p->part];
+
+	p->at = part->file.p + offset_of(p, p->at);
+	p->end = part->file.p + part->end;
+	p->base = part->file.p;
+	p->base_offset = 0;
+	p->chunked = false;
+}
+
+static struct chunk take_chunk(struct recording_private *p, size_t size)
+{
+	if (p->free_chunks.n && size <= CHUNK_SIZE)
+		return vec_pop(&p->free_chunks);
+	size = MAX(size, (size_t)CHUNK_SIZE);
+	return (struct chunk){.p = xmalloc(size), .size = size};
+}
+
+static void drop_chunk(struct recording_private *p, struct chunk chunk)
+{
+	p->chunk_bytes -= chunk.size;
+	if (chunk.size == CHUNK_SIZE)
+		vec_push(&p->free_chunks, chunk);
+	else
+		free(chunk.p);
+}
+
+// The next chunk, with what is left of this one before it, so that n bytes lie together.
+static bool next_chunk(struct recording *recording, size_t n)
+{
+	struct recording_private *p = recording->private;
+	const struct part *part = &p->parts.v[p->part];
+	uint64_t start = offset_of(p, p->at), got;
+	struct chunk chunk;
+
+	if (n > part->end - start)
+		return false;
+	if (p->chunk_bytes + n > CHUNK_BYTES_MAX) {
+		end_chunks(p);
+		return true;
+	}
+	chunk = take_chunk(p, n);
+	got = (uint64_t)(p->end - p->at);
+	memcpy(chunk.p, p->at, got);
+	chunk.start = start;
+	while (got < n) {
+		uint64_t want = MIN(chunk.size - got, part->end - start - got);
+		ssize_t more = pread(p->file_fd, chunk.p + got, want, (off_t)(start + got));
+
+		if (more < 0 && errno == EINTR)
+			continue;
+		if (more <= 0) { // it was cut meanwhile, or the disk is broken: as good as its end
+			recording_damage(recording, true, "can't read on at offset %llu: %s",
+					 (unsigned long long)(start + got),
+					 more ? strerror(errno) : "it got shorter");
+			p->parts.v[p->part].end = start + got;
+			break;
+		}
+		got += (uint64_t)more;
+	}
+	chunk.end = start + got;
+	p->chunk_bytes += chunk.size;
+	vec_push(&p->chunks, chunk);
+	p->base = p->at = chunk.p;
+	p->end = chunk.p + got;
+	p->base_offset = start;
+	return got >= n;
+}
+
+void recording_read_in_chunks(struct recording *recording)
+{
+	struct recording_private *p = recording->private;
+	const struct part *part = p->parts.v;
+
+	if (p->file_fd >= 0 && p->parts.n == 1 && !p->chunked &&
+	    part->end - part->start >= CHUNKED_FILE_MIN)
+		start_chunks(p, offset_of(p, p->at));
+}
+
+void recording_release(struct recording *recording, uint64_t offset)
+{
+	struct recording_private *p = recording->private;
+	size_t n = 0;
+
+	if (p->unpacker.in_size)
+		offset = MIN(offset, p->unpacker.offset);
+	while (n + 1 < p->chunks.n && p->chunks.v[n].end <= offset)
+		drop_chunk(p, p->chunks.v[n++]);
+	p->chunks.n -= n;
+	if (n)
+		memmove(p->chunks.v, p->chunks.v + n, p->chunks.n * sizeof(*p->chunks.v));
+}
+
+// Has a stream (or a file) n more bytes at `at`? Reads more; the bytes may move.
 static bool ensure(struct recording *recording, size_t n)
 {
 	struct recording_private *p = recording->private;
@@ -44,6 +150,8 @@ static bool ensure(struct recording *recording, size_t n)
 
 	if (left >= n)
 		return true;
+	if (p->chunked)
+		return next_chunk(recording, n);
 	if (p->fd < 0 || p->fd_ended)
 		return false;
 	if (n > p->window_size) {
@@ -86,6 +194,12 @@ static bool skip(struct recording *recording, uint64_t n)
 {
 	struct recording_private *p = recording->private;
 
+	if (p->chunked && n > (uint64_t)(p->end - p->at)) {
+		uint64_t offset = offset_of(p, p->at), end = p->parts.v[p->part].end;
+
+		start_chunks(p, n <= end - offset ? offset + n : end);
+		return n <= end - offset;
+	}
 	while (n > (uint64_t)(p->end - p->at)) {
 		n -= (uint64_t)(p->end - p->at);
 		p->at = p->end;
@@ -103,6 +217,7 @@ static bool next_part(struct recording *recording)
 	if (p->part + 1 >= p->parts.n)
 		return false;
 	p->part++;
+	p->chunked = false;
 	const struct part *part = &p->parts.v[p->part];
 	p->base = part->file.p;
 	p->base_offset = 0;
@@ -408,6 +523,9 @@ static int next_slow(struct recording *recording, struct record *ret)
 		if (!ensure(recording, 8)) {
 			size_t left = (size_t)(p->end - p->at);
 
+			left = (size_t)(p->end - p->at);
+			if (p->chunked)
+				left = (size_t)(p->parts.v[p->part].end - offset_of(p, p->at));
 			if (left || p->unpacker.n > p->unpacker.at)
 				recording_damage(recording, true,
 						 "it ends inside a record at offset %llu",
@@ -434,7 +552,10 @@ static int next_slow(struct recording *recording, struct record *ret)
 					 "it ends inside the record at offset %llu: %u bytes of %u "
 					 "are there",
 					 (unsigned long long)offset_of(p, p->at),
-					 (unsigned)(p->end - p->at), size);
+					 (unsigned)(p->chunked ? p->parts.v[p->part].end -
+									 offset_of(p, p->at)
+							       : (uint64_t)(p->end - p->at)),
+					 size);
 			if (next_part(recording))
 				continue;
 			return stop(recording);
@@ -555,8 +676,11 @@ int recording_rewind(struct recording *recording)
 	if (!p->parts.n)
 		return fail(ESPIPE, "%s is read from a pipe and can't be read twice",
 			    recording->path);
+	bool chunked = p->chunked;
 	p->part = (size_t)-1;
 	next_part(recording);
+	if (chunked)
+		start_chunks(p, p->parts.v[0].start);
 	p->stopped = false;
 	p->fast = false;
 	p->queue_at = p->queue.n;
@@ -599,6 +723,14 @@ void recording_close(struct recording *recording)
 	vec_done(&p->queue);
 	if (p->close_fd)
 		close(p->fd);
+	if (p->file_fd >= 0)
+		close(p->file_fd);
+	vec_each(struct chunk, chunk, &p->chunks)
+		free(chunk->p);
+	vec_each(struct chunk, chunk, &p->free_chunks)
+		free(chunk->p);
+	vec_done(&p->chunks);
+	vec_done(&p->free_chunks);
 	free(p->window);
 	ZSTD_freeDStream(p->unpacker.zstd);
 	free(p->unpacker.buf);

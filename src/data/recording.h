@@ -126,6 +126,11 @@ void recording_close(struct recording *recording);
 // EVENT_UPDATE, features, tracing data, build-ids, EVENT_TYPE, ID_INDEX) are taken in and then handed out as well.
 // 1: *ret is a record; 0: end, or the rest can't be read: then recording->damage says why. Never negative for bad bytes.
 int recording_next(struct recording *recording, struct record *ret);
+// Promises that recording_release will be called: a large file is then read in chunks of memory, not through
+// its mapping, which costs a fraction; records are stable until they are released.
+void recording_read_in_chunks(struct recording *recording);
+// No record before this file offset is looked at any more.
+void recording_release(struct recording *recording, uint64_t offset);
 // Back to the first record (mapped files only; -ESPIPE for pipes).
 int recording_rewind(struct recording *recording);
 

@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <signal.h>
 
-enum { SAMPLES = 20000 };
+enum { SAMPLES = 40000 }; // more than a megabyte: see recording_read_in_chunks
 
 static const uint64_t ids[] = {11, 12, 13};
 
@@ -184,6 +184,47 @@ static void full_disks_leave_whole_records(void **state)
 	unlink(path);
 }
 
+// Records stay as they are until they are released, whether chunks come from a file or not.
+static void chunks_are_stable(void **state)
+{
+	auto_close int fd = temporary();
+	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
+	struct writer_options options = {0};
+	struct writer *writer;
+	struct recording *recording;
+	struct record record;
+
+	assert_int_equal(writer_new(&writer, fd, events, 2, &options), 0);
+	assert_int_equal(put_samples(writer), 0);
+	assert_int_equal(writer_finish(writer), 0);
+	writer_free(writer);
+	assert_int_equal(recording_open(&recording, path, NULL), 0);
+	recording_read_in_chunks(recording);
+	for (int round = 0; round < 2; round++) {
+		static const struct sample_record *held[SAMPLES];
+		size_t n = 0, released = 0;
+
+		while (recording_next(recording, &record) > 0) {
+			if (record.header->type != PERF_RECORD_SAMPLE)
+				continue;
+			assert_true(record.stable);
+			held[n++] = (const void *)record.header;
+			if (n % 15000 == 0) { // all but the last 10000 are not needed any more
+				released = n - 10000;
+				recording_release(recording, record.offset - 9999 * sizeof(**held) -
+								     10 * sizeof(record.header));
+			}
+			if (n % 5000 == 0)
+				for (size_t i = released; i < n; i++)
+					assert_int_equal(held[i]->time, 1000 + i);
+		}
+		assert_int_equal(n, SAMPLES);
+		assert_null(recording->damage);
+		assert_int_equal(recording_rewind(recording), 0);
+	}
+	recording_close(recording);
+}
+
 static void groups_and_newer_attrs(void **state)
 {
 	struct writer_event pair[2] = {events[0], events[1]};
@@ -207,4 +248,4 @@ static void groups_and_newer_attrs(void **state)
 }
 
 RUN_TESTS(TEST(what_is_written_is_read), TEST(killed_recordings_are_readable),
-	  TEST(full_disks_leave_whole_records), TEST(groups_and_newer_attrs))
+	  TEST(full_disks_leave_whole_records), TEST(chunks_are_stable), TEST(groups_and_newer_attrs))

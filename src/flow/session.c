@@ -262,6 +262,14 @@ static uint64_t time_of(const struct event *event, const struct perf_event_heade
 	return time;
 }
 
+// Nothing before the oldest record that waits, or before this one, is looked at again.
+static void release(struct session_private *p, uint64_t offset)
+{
+	for (size_t i = 0; i < p->queue.entries.n; i++)
+		offset = MIN(offset, p->queue.entries.v[i].offset);
+	recording_release(p->session->recording, offset);
+}
+
 static int take(struct session_private *p, const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
@@ -280,6 +288,7 @@ static int take(struct session_private *p, const struct record *record)
 			err = queue_round(&p->queue, deliver_queued, p);
 			if (err)
 				return err;
+			release(p, record->offset);
 		} else if (header->type == RECORD_HEADER_BUILD_ID ||
 			   header->type == RECORD_HEADER_FEATURE) {
 			take_machine(session);
@@ -314,8 +323,12 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 
 	p->hooks = hooks;
 	p->arg = arg;
-	while (!err && recording_next(session->recording, &record) > 0)
+	recording_read_in_chunks(session->recording);
+	while (!err && recording_next(session->recording, &record) > 0) {
 		err = take(p, &record);
+		if (!p->queue.entries.n && !(session->stats.total & 1023))
+			release(p, record.offset);
+	}
 	take_machine(session);
 	if (!err)
 		err = queue_finish(&p->queue, deliver_queued, p);
