@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cmd/record/record.h"
-#include "sys/synthesize.h"
+#include "flow/synthesize.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>

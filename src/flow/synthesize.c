@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sys/synthesize.h"
+#include "flow/synthesize.h"
 #include "abi/record.h"
 #include "base/alloc.h"
 #include "base/file.h"
