@@ -6,7 +6,7 @@
 #include "cmd/core/command.h"
 #include "flow/session.h"
 #include "obj/elf.h"
-#include "sys/synthesize.h"
+#include "flow/synthesize.h"
 
 struct options {
 	const char *input, *format;
