@@ -4,9 +4,11 @@
 #include "base/log.h"
 
 enum {
-	TAIL_TEXT_LIMIT = 8 << 20,
-	RUN_TEXT_LIMIT = 8 << 20,
+	LINE_TEXT_LIMIT = 12 << 20,
 	STYLES_MAX = 16,
+	SEEN_BITS = 14,
+	// Lines up to this length are copied whole, whatever their length: moves instead of a call.
+	COPY_MAX = 96,
 };
 
 void words_set_init(struct words_set *set, const char *commas)
@@ -39,21 +41,20 @@ bool words_set_has(const struct words_set *set, const char *word)
 void chains_init(struct chains *chains, struct sym *sym, const struct chains_options *options)
 {
 	*chains = (struct chains){.sym = sym, .options = *options};
-	out_init_memory(&chains->tail_text);
-	out_init_memory(&chains->run_text);
+	out_init_memory(&chains->line_text);
 	out_init_memory(&chains->scratch);
+	chains->seen = xcalloc(1 << SEEN_BITS, sizeof(*chains->seen));
 }
 
 void chains_done(struct chains *chains)
 {
-	debug("%llu runs of call chains, %llu copied; %zu texts of addresses",
-	      (unsigned long long)chains->run_lookups, (unsigned long long)chains->run_hits,
-	      chains->tails_n);
+	debug("%llu frames printed, %llu of them resolved; %zu lines known",
+	      (unsigned long long)chains->frames_n, (unsigned long long)chains->frames_resolved,
+	      chains->lines_n);
 	vec_done(&chains->styles);
-	free(chains->tails);
-	free(chains->runs);
-	out_done(&chains->tail_text);
-	out_done(&chains->run_text);
+	free(chains->lines);
+	free(chains->seen);
+	out_done(&chains->line_text);
 	out_done(&chains->scratch);
 }
 
@@ -192,154 +193,135 @@ static void render_tail(const struct chains *chains, struct out *out, const stru
 		out_bytes(out, " (inlined)", 10);
 }
 
-static void forget_runs(struct chains *chains)
+static void forget_lines(struct chains *chains)
 {
-	memset(chains->runs, 0, (chains->runs_mask + 1) * sizeof(*chains->runs));
-	chains->runs_n = 0;
-	chains->run_text.n = 0;
+	memset(chains->lines, 0, (chains->lines_mask + 1) * sizeof(*chains->lines));
+	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
+	chains->lines_n = 0;
+	chains->line_text.n = 0;
 }
 
-static void grow_tails(struct chains *chains)
+static struct line_slot *free_slot(const struct chains *chains, uint64_t addr, uint32_t key)
 {
-	struct tail_slot *old = chains->tails;
-	size_t old_n = old ? chains->tails_mask + 1 : 0;
+	size_t at = hash_mix(addr, key) & chains->lines_mask;
 
-	if (chains->tail_text.n > TAIL_TEXT_LIMIT) {
-		memset(old, 0, old_n * sizeof(*old));
-		chains->tails_n = 0;
-		chains->tail_text.n = 0;
+	while (chains->lines[at].dso_style)
+		at = (at + 1) & chains->lines_mask;
+	return &chains->lines[at];
+}
+
+static void grow_lines(struct chains *chains)
+{
+	struct line_slot *old = chains->lines;
+	size_t old_n = old ? chains->lines_mask + 1 : 0;
+
+	if (chains->line_text.n > LINE_TEXT_LIMIT) {
+		forget_lines(chains);
 		return;
 	}
-	if (chains->tails_n * 2 < old_n)
+	if (chains->lines_n * 2 < old_n)
 		return;
-	chains->tails_mask = old_n ? old_n * 2 - 1 : 4095;
-	chains->tails = xcalloc(chains->tails_mask + 1, sizeof(*chains->tails));
+	chains->lines_mask = old_n ? old_n * 2 - 1 : 4095;
+	chains->lines = xcalloc(chains->lines_mask + 1, sizeof(*chains->lines));
 	for (size_t i = 0; i < old_n; i++) {
-		size_t at;
-
-		if (!old[i].dso_style)
-			continue;
-		at = hash_mix(old[i].addr, old[i].dso_style) & chains->tails_mask;
-		while (chains->tails[at].dso_style)
-			at = (at + 1) & chains->tails_mask;
-		chains->tails[at] = old[i];
+		if (old[i].dso_style)
+			*free_slot(chains, old[i].addr, old[i].dso_style) = old[i];
 	}
 	free(old);
 }
 
-// The text behind the address, from the cache or rendered; valid until the next call.
-static struct str tail(struct chains *chains, struct task *task, struct location *where, uint32_t style)
+static const struct line_slot *find_line(const struct chains *chains, uint64_t addr, uint32_t key)
 {
-	uint64_t fields = chains->styles.v[style];
-	uint32_t key;
-	size_t at;
+	if (!chains->lines)
+		return NULL;
+	for (size_t at = hash_mix(addr, key) & chains->lines_mask; chains->lines[at].dso_style;
+	     at = (at + 1) & chains->lines_mask) {
+		const struct line_slot *slot = &chains->lines[at];
 
+		if (slot->addr == addr && slot->dso_style == key)
+			return slot;
+	}
+	return NULL;
+}
+
+static void render_line(const struct chains *chains, struct out *out,
+			const struct location *location, uint64_t fields)
+{
+	if (fields & FIELD_BIT(IP)) {
+		bool own = location->map && location->dso && !dso_is_kernel(location->dso);
+
+		out_char(out, '\t');
+		put_hex16(out, own ? location->addr : location->ip);
+	}
+	render_tail(chains, out, location, fields);
+	out_char(out, '\n');
+}
+
+// The line of an address; *ret_kept says whether it stays where it is (in line_text).
+static struct str line(struct chains *chains, struct task *task, struct location *where,
+		       uint32_t style, bool *ret_kept)
+{
+	uint64_t fields = chains->styles.v[style], addr;
+	const struct line_slot *known;
+	struct line_slot *slot;
+	uint32_t key;
+
+	*ret_kept = false;
+	chains->scratch.n = 0;
 	if (!where->map || !where->dso) {
-		chains->scratch.n = 0;
 		where->sym = NULL;
-		render_tail(chains, &chains->scratch, where, fields);
+		render_line(chains, &chains->scratch, where, fields);
 		return (struct str){chains->scratch.buf, chains->scratch.n};
 	}
+	// Kernel addresses stand in the line as they are, others as those of the dso.
 	key = (where->dso->id << 4 | style) + 1;
-	if (chains->tails) {
-		for (at = hash_mix(where->addr, key) & chains->tails_mask;
-		     chains->tails[at].dso_style; at = (at + 1) & chains->tails_mask) {
-			const struct tail_slot *slot = &chains->tails[at];
-
-			if (slot->addr == where->addr && slot->dso_style == key)
-				return (struct str){chains->tail_text.buf + slot->at, slot->n};
-		}
+	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
+	known = find_line(chains, addr, key);
+	if (known) {
+		*ret_kept = true;
+		return (struct str){chains->line_text.buf + known->at, known->n};
 	}
+	chains->frames_resolved++;
 	sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
 	if (style >= STYLES_MAX || !where->dso ||
 	    (where->sym && where->addr >= where->sym->end)) {
-		chains->scratch.n = 0;
-		render_tail(chains, &chains->scratch, where, fields);
+		render_line(chains, &chains->scratch, where, fields);
 		return (struct str){chains->scratch.buf, chains->scratch.n};
 	}
-	grow_tails(chains);
+	grow_lines(chains);
 	// Loading the symbols may have moved the address.
 	key = (where->dso->id << 4 | style) + 1;
-	at = hash_mix(where->addr, key) & chains->tails_mask;
-	while (chains->tails[at].dso_style)
-		at = (at + 1) & chains->tails_mask;
-	struct tail_slot *slot = &chains->tails[at];
-	*slot = (struct tail_slot){where->addr, key, (uint32_t)chains->tail_text.n, 0};
-	render_tail(chains, &chains->tail_text, where, fields);
-	slot->n = (uint32_t)(chains->tail_text.n - slot->at);
-	chains->tails_n++;
-	return (struct str){chains->tail_text.buf + slot->at, slot->n};
+	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
+	slot = free_slot(chains, addr, key);
+	*slot = (struct line_slot){addr, key, (uint32_t)chains->line_text.n, 0};
+	render_line(chains, &chains->line_text, where, fields);
+	slot->n = (uint32_t)(chains->line_text.n - slot->at);
+	out_room(&chains->line_text, COPY_MAX);
+	chains->lines_n++;
+	*ret_kept = true;
+	return (struct str){chains->line_text.buf + slot->at, slot->n};
 }
 
-// False: nothing is printed behind this frame.
-static bool render_frame(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
-			 uint64_t ip, uint32_t style)
+static struct str line_of(struct chains *chains, struct task *task, uint8_t cpumode, uint64_t ip,
+			  uint32_t style, bool *ret_kept)
 {
 	struct location where;
-	struct str text;
-	char *p;
 
 	sym_resolve_map(chains->sym, task, cpumode, ip, &where);
 	where.ip = ip;
 	where.cpumode = cpumode;
-	text = tail(chains, task, &where, style);
-	p = out_room(out, text.n + 18);
-	if (chains->styles.v[style] & FIELD_BIT(IP)) {
-		*p++ = '\t';
-		hex16(p, where.map && where.dso && !dso_is_kernel(where.dso) ? where.addr : ip);
-		p += 16;
-	}
-	memcpy(p, text.p, text.n);
-	p += text.n;
-	*p++ = '\n';
-	out->n = (size_t)(p - out->buf);
-	if (!chains->options.stop)
-		return true;
-	sym_resolve(chains->sym, task, cpumode, ip, &where);
-	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
+	return line(chains, task, &where, style, ret_kept);
 }
 
-static void grow_runs(struct chains *chains)
+static inline void copy_line(struct out *out, const char *text, size_t n)
 {
-	struct run_slot *old = chains->runs;
-	size_t old_n = old ? chains->runs_mask + 1 : 0;
+	char *p = out_room(out, n + COPY_MAX);
 
-	if (old && chains->run_text.n > RUN_TEXT_LIMIT) {
-		forget_runs(chains);
-		return;
-	}
-	if (chains->runs_n * 2 < old_n)
-		return;
-	chains->runs_mask = old_n ? old_n * 2 - 1 : 1023;
-	chains->runs = xcalloc(chains->runs_mask + 1, sizeof(*chains->runs));
-	for (size_t i = 0; i < old_n; i++) {
-		size_t at = old[i].hash & chains->runs_mask;
-
-		if (!old[i].hash)
-			continue;
-		while (chains->runs[at].hash)
-			at = (at + 1) & chains->runs_mask;
-		chains->runs[at] = old[i];
-	}
-	free(old);
-}
-
-static const struct run_slot *find_run(const struct chains *chains, const struct run_slot *like,
-				       const uint64_t *ips)
-{
-	if (!chains->runs)
-		return NULL;
-	for (size_t at = like->hash & chains->runs_mask; chains->runs[at].hash;
-	     at = (at + 1) & chains->runs_mask) {
-		const struct run_slot *slot = &chains->runs[at];
-
-		if (slot->hash == like->hash && slot->ips_n == like->ips_n &&
-		    slot->space == like->space && slot->generation == like->generation &&
-		    slot->mode_style == like->mode_style &&
-		    !memcmp(chains->run_text.buf + slot->at, ips, like->ips_n * sizeof(*ips)))
-			return slot;
-	}
-	return NULL;
+	if (n <= COPY_MAX)
+		memcpy(p, text, COPY_MAX);
+	else
+		memcpy(p, text, n);
+	out->n += n;
 }
 
 // n addresses of one mode.
@@ -348,41 +330,57 @@ static void print_run(struct chains *chains, struct out *out, struct task *task,
 {
 	const struct space *space =
 		cpumode == PERF_RECORD_MISC_USER ? task->space : chains->sym->kernel;
-	struct run_slot run = {.mode_style = (uint32_t)cpumode << 8 | style, .ips_n = n};
-	const struct run_slot *known;
-	size_t at;
+	uint64_t salt = (uint64_t)cpumode << 8 | style;
+	uint32_t id = 0, generation = 0;
 
 	if (space) {
-		run.space = space->id;
-		run.generation = space->generation;
+		id = space->id;
+		generation = space->generation;
+		salt |= (uint64_t)id << 16;
 	}
-	run.hash = hash_mix(hash_bytes(ips, n * sizeof(*ips)),
-			    ((uint64_t)run.space << 32 | run.generation) ^ run.mode_style) |
-		   1ull << 63; // never 0
-	chains->run_lookups++;
-	known = find_run(chains, &run, ips);
-	if (known) {
-		chains->run_hits++;
-		out_bytes(out, chains->run_text.buf + known->at + n * sizeof(*ips), known->n);
-		return;
+	chains->frames_n += n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ip = ips[i];
+		struct seen_line *seen =
+			&chains->seen[((ip ^ salt * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull) >>
+				      (64 - SEEN_BITS)];
+		struct str text;
+		bool kept;
+
+		if (seen->ip == ip && seen->n && seen->space == id &&
+		    seen->generation == generation && seen->mode == cpumode &&
+		    seen->style == style) {
+			copy_line(out, chains->line_text.buf + seen->at, seen->n);
+			continue;
+		}
+		text = line_of(chains, task, cpumode, ip, style, &kept);
+		out_str(out, text);
+		// Symbols that were loaded meanwhile may have changed the maps.
+		if (space)
+			generation = space->generation;
+		if (kept && text.n <= UINT16_MAX && style <= UINT8_MAX)
+			*seen = (struct seen_line){
+				.ip = ip,
+				.space = id,
+				.generation = generation,
+				.at = (uint32_t)(text.p - chains->line_text.buf),
+				.n = (uint16_t)text.n,
+				.mode = cpumode,
+				.style = (uint8_t)style,
+			};
 	}
-	grow_runs(chains);
-	run.at = (uint32_t)chains->run_text.n;
-	out_bytes(&chains->run_text, ips, n * sizeof(*ips));
-	for (uint32_t i = 0; i < n; i++)
-		render_frame(chains, &chains->run_text, task, cpumode, ips[i], style);
-	run.n = (uint32_t)(chains->run_text.n - run.at - n * sizeof(*ips));
-	out_bytes(out, chains->run_text.buf + run.at + n * sizeof(*ips), run.n);
-	// Symbols that were loaded meanwhile may have changed the maps: then the text stays unknown.
-	if (space && space->generation != run.generation) {
-		chains->run_text.n = run.at;
-		return;
-	}
-	at = run.hash & chains->runs_mask;
-	while (chains->runs[at].hash)
-		at = (at + 1) & chains->runs_mask;
-	chains->runs[at] = run;
-	chains->runs_n++;
+}
+
+// False: nothing is printed behind this frame.
+static bool print_until(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
+			uint64_t ip, uint32_t style)
+{
+	struct location where;
+	bool kept;
+
+	out_str(out, line_of(chains, task, cpumode, ip, style, &kept));
+	sym_resolve(chains->sym, task, cpumode, ip, &where);
+	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
 }
 
 static uint8_t context_mode(uint64_t context)
@@ -441,10 +439,9 @@ static bool print_one_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint3
 {
 	struct printing *p = arg;
 
-	// For one frame the text of its address is as near as that of the run.
-	if (n == 1 || p->chains->options.stop) {
+	if (p->chains->options.stop) {
 		for (uint32_t i = 0; i < n; i++) {
-			if (!render_frame(p->chains, p->out, p->task, cpumode, ips[i], p->style))
+			if (!print_until(p->chains, p->out, p->task, cpumode, ips[i], p->style))
 				return false;
 		}
 		return true;
@@ -485,12 +482,15 @@ void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *c
 void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
 		     const struct sample *sample, uint32_t style)
 {
-	struct location where;
+	struct str text;
+	bool kept;
 
-	sym_resolve_map(chains->sym, task, sample->cpumode, sample->ip, &where);
-	where.ip = sample->ip;
-	where.cpumode = sample->cpumode;
-	if (chains->styles.v[style] & FIELD_BIT(IP))
+	text = line_of(chains, task, sample->cpumode, sample->ip, style, &kept);
+	text.n--; // its newline
+	if (chains->styles.v[style] & FIELD_BIT(IP)) {
+		// A line of a chain has a tab and perhaps the dso's own address there.
 		put_hex16(out, sample->ip);
-	out_str(out, tail(chains, task, &where, style));
+		text = (struct str){text.p + 17, text.n - 17};
+	}
+	out_str(out, text);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Addresses and call chains as text. Texts are kept: of each (dso, address), and of each run of addresses of
-// one mode in one address space, so that a stack that was seen before is copied, not resolved.
+// Addresses and call chains as text. The line of each (dso, address) is kept, and a small table in front
+// tells which line an address of a space was last, so that most frames are neither resolved nor rendered.
+// (Keeping the text of whole stacks costs more: it is several times as large, so it misses the caches.)
 #pragma once
 #include "base/out.h"
 #include "cmd/script/fields.h"
@@ -13,30 +14,31 @@ struct chains_options {
 	bool escape;		 // control characters in names as \xNN
 };
 
-struct tail_slot {
+// The line of an address in a dso.
+struct line_slot {
 	uint64_t addr;
 	uint32_t dso_style; // dso id << 4 | style, + 1; 0: empty
-	uint32_t at, n;	    // in tail_text
+	uint32_t at, n;	    // in line_text
 };
 
-struct run_slot {
-	uint64_t hash;	      // 0: empty
+// What an address of a space was printed as last.
+struct seen_line {
+	uint64_t ip;
 	uint32_t space, generation;
-	uint32_t mode_style;
-	uint32_t ips_n;
-	uint32_t at, n; // in run_text: the addresses, then n bytes of text
+	uint32_t at;
+	uint16_t n; // 0: empty
+	uint8_t mode, style;
 };
 
 struct chains {
 	struct sym *sym;
 	struct chains_options options;
 	VEC(uint64_t) styles; // the combinations of ip fields that were asked for
-	struct tail_slot *tails;
-	size_t tails_n, tails_mask;
-	struct run_slot *runs;
-	size_t runs_n, runs_mask;
-	struct out tail_text, run_text, scratch;
-	uint64_t run_lookups, run_hits;
+	struct line_slot *lines;
+	size_t lines_n, lines_mask;
+	struct seen_line *seen; // direct-mapped
+	struct out line_text, scratch;
+	uint64_t frames_n, frames_resolved;
 };
 
 struct words_set {
