@@ -12,8 +12,7 @@ enum { DMGL_NO_OPTS = 0, DMGL_PARAMS = 1, DMGL_ANSI = 2 };
 typedef void demangle_callback(const char *piece, size_t n, void *arg);
 int cplus_demangle_v3_callback(const char *mangled, int options, demangle_callback *callback,
 			       void *arg);
-int rust_demangle_callback(const char *mangled, int options, demangle_callback *callback,
-			   void *arg);
+int rust_demangle_callback(const char *mangled, int options, demangle_callback *callback, void *arg);
 char *dlang_demangle(const char *mangled, int options);
 
 enum {

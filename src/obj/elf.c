@@ -30,11 +30,10 @@ static uint64_t get64(const struct elf *elf, const uint8_t *p)
 	return elf->swap ? bswap_64(v) : v;
 }
 
-#define FIELD(elf, p, kind, field)                                                                 \
-	((elf)->is_64bit ? GET(elf, (p) + offsetof(Elf64_##kind, field),                           \
-			       sizeof(((Elf64_##kind *)0)->field))                                 \
-			 : GET(elf, (p) + offsetof(Elf32_##kind, field),                           \
-			       sizeof(((Elf32_##kind *)0)->field)))
+#define FIELD(elf, p, kind, field)                                                                   \
+	((elf)->is_64bit                                                                             \
+		 ? GET(elf, (p) + offsetof(Elf64_##kind, field), sizeof(((Elf64_##kind *)0)->field)) \
+		 : GET(elf, (p) + offsetof(Elf32_##kind, field), sizeof(((Elf32_##kind *)0)->field)))
 #define GET(elf, p, size)                                                                          \
 	((size) == 8 ? get64(elf, p) : (size) == 4 ? get32(elf, p) : get16(elf, p))
 
@@ -240,8 +239,7 @@ static void plt_sizes(struct elf_plt *plt, uint16_t machine, uint64_t section_en
 {
 	static const struct {
 		uint16_t machine, header, entry;
-	} known[] = {
-		{EM_ARM, 20, 12}, {EM_AARCH64, 32, 16}, {EM_SPARC, 48, 12}, {EM_SPARCV9, 128, 32}};
+	} known[] = {{EM_ARM, 20, 12}, {EM_AARCH64, 32, 16}, {EM_SPARC, 48, 12}, {EM_SPARCV9, 128, 32}};
 
 	plt->header_bytes = plt->entry_bytes = section_entry;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {

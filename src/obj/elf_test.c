@@ -36,8 +36,10 @@ static void make(struct image *image)
 	image->header.e_shnum = 7;
 	image->header.e_shentsize = sizeof(Elf64_Shdr);
 	image->header.e_shstrndx = 4;
-	image->load = (Elf64_Phdr){
-		.p_type = PT_LOAD, .p_offset = 0x1000, .p_vaddr = 0x401000, .p_memsz = 0x1000};
+	image->load = (Elf64_Phdr){.p_type = PT_LOAD,
+				   .p_offset = 0x1000,
+				   .p_vaddr = 0x401000,
+				   .p_memsz = 0x1000};
 	memcpy(image->names, names, sizeof(names));
 	memcpy(image->strings, "\0main\0data", 10);
 	memcpy(image->link, "x.debug", 8);

@@ -109,7 +109,9 @@ int unpack(struct str packed, uint8_t **ret, size_t *ret_size)
 		int (*run)(struct str packed, struct growing *to);
 	} kinds[] = {
 		{"\x1f\x8b", 2, unpack_gzip},
-		{"\xfd" "7zXZ", 6, unpack_xz},
+		{"\xfd"
+		 "7zXZ",
+		 6, unpack_xz},
 		{"\x28\xb5\x2f\xfd", 4, unpack_zstd},
 	};
 

@@ -26,8 +26,7 @@ static void gzip_and_zstd(void **state)
 
 	memset(plain, 'x', 100000);
 	check(packed, ZSTD_compress(packed, sizeof(packed), plain, 100000, 1));
-	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY),
-			 Z_OK);
+	assert_int_equal(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
 	stream.next_in = (Bytef *)plain;
 	stream.avail_in = 100000;
 	stream.next_out = (Bytef *)packed;
@@ -45,7 +44,9 @@ static void refuses_others(void **state)
 
 	assert_int_equal(unpack(STR("\177ELF"), &got, &n), -EINVAL);
 	assert_int_equal(unpack(STR(""), &got, &n), -EINVAL);
-	assert_true(unpack(STR("\xfd" "7zXZ\0rubbish"), &got, &n) < 0);
+	assert_true(unpack(STR("\xfd"
+			       "7zXZ\0rubbish"),
+			   &got, &n) < 0);
 }
 
 RUN_TESTS(TEST(gzip_and_zstd), TEST(refuses_others))

@@ -13,8 +13,8 @@ void module_name_parse(struct module_name *ret, const char *path)
 {
 	// Names of the kernel itself, not of modules, in brackets.
 	static const char *const kernel_names[] = {
-		"[kernel.kallsyms]", "[guest.kernel.kallsyms", "[vdso]",
-		"[vdso32]",	     "[vdsox32]",	       "[vsyscall]",
+		"[kernel.kallsyms]", "[guest.kernel.kallsyms", "[vdso]", "[vdso32]", "[vdsox32]",
+		"[vsyscall]",
 	};
 	static const char *const packed[] = {".gz", ".xz", ".zst"};
 	const char *name = after_slash(path), *end = NULL;

@@ -16,8 +16,7 @@ static bool is_wanted(const struct elf_symbol *symbol, bool *ret_label)
 	*ret_label = false;
 	if (!*symbol->name || symbol->section == SHN_UNDEF || symbol->section == SHN_ABS)
 		return false;
-	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC ||
-	    symbol->type == STT_OBJECT)
+	if (symbol->type == STT_FUNC || symbol->type == STT_GNU_IFUNC || symbol->type == STT_OBJECT)
 		return true;
 	*ret_label = symbol->type == STT_NOTYPE && symbol->visibility != STV_HIDDEN &&
 		     symbol->visibility != STV_INTERNAL;
@@ -82,13 +81,11 @@ static void keep_symbol(struct symtab *symtab, const struct table_walk *walk,
 			   });
 }
 
-static bool walk_start(struct table_walk *walk, struct arena *names,
-		       const struct elf_source *symbols, const struct elf_source *runtime,
-		       const struct elf_section *section)
+static bool walk_start(struct table_walk *walk, struct arena *names, const struct elf_source *symbols,
+		       const struct elf_source *runtime, const struct elf_section *section)
 {
 	*walk = (struct table_walk){.symbols = &symbols->elf,
-				    .sections = {.symbols = &symbols->elf,
-						 .runtime = &runtime->elf}};
+				    .sections = {.symbols = &symbols->elf, .runtime = &runtime->elf}};
 	if (!elf_symbols_init(&walk->table, &symbols->elf, section) || !walk->table.strings.n)
 		return false;
 	walk->strings = arena_memdup(names, walk->table.strings.p, walk->table.strings.n);

@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dso = dso_get(sym, "/made/up", NULL);
 	dso->state = DSO_LOADED;
 	if (source_of_bytes(sym, dso, &source) == SOURCE_OK) {
-		struct kernel_load load = {.sym = sym, .dso = dso_get(sym, "[kernel.kallsyms]", NULL)};
+		struct kernel_load load = {.sym = sym,
+					   .dso = dso_get(sym, "[kernel.kallsyms]", NULL)};
 		const struct symbol *symbols;
 
 		load.dso->state = DSO_LOADED;

@@ -37,7 +37,7 @@ static uint8_t binding_of(char type)
 struct split {
 	struct sym *sym;
 	struct dso *kernel;
-	const char *module; // "[ext4]", NULL in the kernel's
+	const char *module;	   // "[ext4]", NULL in the kernel's
 	const struct mapping *map; // of the module, NULL: not known, its symbols are dropped
 	uint64_t delta;
 	struct symtab *all; // the kernel's own move to its start
@@ -297,8 +297,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 		load_running(sym, dso);
 		return;
 	}
-	if (cache_path(sym, dso, "kallsyms", path, sizeof(path)) &&
-	    load_kallsyms_file(sym, dso, path))
+	if (cache_path(sym, dso, "kallsyms", path, sizeof(path)) && load_kallsyms_file(sym, dso, path))
 		return;
 	if (!dso->note) {
 		char id[41];

@@ -37,14 +37,16 @@ bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, 
 		snprintf(folder, sizeof(folder), "%s", sym->options.debug_dir);
 	else
 		snprintf(folder, sizeof(folder), "%s/.debug",
-			 symfs && *symfs ? symfs : home ? home : "");
+			 symfs && *symfs ? symfs
+			 : home		 ? home
+					 : "");
 	if ((size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s", folder, id, id + 2) >= ret_size)
 		return false;
 	// Caches of old perfs have the file itself there.
 	if (stat(ret, &st) == 0 && S_ISREG(st.st_mode))
 		return true;
-	return (size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s/%s", folder, id, id + 2,
-				kind) < ret_size;
+	return (size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s/%s", folder, id, id + 2, kind) <
+	       ret_size;
 }
 
 void load_done(struct sym *sym, struct dso *dso, char origin, const char *path)
@@ -52,8 +54,7 @@ void load_done(struct sym *sym, struct dso *dso, char origin, const char *path)
 	dso->state = dso->symtab->symbols.n ? DSO_LOADED : DSO_NO_SYMBOLS;
 	dso->origin = origin;
 	if (path)
-		dso->symbols_path =
-			intern_get(&sym->strings, intern_text(&sym->strings, path));
+		dso->symbols_path = intern_get(&sym->strings, intern_text(&sym->strings, path));
 	symtab_ready(dso->symtab);
 }
 
@@ -80,8 +81,7 @@ void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map)
 	else if (dso->kind == DSO_KERNEL)
 		load_kernel(sym, dso);
 	else if (dso->kind == DSO_USER || dso->kind == DSO_ANON)
-		text_starts(dso->name, "/tmp/perf-") ? load_perfmap(sym, dso)
-						     : load_user(sym, dso);
+		text_starts(dso->name, "/tmp/perf-") ? load_perfmap(sym, dso) : load_user(sym, dso);
 	else if (dso->kind == DSO_VDSO)
 		load_vdso(sym, dso);
 	// That symbols are not found is no error.
@@ -111,8 +111,7 @@ int source_of_bytes(const struct sym *sym, const struct dso *dso, struct elf_sou
 	return SOURCE_OK;
 }
 
-int source_open(const struct sym *sym, const struct dso *dso, const char *path,
-		struct elf_source *ret)
+int source_open(const struct sym *sym, const struct dso *dso, const char *path, struct elf_source *ret)
 {
 	struct elf_source source = {0};
 	struct stat st;

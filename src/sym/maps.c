@@ -59,8 +59,7 @@ const struct mapping *space_find(const struct space *space, uint64_t ip)
 
 static bool may_grow(struct sym *sym, const struct space *space, size_t more)
 {
-	if (space->maps.n + more <= MOST_MAPS &&
-	    sym->private->maps_total + more <= MOST_MAPS_TOTAL)
+	if (space->maps.n + more <= MOST_MAPS && sym->private->maps_total + more <= MOST_MAPS_TOTAL)
 		return true;
 	sym->maps_dropped += more;
 	return false;
@@ -259,8 +258,7 @@ const struct cached_location *space_cached(struct space *space, uint64_t ip)
 	return slot->key ? slot : NULL;
 }
 
-void space_cache(struct space *space, uint64_t ip, const struct mapping *map,
-		 const struct symbol *sym)
+void space_cache(struct space *space, uint64_t ip, const struct mapping *map, const struct symbol *sym)
 {
 	struct location_cache *cache = cache_of(space);
 

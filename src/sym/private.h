@@ -46,10 +46,10 @@ struct sym_private {
 	const char *reference_name; // the symbol whose address the recording tells, NULL: none
 	uint64_t reference_addr;
 	uint32_t next_space_id;
-	VEC(char *) texts; // of kallsyms: symbols' names lie there
-	size_t maps_total;   // pointers in all spaces
-	uint64_t copy_budget;  // pointers that forks may still copy
-	struct space **dead; // ring of spaces without living tasks
+	VEC(char *) texts;    // of kallsyms: symbols' names lie there
+	size_t maps_total;    // pointers in all spaces
+	uint64_t copy_budget; // pointers that forks may still copy
+	struct space **dead;  // ring of spaces without living tasks
 	size_t dead_at;
 };
 

@@ -125,7 +125,8 @@ static void kernel_mmap(struct sym *sym, const struct mmap_facts *facts)
 		dso_set_build_id(kernel, facts->build_id, facts->build_id_size);
 	// 0: the recorder was not allowed to see it (kptr_restrict).
 	if (facts->pgoff) {
-		p->reference_name = arena_strdup(&p->arena, str_of(facts->name + strlen(KERNEL_NAME)));
+		p->reference_name =
+			arena_strdup(&p->arena, str_of(facts->name + strlen(KERNEL_NAME)));
 		p->reference_addr = facts->pgoff;
 	}
 	if (facts->start && facts->start <= UINT32_MAX)
@@ -287,9 +288,10 @@ static void record_ksymbol(struct sym *sym, const struct record_ksymbol *record,
 		return;
 	}
 	if (!map) {
-		struct dso *dso = dso_add_unlisted(
-			sym, name,
-			record->ksym_type == PERF_RECORD_KSYMBOL_TYPE_OOL ? DSO_OOL : DSO_BPF);
+		struct dso *dso = dso_add_unlisted(sym, name,
+						   record->ksym_type == PERF_RECORD_KSYMBOL_TYPE_OOL
+							   ? DSO_OOL
+							   : DSO_BPF);
 
 		dso->state = DSO_LOADED;
 		if (text_starts(name, "bpf_trampoline_") || text_starts(name, "bpf_dispatcher_"))
@@ -391,8 +393,7 @@ const char *sym_cgroup(const struct sym *sym, uint64_t id)
 	return map_find_ptr(&sym->private->cgroups, id);
 }
 
-void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id,
-		  size_t id_size)
+void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id, size_t id_size)
 {
 	uint8_t cpumode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct module_name module;

@@ -9,16 +9,16 @@
 #include <stdbool.h>
 
 struct sym_options {
-	const char *root;	  // of /proc and /sys ("" normally)
-	const char *symfs;	  // --symfs
-	const char *vmlinux;	  // -k
-	const char *kallsyms;	  // --kallsyms
-	const char *modules_dir;  // --modules
-	const char *debug_dir;	  // buildid cache, default $HOME/.debug
+	const char *root;	 // of /proc and /sys ("" normally)
+	const char *symfs;	 // --symfs
+	const char *vmlinux;	 // -k
+	const char *kallsyms;	 // --kallsyms
+	const char *modules_dir; // --modules
+	const char *debug_dir;	 // buildid cache, default $HOME/.debug
 	bool ignore_vmlinux, ignore_build_ids, no_demangle, demangle_kernel;
 	bool demangle_parameters; // functions with their parameters, as with -v
 	bool live;		  // addresses are of the running system
-	bool other_machine;	  // the recording names another kernel than the running one: /proc/kallsyms of this one is not for it
+	bool other_machine; // the recording names another kernel than the running one: /proc/kallsyms of this one is not for it
 	bool no_cache_dir;
 };
 
@@ -29,14 +29,14 @@ struct build_id {
 
 enum dso_kind {
 	DSO_USER,
-	DSO_KERNEL,	   // [kernel.kallsyms] and relatives, long_name may be a vmlinux path
-	DSO_MODULE,	   // [ext4]
+	DSO_KERNEL, // [kernel.kallsyms] and relatives, long_name may be a vmlinux path
+	DSO_MODULE, // [ext4]
 	DSO_GUEST_KERNEL,
 	DSO_GUEST_MODULE,
-	DSO_VDSO,	   // [vdso], [vdso32]
-	DSO_ANON,	   // //anon, [heap], [stack], anon_inode..., JIT (perf-PID.map)
-	DSO_BPF,	   // bpf_prog_*
-	DSO_OOL,	   // out of line kernel text (ftrace trampolines)
+	DSO_VDSO, // [vdso], [vdso32]
+	DSO_ANON, // //anon, [heap], [stack], anon_inode..., JIT (perf-PID.map)
+	DSO_BPF,  // bpf_prog_*
+	DSO_OOL,  // out of line kernel text (ftrace trampolines)
 	DSO_HYPERVISOR,
 	DSO_UNKNOWN,
 };
@@ -59,13 +59,13 @@ struct dso {
 	const char *name; // as the recording names it: what script prints ("[unknown]" without a dso)
 	const char *long_name, *short_name; // of the file in use; its last part: what report prints
 	struct build_id build_id;
-	bool hit;     // some sample was in it
+	bool hit; // some sample was in it
 	bool is_64bit;
 	bool adjust_symbols; // as perf's dso->adjust_symbols: ET_EXEC or prelinked
 	enum dso_state state;
 	char origin;	  // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
 	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL
-	uint32_t pid;	  // of anonymous maps: whose perf-PID.map
+	uint32_t pid;		  // of anonymous maps: whose perf-PID.map
 	const char *symbols_path; // the file the symbols came from, or NULL
 	struct symtab *symtab;	  // private
 	void *user;
@@ -77,7 +77,7 @@ struct mapping {
 	struct dso *dso;
 	uint32_t prot, flags, maj, min;
 	uint64_t ino, ino_generation;
-	bool identity;	   // addresses are the dso's own (kernel)
+	bool identity; // addresses are the dso's own (kernel)
 	bool is_mmap2, has_build_id;
 	uint32_t refs;
 };
@@ -120,7 +120,8 @@ void sym_free(struct sym *sym);
 // CGROUP; others are ignored. `time` UINT64_MAX when unknown. Malformed: -EINVAL, nothing changed.
 int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t time);
 // Build-ids of the recording's table.
-void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id, size_t id_size);
+void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id,
+		  size_t id_size);
 
 // The task, made when unknown (comm ":TID", tid 0 is "swapper" as perf). pid UINT32_MAX: not known.
 struct task *sym_task(struct sym *sym, uint32_t pid, uint32_t tid);
@@ -135,21 +136,24 @@ const char *sym_cgroup(const struct sym *sym, uint64_t id);
 // Where an address lies.
 struct location {
 	const struct mapping *map; // NULL: in no known map
-	struct dso *dso;       // NULL: likewise
-	const struct symbol *sym; // NULL: none
+	struct dso *dso;	   // NULL: likewise
+	const struct symbol *sym;  // NULL: none
 	uint64_t addr; // in the dso's symbol space (perf's al->addr); the address itself without a map
-	uint64_t ip;   // the address asked for
+	uint64_t ip; // the address asked for
 	uint8_t cpumode;
-	char level;    // '.' 'k' 'g' 'u' 'H' as perf
+	char level; // '.' 'k' 'g' 'u' 'H' as perf
 };
 
 // Like perf's machine__resolve/thread__find_symbol. Cached per space: about 10 ns when seen before.
-void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
+void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
+		 struct location *ret);
 // Likewise for addresses whose cpumode is a guess (sample.addr, branches): when nothing lies there, the half that
 // the address belongs to decides. Like perf's thread__find_map_fb.
-void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
+void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
+		       struct location *ret);
 // Only the map, symbols are not loaded.
-void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip, struct location *ret);
+void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
+		     struct location *ret);
 // In a dso's symbol space; loads the symbols when needed.
 const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t addr);
 const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, const char *name);

@@ -16,8 +16,10 @@ static void check_order(const struct space *space)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	// No files: what is found here must not decide what is tried.
-	const struct sym_options options = {
-		.root = "/nowhere", .symfs = "/nowhere", .no_cache_dir = true, .other_machine = true};
+	const struct sym_options options = {.root = "/nowhere",
+					    .symfs = "/nowhere",
+					    .no_cache_dir = true,
+					    .other_machine = true};
 	struct perf_event_header *header = aligned_alloc(8, 1 << 16);
 	struct location location;
 	struct sym *sym;

@@ -9,8 +9,9 @@
 
 static struct sym *start(void)
 {
-	static const struct sym_options options = {
-		.root = "/nowhere", .symfs = "/nowhere", .no_cache_dir = true};
+	static const struct sym_options options = {.root = "/nowhere",
+						   .symfs = "/nowhere",
+						   .no_cache_dir = true};
 	struct sym *sym;
 
 	assert_int_equal(sym_new(&sym, &options), 0);
@@ -137,7 +138,8 @@ static void overlapping_maps_are_cut(void **state)
 	struct sym *sym = start();
 	struct location location;
 
-	mmap2(sym, "/a", (struct mmap_args){.pid = 1, .start = 0x1000, .len = 0x4000, .pgoff = 0x100});
+	mmap2(sym, "/a",
+	      (struct mmap_args){.pid = 1, .start = 0x1000, .len = 0x4000, .pgoff = 0x100});
 	mmap2(sym, "/b", (struct mmap_args){.pid = 1, .start = 0x2000, .len = 0x1000});
 	assert_string_equal(where(sym, 1, 0x1fff), "/a");
 	assert_string_equal(where(sym, 1, 0x2000), "/b");
@@ -171,8 +173,8 @@ static void names_of_dsos(void **state)
 		{"[vsyscall]", "[vsyscall]", "[vsyscall]", DSO_USER, PROT_EXEC},
 		{"/memfd:x (deleted)", "/memfd:x (deleted)", "memfd:x (deleted)", DSO_USER, PROT_EXEC},
 		{"//toolong", "//toolong", "toolong", DSO_USER, PROT_EXEC},
-		{"anon_inode:[io_uring]", "anon_inode:[io_uring]", "anon_inode:[io_uring]", DSO_USER,
-		 PROT_READ},
+		{"anon_inode:[io_uring]", "anon_inode:[io_uring]", "anon_inode:[io_uring]",
+		 DSO_USER, PROT_READ},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -180,8 +182,10 @@ static void names_of_dsos(void **state)
 		struct location location;
 
 		mmap2(sym, cases[i].name,
-		      (struct mmap_args){
-			      .pid = 3, .start = 0x1000, .len = 0x1000, .prot = cases[i].prot});
+		      (struct mmap_args){.pid = 3,
+					 .start = 0x1000,
+					 .len = 0x1000,
+					 .prot = cases[i].prot});
 		sym_resolve_map(sym, sym_task(sym, 3, 3), PERF_RECORD_MISC_USER, 0x1000, &location);
 		assert_non_null(location.dso);
 		assert_string_equal(location.dso->name, cases[i].dso);
@@ -270,15 +274,13 @@ static void kernel_of_kallsyms(void **state)
 				 .start = 0xffffffffc0000000,
 				 .len = 0x1000,
 				 .misc = PERF_RECORD_MISC_KERNEL});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000110,
-		    &location);
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000110, &location);
 	assert_string_equal(location.dso->name, "[kernel.kallsyms]");
 	assert_int_equal(location.level, 'k');
 	assert_string_equal(location.sym->name, "do_thing");
 	assert_int_equal(location.addr - location.sym->start, 0x10);
 	assert_int_equal(location.dso->origin, 'k');
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000104,
-		    &location);
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000104, &location);
 	assert_string_equal(location.dso->short_name, "[ext4]");
 	assert_int_equal(location.dso->kind, DSO_MODULE);
 	assert_string_equal(location.sym->name, "module_run");
@@ -298,16 +300,16 @@ static void another_kernel_is_refused(void **state)
 	char root[64];
 
 	make_root(root, "ffffffff81000000 T _text\n");
-	sym_new(&sym, &(const struct sym_options){
-			      .root = root, .no_cache_dir = true, .other_machine = true});
+	sym_new(&sym, &(const struct sym_options){.root = root,
+						  .no_cache_dir = true,
+						  .other_machine = true});
 	mmap2(sym, "[kernel.kallsyms]_text",
 	      (struct mmap_args){.pid = UINT32_MAX,
 				 .start = 0xffffffff81000000,
 				 .len = 0x1000000,
 				 .pgoff = 0xffffffff81000000,
 				 .misc = PERF_RECORD_MISC_KERNEL});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000,
-		    &location);
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000, &location);
 	assert_string_equal(location.dso->name, "[kernel.kallsyms]");
 	assert_null(location.sym);
 	assert_non_null(location.dso->note);
@@ -328,8 +330,7 @@ static void hidden_addresses_are_said(void **state)
 				 .start = 0xffffffff81000000,
 				 .len = 0x1000000,
 				 .misc = PERF_RECORD_MISC_KERNEL});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000,
-		    &location);
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000, &location);
 	assert_null(location.sym);
 	assert_non_null(strstr(location.dso->note, "kptr_restrict"));
 	sym_free(sym);
@@ -372,8 +373,9 @@ static void own_symbols(void **state)
 	sym_new(&sym, &(const struct sym_options){.no_cache_dir = true});
 	// The distance between a function's address and its place in the file, from the file itself.
 	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
-	const struct symbol *symbol = dso_find_symbol_by_name(
-		sym, sym_task(sym, 1, 1)->space->maps.v[0]->dso, "own_symbols");
+	const struct symbol *symbol =
+		dso_find_symbol_by_name(sym, sym_task(sym, 1, 1)->space->maps.v[0]->dso,
+					"own_symbols");
 	assert_non_null(symbol);
 	load = 0x10000000 + symbol->start;
 	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, load + 1, &location);

@@ -6,11 +6,11 @@
 #include "sym/sym.h"
 
 struct symtab {
-	VEC(struct symbol) symbols;   // sorted once symtab_sort has run
-	VEC(struct symbol *) late;    // added one by one afterwards, sorted
+	VEC(struct symbol) symbols; // sorted once symtab_sort has run
+	VEC(struct symbol *) late;  // added one by one afterwards, sorted
 	struct arena names;
 	uint32_t *around; // per symbol: the nearest before it that ends later; NULL when none overlap
-	bool parameters;  // demangled names with them
+	bool parameters; // demangled names with them
 };
 
 void symtab_done(struct symtab *symtab);

@@ -62,7 +62,9 @@ static void the_best_of_one_address(void **state)
 		bool first;
 	} cases[] = {
 		{{.name = "a"}, {.end = 1, .name = "b"}, false},
-		{{.end = 1, .name = "a", .type = STT_NOTYPE}, {.end = 1, .name = "b", .type = STT_FUNC}, false},
+		{{.end = 1, .name = "a", .type = STT_NOTYPE},
+		 {.end = 1, .name = "b", .type = STT_FUNC},
+		 false},
 		{{.end = 1, .name = "a", .binding = STB_WEAK}, {.end = 1, .name = "b"}, false},
 		{{.end = 1, .name = "a"}, {.end = 1, .name = "b", .binding = STB_GLOBAL}, false},
 		{{.end = 1, .name = "__libc_read"}, {.end = 1, .name = "read"}, false},

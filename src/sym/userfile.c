@@ -77,8 +77,7 @@ static bool cached_debug_path(const struct sym *sym, const struct dso *dso, char
 
 static bool fedora_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
-	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%s.debug", symfs(sym),
-			     dso->long_name));
+	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%s.debug", symfs(sym), dso->long_name));
 }
 
 static bool ubuntu_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
@@ -112,9 +111,9 @@ static bool mixed_path(const struct sym *sym, const struct dso *dso, char ret[PA
 }
 
 static const struct place places[] = {
-	{'l', debuglink_path},	  {'B', cached_path},	{'D', cached_debug_path},
-	{'f', fedora_path},	  {'u', ubuntu_path},	{'b', build_id_path},
-	{'d', own_path},	  {'o', embedded_path}, {'x', mixed_path},
+	{'l', debuglink_path}, {'B', cached_path},   {'D', cached_debug_path},
+	{'f', fedora_path},    {'u', ubuntu_path},   {'b', build_id_path},
+	{'d', own_path},       {'o', embedded_path}, {'x', mixed_path},
 };
 
 // .gnu_debugdata: an xz-packed ELF file with the symbols that were stripped.
@@ -159,7 +158,7 @@ static void learn_build_id(const struct sym *sym, struct dso *dso)
 struct choice {
 	struct elf_source symbols, runtime;
 	bool has_symbols, has_runtime;
-	bool is_both; // symbols is the runtime file as well
+	bool is_both;		// symbols is the runtime file as well
 	char refused[PATH_MAX]; // the last file with another build-id
 	bool own_exists;
 };
@@ -312,14 +311,13 @@ void load_perfmap(struct sym *sym, struct dso *dso)
 		return;
 	}
 	for (struct str rest = {text, n}; perfmap_next(&rest, &line);)
-		symtab_add(dso->symtab,
-			   &(struct symbol){
-				   .start = line.start,
-				   .end = line.start + line.size,
-				   .name = arena_strdup(&dso->symtab->names, line.name),
-				   .binding = STB_GLOBAL,
-				   .type = STT_FUNC,
-			   });
+		symtab_add(dso->symtab, &(struct symbol){
+						.start = line.start,
+						.end = line.start + line.size,
+						.name = arena_strdup(&dso->symtab->names, line.name),
+						.binding = STB_GLOBAL,
+						.type = STT_FUNC,
+					});
 	free(text);
 	symtab_sort(dso->symtab);
 	load_done(sym, dso, 'j', dso->long_name);
