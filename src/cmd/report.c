@@ -553,6 +553,7 @@ static void done(struct report *report)
 	vec_done(&report->context_keys);
 	vec_done(&report->sockets);
 	vec_done(&report->tids);
+	vec_done(&report->dso_hashes);
 	if (report->has_parent_regex)
 		regfree(&report->parent_regex);
 	if (report->has_ignore_regex)

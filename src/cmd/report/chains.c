@@ -140,9 +140,16 @@ static uint32_t entry_of_frame(struct run *run, const struct entry *context, uin
 {
 	if (run->frame_stamp[frame] != run->stamp) {
 		struct entry template, *e;
+		struct extra extra;
 		size_t before = run->hist->entries.n;
 
 		frame_template(run->report, &template, context, frame);
+		if (run->report->needs_extra) {
+			extra = *context->x;
+			extra.srcline = extra.srcfile = NULL;
+			extra.map_size = 0;
+			template.x = &extra;
+		}
 		template.first = NONE;
 		e = hist_entry(run->hist, &template);
 		if (run->hist->entries.n > before) {

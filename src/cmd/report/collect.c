@@ -40,6 +40,7 @@ void hist_free(struct hist *hist)
 	free(hist->by_context.slots);
 	order_done(&hist->in);
 	free(hist->rows);
+	free(hist->sorted);
 	hierarchy_done(hist);
 	free(hist);
 }
@@ -171,27 +172,34 @@ struct entry *hist_find(struct hist *hist, const struct entry *template)
 	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
 }
 
-struct entry *hist_entry(struct hist *hist, const struct entry *template)
+static struct extra *extra_new(struct report *report, const struct extra *from)
+{
+	struct extra *x = arena_memdup(&report->arena, from, sizeof(*x));
+
+	if (x->raw && report->has_dynamic)
+		x->raw = arena_memdup(&report->arena, x->raw, x->raw_size);
+	if (x->branch)
+		x->branch = arena_memdup(&report->arena, x->branch, sizeof(*x->branch));
+	if (x->mem)
+		x->mem = arena_memdup(&report->arena, x->mem, sizeof(*x->mem));
+	return x;
+}
+
+struct entry *hist_entry(struct hist *hist, struct entry *template)
 {
 	struct report *report = hist->report;
 	struct entry *e;
-	struct entry wanted = *template;
 
-	wanted.hist = hist;
-	wanted.hash = hash_columns(report, report->sorts.v, report->sorts.n, &wanted);
-	e = table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
+	template->hist = hist;
+	template->hash = hash_columns(report, report->sorts.v, report->sorts.n, template);
+	e = table_find(&hist->by_key, hist->entries.v, template, entry_compare);
 	if (e)
 		return e;
-	if (wanted.raw && report->has_dynamic)
-		wanted.raw = arena_memdup(&report->arena, wanted.raw, wanted.raw_size);
-	if (wanted.branch)
-		wanted.branch = arena_memdup(&report->arena, wanted.branch, sizeof(*wanted.branch));
-	if (wanted.mem)
-		wanted.mem = arena_memdup(&report->arena, wanted.mem, sizeof(*wanted.mem));
-	wanted.id = (uint32_t)hist->entries.n;
-	wanted.context = context_of(hist, &wanted);
-	wanted.leaf = true;
-	e = arena_memdup(&report->arena, &wanted, sizeof(wanted));
+	e = arena_memdup(&report->arena, template, sizeof(*e));
+	e->x = report->needs_extra ? extra_new(report, template->x) : &report->no_extra;
+	e->id = (uint32_t)hist->entries.n;
+	e->context = context_of(hist, e);
+	e->leaf = true;
 	vec_push(&hist->entries, e);
 	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
 	return e;
@@ -215,8 +223,6 @@ void frame_template(const struct report *report, struct entry *template, const s
 	template->place = (struct place){
 		.dso = f->dso, .sym = f->sym, .addr = f->ip, .ip = f->ip, .level = f->level};
 	template->cpumode = f->cpumode;
-	template->srcline = template->srcfile = NULL;
-	template->map_size = 0;
 }
 
 static bool frame_matches(struct report *report, uint32_t frame, uint8_t **flags, const regex_t *regex)
@@ -419,11 +425,11 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		memcpy(&ends.flags, (const char *)&sample->branches[i] + 16, 8);
 		if (report->o.hide_unresolved && (!ends.from.sym || !ends.to.sym))
 			continue;
-		template->branch = &ends;
+		template->x->branch = &ends;
 		template->place = ends.to;
 		template->place.addr = ends.to.ip; // not where it lies in the file; so does perf
 		template->place.level = level;
-		template->weight = MAX(branch_cycles(ends.flags), 1u);
+		template->x->weight = MAX(branch_cycles(ends.flags), 1u);
 		e = hist_entry(hist, template);
 		add_to(e, template, 1);
 		count_sample(hist, e, 1);
@@ -444,14 +450,14 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	struct memory_access mem = {.source = sample->data_src,
 				    .phys_addr = sample->phys_addr,
 				    .page_size = sample->data_page_size};
-	uint64_t cost = template->weight ? template->weight : 1;
+	uint64_t cost = template->x->weight ? template->x->weight : 1;
 	struct location location;
 	struct entry *e;
 
 	resolve_any(report, task, sample->ip, &mem.code);
 	sym_resolve(report->session->sym, task, sample->cpumode, sample->addr, &location);
 	place_of(&mem.data, &location);
-	template->mem = &mem;
+	template->x->mem = &mem;
 	e = hist_entry(hist, template);
 	add_to(e, template, cost);
 	count_sample(hist, e, cost);
@@ -462,11 +468,11 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 static void take_weights(struct entry *template, const struct event *event, const struct sample *sample)
 {
 	if (event->attr.sample_type & (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT */) {
-		template->weight = sample->weight & 0xffffffffu;
-		template->ins_lat = sample->weight >> 32 & 0xffff;
-		template->p_stage_cyc = sample->weight >> 48;
+		template->x->weight = sample->weight & 0xffffffffu;
+		template->x->ins_lat = sample->weight >> 32 & 0xffff;
+		template->x->p_stage_cyc = sample->weight >> 48;
 	} else {
-		template->weight = sample->weight;
+		template->x->weight = sample->weight;
 	}
 }
 
@@ -480,13 +486,41 @@ static uint64_t sample_period(const struct event *event, const struct sample *sa
 	return event->attr.sample_period;
 }
 
+static void take_extra(struct report *report, struct entry *template, const struct event *event,
+		       const struct sample *sample, const struct location *location)
+{
+	struct extra *x = template->x;
+	uint64_t quantum = report->quantum_ns;
+
+	*x = (struct extra){.time = quantum ? sample->time / quantum * quantum : sample->time,
+			    .transaction = sample->transaction,
+			    .cgroup = sample->cgroup,
+			    .code_page_size = sample->code_page_size};
+	if (report->has_cgroup_id) {
+		const uint64_t *dev = map_find(&report->cgroup_devs, template->task->tid);
+
+		x->cgroup_dev = dev ? *dev : 0;
+		x->cgroup_ino = dev ? *map_find(&report->cgroup_inos, template->task->tid) : 0;
+	}
+	take_weights(template, event, sample);
+	if (report->has_mem_size)
+		x->map_size = place_map_size(location);
+	if (!sample->raw)
+		return;
+	if (report->has_trace)
+		x->trace = trace_text(report, event, sample);
+	x->raw = sample->raw;
+	x->raw_size = sample->raw_size;
+}
+
 int report_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
 		  struct task *task, const struct record *record)
 {
 	struct report *report = arg;
 	struct hist *hist = report_hist(report, event);
 	struct location location;
-	struct entry template = {0}, *e;
+	struct extra extra;
+	struct entry template = {.x = report->needs_extra ? &extra : &report->no_extra}, *e;
 	uint64_t period;
 	uint32_t stack = 0;
 
@@ -509,28 +543,11 @@ int report_sample(void *arg, struct session *session, struct event *event, const
 	template.cpu = (int32_t)sample->cpu;
 	template.socket = sample->cpu < report->sockets.n ? report->sockets.v[sample->cpu] : -1;
 	template.cpumode = sample->cpumode;
-	template.time = report->quantum_ns ? sample->time / report->quantum_ns * report->quantum_ns : sample->time;
-	template.transaction = sample->transaction;
-	template.cgroup = sample->cgroup;
-	template.code_page_size = sample->code_page_size;
-	if (report->has_cgroup_id) {
-		const uint64_t *dev = map_find(&report->cgroup_devs, task->tid);
-
-		template.cgroup_dev = dev ? *dev : 0;
-		template.cgroup_ino = dev ? *map_find(&report->cgroup_inos, task->tid) : 0;
-	}
 	template.first = hist->seen;
-	take_weights(&template, event, sample);
-	if (report->has_mem_size)
-		template.map_size = place_map_size(&location);
+	if (report->needs_extra)
+		take_extra(report, &template, event, sample, &location);
 	if (report->has_hide)
 		template.filtered = hidden_by(report, sample, task, &location);
-	if (sample->raw) {
-		if (report->has_trace)
-			template.trace = trace_text(report, event, sample);
-		template.raw = sample->raw;
-		template.raw_size = sample->raw_size;
-	}
 	if ((report->children || report->use_chains || report->has_parent) && sample->callchain_n &&
 	    report->mode != MODE_BRANCH) {
 		stack = stacks_of_sample(&report->stacks, task, sample);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Entries become rows: accumulated, put in order, members of a group brought together.
+#include "base/log.h"
 #include "cmd/report/report.h"
 
 uint64_t hist_total(const struct hist *hist)
@@ -15,10 +16,91 @@ float entry_percent(const struct entry *e)
 	return total ? (float)((double)period * 100.0 / (double)total) : 0;
 }
 
+static const char *comm_text(const struct report *report, uint32_t comm)
+{
+	return intern_get(&report->session->sym->strings, comm);
+}
+
+static int by_comm(const void *a, const void *b, void *arg)
+{
+	return strcmp(comm_text(arg, *(const uint32_t *)a), comm_text(arg, *(const uint32_t *)b));
+}
+
+static int by_dso(const void *a, const void *b, void *arg)
+{
+	const struct report *report = arg;
+	const struct dso *x = report->session->sym->dsos.v[*(const uint32_t *)a];
+	const struct dso *y = report->session->sym->dsos.v[*(const uint32_t *)b];
+
+	return report->verbose > 0 ? strcmp(x->long_name, y->long_name) : strcmp(x->short_name, y->short_name);
+}
+
+// Places of 0..n-1 in the order, equal ones equal; [n] is behind all.
+static uint32_t *make_ranks(struct report *report, uint32_t n,
+			    int (*compare)(const void *, const void *, void *))
+{
+	uint32_t *sorted = xcalloc(n + 1, sizeof(*sorted)), *ranks = xcalloc(n + 1, sizeof(*ranks));
+
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = i;
+	qsort_r(sorted, n, sizeof(*sorted), compare, report);
+	for (uint32_t i = 0; i < n; i++) {
+		bool same = i && compare(&sorted[i - 1], &sorted[i], report) == 0;
+
+		ranks[sorted[i]] = same ? ranks[sorted[i - 1]] : i;
+	}
+	ranks[n] = n;
+	free(sorted);
+	return ranks;
+}
+
+// The leading comm and dso keys become one number, so that most comparisons are one of numbers.
+static void rank_entries(struct hist *hist)
+{
+	struct report *report = hist->report;
+	struct sym *sym = report->session->sym;
+	uint32_t dsos_n = (uint32_t)sym->dsos.n, *comms = NULL, *dsos = NULL;
+	size_t i = 0;
+
+	for (; i < report->sorts.n; i++) {
+		const struct column *column = report->sorts.v[i];
+		bool is_comm = column->key && column->key->width == WIDTH_COMM;
+		bool is_dso = column->key && column->key->width == WIDTH_DSO;
+
+		if (!column->key && !column->field)
+			continue;
+		if (is_comm && !comms)
+			comms = make_ranks(report, (uint32_t)sym->strings.strings.n, by_comm);
+		else if (is_dso && !dsos)
+			dsos = make_ranks(report, dsos_n, by_dso);
+		else
+			break;
+		for (size_t j = 0; j < hist->entries.n; j++) {
+			struct entry *e = hist->entries.v[j];
+
+			e->rank = e->rank << 32 |
+				  (is_comm ? comms[e->comm] : dsos[e->place.dso ? e->place.dso->id : dsos_n]);
+		}
+	}
+	hist->ranked_columns = i;
+	free(comms);
+	free(dsos);
+}
+
+static int64_t key_compare(const struct hist *hist, const struct entry *l, const struct entry *r)
+{
+	const struct report *report = hist->report;
+	size_t from = hist->ranked_columns;
+
+	if (l->rank != r->rank)
+		return l->rank < r->rank ? 1 : -1;
+	return columns_compare(report, report->sorts.v + from, report->sorts.n - from, l, r);
+}
+
 static int key_order(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hist *hist = arg;
-	int64_t cmp = entry_compare(hist->report, hist->entries.v[b], hist->entries.v[a]);
+	int64_t cmp = key_compare(hist, hist->entries.v[b], hist->entries.v[a]);
 
 	return cmp < 0 ? -1 : cmp > 0;
 }
@@ -26,8 +108,19 @@ static int key_order(void *arg, uint32_t a, uint32_t b)
 static int row_order(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hist *hist = arg;
+	const struct entry *x = hist->entries.v[a], *y = hist->entries.v[b];
+	const struct column *first = hist->report->sorts.v[0];
 
+	// Most rows differ in their weight.
+	if (!first->key && !first->field && first->number == NUMBER_CHILDREN && hist->report->children &&
+	    x->acc != y->acc)
+		return x->acc > y->acc ? -1 : 1;
 	return entry_sort(hist->report, hist->entries.v[a], hist->entries.v[b]) > 0 ? -1 : 1;
+}
+
+static bool is_grouped(const struct hist *hist)
+{
+	return hist->report->grouped && hist->event->leader->group_members > 1;
 }
 
 static int by_first(const void *a, const void *b)
@@ -44,40 +137,76 @@ static int by_first(const void *a, const void *b)
 static int by_key(const void *a, const void *b, void *arg)
 {
 	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
-	int64_t cmp = entry_compare(arg, y, x);
+	int64_t cmp = key_compare(arg, y, x);
 
 	if (cmp)
 		return cmp < 0 ? -1 : 1;
 	return x->id < y->id ? -1 : 1;
 }
 
-// perf's tree of entries, and a second time when a key collapses.
+// Addresses compare by their difference as a signed number. Rubbish in call chains can be so far apart that
+// this is no order.
+static bool addresses_wrap(const struct hist *hist)
+{
+	int64_t least = INT64_MAX, most = INT64_MIN, span;
+
+	for (size_t i = 0; i < hist->entries.n; i++) {
+		const struct place *place = &hist->entries.v[i]->place;
+
+		if (place->sym)
+			continue;
+		least = MIN(least, (int64_t)place->addr);
+		most = MAX(most, (int64_t)place->addr);
+	}
+	return least < most && __builtin_sub_overflow(most, least, &span);
+}
+
+// perf's tree of entries, and a second time when a key collapses. The tree matters where the keys give no total order, and
+// where rows of a group's other events are to be found and added; else the order alone does.
 static void order_by_key(struct hist *hist)
 {
 	struct report *report = hist->report;
-	struct entry **list = xcalloc(hist->entries.n + 1, sizeof(*list));
-	uint32_t *ids;
+	size_t n = hist->entries.n;
+	struct entry **list = xcalloc(n + 1, sizeof(*list));
 
-	for (size_t i = 0; i < hist->entries.n; i++)
+	bool no_order = report->no_order || (report->has_sym && addresses_wrap(hist));
+
+	rank_entries(hist);
+	hist->sorted = xcalloc(n + 1, sizeof(*hist->sorted));
+	hist->sorted_n = n;
+	for (size_t i = 0; i < n; i++)
 		list[i] = hist->entries.v[i];
-	if (report->no_order)
-		qsort(list, hist->entries.n, sizeof(*list), by_first);
+	if (no_order)
+		qsort(list, n, sizeof(*list), by_first);
 	else
-		qsort_r(list, hist->entries.n, sizeof(*list), by_key, report);
-	for (size_t i = 0; i < hist->entries.n; i++)
-		order_insert(&hist->in, list[i]->id, key_order, hist);
-	if (report->no_order && report->needs_collapse) {
+		qsort_r(list, n, sizeof(*list), by_key, hist);
+	for (size_t i = 0; i < n; i++)
+		hist->sorted[i] = list[i]->id;
+	free(list);
+	if (!no_order && !is_grouped(hist))
+		return;
+	for (size_t i = 0; i < n; i++)
+		order_insert(&hist->in, hist->sorted[i], key_order, hist);
+	order_list(&hist->in, hist->sorted);
+	if (no_order && report->needs_collapse) {
 		struct order collapsed = {0};
 
-		ids = xcalloc(hist->entries.n + 1, sizeof(*ids));
-		order_list(&hist->in, ids);
-		for (size_t i = 0; i < hist->entries.n; i++)
-			order_insert(&collapsed, ids[i], key_order, hist);
-		free(ids);
+		for (size_t i = 0; i < n; i++)
+			order_insert(&collapsed, hist->sorted[i], key_order, hist);
 		order_done(&hist->in);
 		hist->in = collapsed;
+		order_list(&hist->in, hist->sorted);
 	}
-	free(list);
+}
+
+// All entries in key order, those that were added for a group's other events too.
+static void list_again(struct hist *hist)
+{
+	if (hist->in.nodes.n <= hist->sorted_n)
+		return;
+	hist->sorted_n = hist->in.nodes.n;
+	hist->sorted = xreallocarray(hist->sorted, hist->sorted_n, sizeof(*hist->sorted));
+	order_list(&hist->in, hist->sorted);
 }
 
 static void set_member(struct report *report, struct entry *leader, struct entry *member)
@@ -94,11 +223,9 @@ static void set_member(struct report *report, struct entry *leader, struct entry
 static void match_members(struct hist *leader, struct hist *other)
 {
 	struct report *report = leader->report;
-	uint32_t *ids = xcalloc(other->in.nodes.n + 1, sizeof(*ids));
 
-	order_list(&other->in, ids);
-	for (size_t i = 0; i < other->in.nodes.n; i++) {
-		struct entry *e = other->entries.v[ids[i]], *there = hist_find(leader, e);
+	for (size_t i = 0; i < other->sorted_n; i++) {
+		struct entry *e = other->entries.v[other->sorted[i]], *there = hist_find(leader, e);
 
 		if (!there) {
 			struct entry empty = *e;
@@ -114,7 +241,6 @@ static void match_members(struct hist *leader, struct hist *other)
 		}
 		set_member(report, there, e);
 	}
-	free(ids);
 }
 
 static void add_totals(struct hist *hist, const struct entry *e)
@@ -134,20 +260,20 @@ static bool symbol_filtered(const struct report *report, const struct entry *e)
 
 static void make_rows(struct hist *hist)
 {
-	size_t n = hist->in.nodes.n;
-	uint32_t *ids = xcalloc(n + 1, sizeof(*ids));
+	uint32_t *ids;
 	struct order rows = {0};
 
-	order_list(&hist->in, ids);
-	vec_reserve(&rows.nodes, n);
-	for (size_t i = 0; i < n; i++) {
-		order_insert(&rows, ids[i], row_order, hist);
-		add_totals(hist, hist->entries.v[ids[i]]);
+	list_again(hist);
+	ids = xcalloc(hist->sorted_n + 1, sizeof(*ids));
+	vec_reserve(&rows.nodes, hist->sorted_n);
+	for (size_t i = 0; i < hist->sorted_n; i++) {
+		order_insert(&rows, hist->sorted[i], row_order, hist);
+		add_totals(hist, hist->entries.v[hist->sorted[i]]);
 	}
 	order_list(&rows, ids);
-	hist->rows = xcalloc(n + 1, sizeof(*hist->rows));
-	hist->rows_n = n;
-	for (size_t i = 0; i < n; i++)
+	hist->rows = xcalloc(hist->sorted_n + 1, sizeof(*hist->rows));
+	hist->rows_n = hist->sorted_n;
+	for (size_t i = 0; i < hist->rows_n; i++)
 		hist->rows[i] = hist->entries.v[ids[i]];
 	free(ids);
 	order_done(&rows);
@@ -195,6 +321,9 @@ void report_finish(struct report *report)
 			own_is_all(hist);
 		else
 			hist_chains(hist);
+		debug("%s: %zu rows, %zu contexts, %zu distinct stacks of rows; %zu frames, %zu stack nodes in all",
+		      hist->event->name, hist->entries.n, hist->contexts.n, hist->pairs.n,
+		      report->stacks.frames.n, report->stacks.nodes.n);
 		map_done(&hist->pair_ids);
 		late_filters(hist);
 		order_by_key(hist);

@@ -143,12 +143,8 @@ static void insert_entry(struct hist *hist, struct entry *from)
 
 void hierarchy_build(struct hist *hist)
 {
-	uint32_t *ids = xcalloc(hist->in.nodes.n + 1, sizeof(*ids));
-
-	order_list(&hist->in, ids);
-	for (size_t i = 0; i < hist->in.nodes.n; i++)
-		insert_entry(hist, hist->entries.v[ids[i]]);
-	free(ids);
+	for (size_t i = 0; i < hist->sorted_n; i++)
+		insert_entry(hist, hist->entries.v[hist->sorted[i]]);
 }
 
 static void match_level(struct hist *leader, struct level_set *there, struct level_set *here, struct entry *up)

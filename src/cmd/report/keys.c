@@ -106,12 +106,18 @@ static const char *dso_name(R report, const struct dso *dso)
 }
 static uint64_t place_dso_hash(R report, const struct place *place)
 {
-	const char *name;
+	struct report *writable = (struct report *)report;
+	const struct dso *dso = place->dso;
+	uint64_t *hash;
 
-	if (!place->dso)
+	if (!dso)
 		return 0;
-	name = dso_name(report, place->dso);
-	return hash_bytes(name, strlen(name)) | 1;
+	while (writable->dso_hashes.n <= dso->id)
+		vec_push(&writable->dso_hashes, 0);
+	hash = &writable->dso_hashes.v[dso->id];
+	if (!*hash)
+		*hash = hash_bytes(dso_name(report, dso), strlen(dso_name(report, dso))) | 1;
+	return *hash;
 }
 static int64_t place_dso_compare(R report, const struct place *l, const struct place *r)
 {
@@ -252,18 +258,18 @@ static void symbol_size_print(R report, E e, struct out *out, int width)
 }
 static uint64_t dso_size_hash(R report, E e)
 {
-	return e->map_size;
+	return e->x->map_size;
 }
 static int64_t dso_size_compare(R report, E l, E r)
 {
-	int64_t a = (int64_t)r->map_size, b = (int64_t)l->map_size;
+	int64_t a = (int64_t)r->x->map_size, b = (int64_t)l->x->map_size;
 
 	return a < b ? -1 : a > b;
 }
 static void dso_size_print(R report, E e, struct out *out, int width)
 {
 	if (e->place.dso)
-		put_number_right(out, (int)e->map_size, width);
+		put_number_right(out, (int)e->x->map_size, width);
 	else
 		out_text_right(out, "unknown", width > 0 ? width : 0);
 }
@@ -306,9 +312,9 @@ static const char *srcline_of(R report, E e, const struct place *place)
 }
 static const char *srcline(R report, E e)
 {
-	if (!e->srcline)
-		((struct entry *)e)->srcline = srcline_of(report, e, &e->place);
-	return e->srcline;
+	if (!e->x->srcline)
+		e->x->srcline = srcline_of(report, e, &e->place);
+	return e->x->srcline;
 }
 static uint64_t text_hash(const char *text)
 {
@@ -328,7 +334,7 @@ static void srcline_print(R report, E e, struct out *out, int width)
 }
 static const char *srcfile(E e)
 {
-	return e->srcfile ? e->srcfile : "";
+	return e->x->srcfile ? e->x->srcfile : "";
 }
 static uint64_t srcfile_hash(R report, E e)
 {
@@ -344,7 +350,7 @@ static void srcfile_print(R report, E e, struct out *out, int width)
 }
 static const char *end_srcline(R report, E e, bool from)
 {
-	return e->branch ? srcline_of(report, e, from ? &e->branch->from : &e->branch->to) : "??:0";
+	return e->x->branch ? srcline_of(report, e, from ? &e->x->branch->from : &e->x->branch->to) : "??:0";
 }
 static uint64_t srcline_from_hash(R report, E e)
 {
@@ -419,39 +425,39 @@ static void socket_print(R report, E e, struct out *out, int width)
 }
 static uint64_t time_hash(R report, E e)
 {
-	return e->time;
+	return e->x->time;
 }
 static int64_t time_compare(R report, E l, E r)
 {
-	return address_compare(l->time, r->time);
+	return address_compare(l->x->time, r->x->time);
 }
 static void time_print(R report, E e, struct out *out, int width)
 {
 	char text[48];
 
 	if (report->o.ns)
-		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(e->time / 1000000000),
-			 (unsigned long long)(e->time % 1000000000));
+		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(e->x->time / 1000000000),
+			 (unsigned long long)(e->x->time % 1000000000));
 	else
-		snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(e->time / 1000000000),
-			 (unsigned long long)(e->time % 1000000000 / 1000));
+		snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(e->x->time / 1000000000),
+			 (unsigned long long)(e->x->time % 1000000000 / 1000));
 	put_most(out, text, width);
 }
 static uint64_t cgroup_hash(R report, E e)
 {
-	return e->cgroup;
+	return e->x->cgroup;
 }
 static int64_t cgroup_compare(R report, E l, E r)
 {
-	return address_compare(l->cgroup, r->cgroup);
+	return address_compare(l->x->cgroup, r->x->cgroup);
 }
 static const char *cgroup_name(R report, E e)
 {
 	const char *name;
 
-	if (!e->cgroup)
+	if (!e->x->cgroup)
 		return "N/A";
-	name = sym_cgroup(report->session->sym, e->cgroup);
+	name = sym_cgroup(report->session->sym, e->x->cgroup);
 	return name ? name : "unknown";
 }
 static void cgroup_print(R report, E e, struct out *out, int width)
@@ -460,85 +466,85 @@ static void cgroup_print(R report, E e, struct out *out, int width)
 }
 static uint64_t cgroup_id_hash(R report, E e)
 {
-	return hash_mix(e->cgroup_dev, e->cgroup_ino);
+	return hash_mix(e->x->cgroup_dev, e->x->cgroup_ino);
 }
 static int64_t cgroup_id_compare(R report, E l, E r)
 {
-	int64_t cmp = address_compare(r->cgroup_dev, l->cgroup_dev);
+	int64_t cmp = address_compare(r->x->cgroup_dev, l->x->cgroup_dev);
 
-	return cmp ? cmp : address_compare(r->cgroup_ino, l->cgroup_ino);
+	return cmp ? cmp : address_compare(r->x->cgroup_ino, l->x->cgroup_ino);
 }
 static void cgroup_id_print(R report, E e, struct out *out, int width)
 {
-	out_printf(out, "%llu/0x%llx", (unsigned long long)e->cgroup_dev, (unsigned long long)e->cgroup_ino);
+	out_printf(out, "%llu/0x%llx", (unsigned long long)e->x->cgroup_dev, (unsigned long long)e->x->cgroup_ino);
 }
 
 static const char *trace(E e)
 {
-	return e->trace ? e->trace : "";
+	return e->x->trace ? e->x->trace : "";
 }
 static uint64_t trace_hash(R report, E e)
 {
-	return (uintptr_t)e->trace;
+	return (uintptr_t)e->x->trace;
 }
 static int64_t trace_compare(R report, E l, E r)
 {
-	return l->trace == r->trace ? 0 : strcmp(trace(r), trace(l));
+	return l->x->trace == r->x->trace ? 0 : strcmp(trace(r), trace(l));
 }
 static void trace_print(R report, E e, struct out *out, int width)
 {
-	put_most(out, e->trace ? e->trace : "N/A", width);
+	put_most(out, e->x->trace ? e->x->trace : "N/A", width);
 }
 
 // Weights
 
 static uint64_t weight_hash(R report, E e)
 {
-	return e->weight;
+	return e->x->weight;
 }
 static int64_t weight_compare(R report, E l, E r)
 {
-	return (int64_t)(l->weight - r->weight);
+	return (int64_t)(l->x->weight - r->x->weight);
 }
 static void local_weight_print(R report, E e, struct out *out, int width)
 {
-	put_number(out, (long long)e->weight, width);
+	put_number(out, (long long)e->x->weight, width);
 }
 static void weight_print(R report, E e, struct out *out, int width)
 {
-	put_number(out, (long long)(e->weight * e->samples), width);
+	put_number(out, (long long)(e->x->weight * e->samples), width);
 }
 static uint64_t ins_lat_hash(R report, E e)
 {
-	return e->ins_lat;
+	return e->x->ins_lat;
 }
 static int64_t ins_lat_compare(R report, E l, E r)
 {
-	return (int64_t)l->ins_lat - r->ins_lat;
+	return (int64_t)l->x->ins_lat - r->x->ins_lat;
 }
 static void local_ins_lat_print(R report, E e, struct out *out, int width)
 {
-	put_number(out, e->ins_lat, width);
+	put_number(out, e->x->ins_lat, width);
 }
 static void ins_lat_print(R report, E e, struct out *out, int width)
 {
-	put_number(out, e->ins_lat * e->samples, width);
+	put_number(out, e->x->ins_lat * e->samples, width);
 }
 static uint64_t stage_hash(R report, E e)
 {
-	return e->p_stage_cyc;
+	return e->x->p_stage_cyc;
 }
 static int64_t stage_compare(R report, E l, E r)
 {
-	return (int64_t)l->p_stage_cyc - r->p_stage_cyc;
+	return (int64_t)l->x->p_stage_cyc - r->x->p_stage_cyc;
 }
 static void local_stage_print(R report, E e, struct out *out, int width)
 {
-	put_number(out, e->p_stage_cyc, width);
+	put_number(out, e->x->p_stage_cyc, width);
 }
 static void stage_print(R report, E e, struct out *out, int width)
 {
-	put_number(out, e->p_stage_cyc * e->samples, width);
+	put_number(out, e->x->p_stage_cyc * e->samples, width);
 }
 static void page_size_text(char *text, size_t size, uint64_t n)
 {
@@ -554,26 +560,26 @@ static void page_size_text(char *text, size_t size, uint64_t n)
 }
 static uint64_t code_page_size_hash(R report, E e)
 {
-	return e->code_page_size;
+	return e->x->code_page_size;
 }
 static int64_t code_page_size_compare(R report, E l, E r)
 {
-	return address_compare(l->code_page_size, r->code_page_size);
+	return address_compare(l->x->code_page_size, r->x->code_page_size);
 }
 static void code_page_size_print(R report, E e, struct out *out, int width)
 {
 	char text[32];
 
-	page_size_text(text, sizeof(text), e->code_page_size);
+	page_size_text(text, sizeof(text), e->x->code_page_size);
 	put_least(out, text, width);
 }
 static uint64_t transaction_hash(R report, E e)
 {
-	return e->transaction;
+	return e->x->transaction;
 }
 static int64_t transaction_compare(R report, E l, E r)
 {
-	return (int64_t)(l->transaction - r->transaction);
+	return (int64_t)(l->x->transaction - r->x->transaction);
 }
 static void transaction_print(R report, E e, struct out *out, int width)
 {
@@ -584,7 +590,7 @@ static void transaction_print(R report, E e, struct out *out, int width)
 		    {PERF_TXN_SYNC, "SYNC "},	 {PERF_TXN_ASYNC, "ASYNC "},
 		    {PERF_TXN_RETRY, "RETRY "},	 {PERF_TXN_CONFLICT, "CON "},
 		    {PERF_TXN_CAPACITY_WRITE, "CAP-WRITE "}, {PERF_TXN_CAPACITY_READ, "CAP-READ "}};
-	uint64_t t = e->transaction;
+	uint64_t t = e->x->transaction;
 	char text[160] = "";
 	size_t n = 0;
 
@@ -604,33 +610,33 @@ static void transaction_print(R report, E e, struct out *out, int width)
 
 static int64_t no_branch(E l, E r, bool *ret)
 {
-	*ret = !l->branch || !r->branch;
-	return *ret ? null_compare(l->branch, r->branch) : 0;
+	*ret = !l->x->branch || !r->x->branch;
+	return *ret ? null_compare(l->x->branch, r->x->branch) : 0;
 }
 #define END_KEYS(end)                                                                              \
 	static uint64_t dso_##end##_hash(R report, E e)                                            \
 	{                                                                                          \
-		return e->branch ? place_dso_hash(report, &e->branch->end) : 0;                    \
+		return e->x->branch ? place_dso_hash(report, &e->x->branch->end) : 0;                    \
 	}                                                                                          \
 	static int64_t dso_##end##_compare(R report, E l, E r)                                     \
 	{                                                                                          \
 		bool none;                                                                         \
 		int64_t cmp = no_branch(l, r, &none);                                              \
-		return none ? cmp : place_dso_compare(report, &l->branch->end, &r->branch->end);   \
+		return none ? cmp : place_dso_compare(report, &l->x->branch->end, &r->x->branch->end);   \
 	}                                                                                          \
 	static void dso_##end##_print(R report, E e, struct out *out, int width)                   \
 	{                                                                                          \
-		if (e->branch)                                                                     \
-			place_dso_print(report, &e->branch->end, out, width);                      \
+		if (e->x->branch)                                                                     \
+			place_dso_print(report, &e->x->branch->end, out, width);                      \
 		else                                                                               \
 			put(out, "N/A", width);                                                    \
 	}                                                                                          \
 	static uint64_t symbol_##end##_hash(R report, E e)                                         \
 	{                                                                                          \
 		const struct place *p;                                                             \
-		if (!e->branch)                                                                    \
+		if (!e->x->branch)                                                                    \
 			return 0;                                                                  \
-		p = &e->branch->end;                                                               \
+		p = &e->x->branch->end;                                                               \
 		return p->sym ? place_symbol_hash(p) : hash_mix(p->ip, 1);                         \
 	}                                                                                          \
 	static int64_t symbol_##end##_compare(R report, E l, E r)                                  \
@@ -639,21 +645,21 @@ static int64_t no_branch(E l, E r, bool *ret)
 		int64_t cmp = no_branch(l, r, &none);                                              \
 		if (none)                                                                          \
 			return cmp;                                                                \
-		if (!l->branch->end.sym && !r->branch->end.sym)                                    \
-			return address_compare(l->branch->end.ip, r->branch->end.ip);              \
-		return symbol_compare(l->branch->end.sym, r->branch->end.sym);                     \
+		if (!l->x->branch->end.sym && !r->x->branch->end.sym)                                    \
+			return address_compare(l->x->branch->end.ip, r->x->branch->end.ip);              \
+		return symbol_compare(l->x->branch->end.sym, r->x->branch->end.sym);                     \
 	}                                                                                          \
 	static void symbol_##end##_print(R report, E e, struct out *out, int width)                \
 	{                                                                                          \
-		if (e->branch)                                                                     \
-			place_symbol_print(report, &e->branch->end, e->branch->end.addr,           \
-					   e->branch->end.level, out, width);                      \
+		if (e->x->branch)                                                                     \
+			place_symbol_print(report, &e->x->branch->end, e->x->branch->end.addr,           \
+					   e->x->branch->end.level, out, width);                      \
 		else                                                                               \
 			put(out, "N/A", width);                                                    \
 	}                                                                                          \
 	static uint64_t addr_##end##_hash(R report, E e)                                           \
 	{                                                                                          \
-		return e->branch ? hash_mix(e->branch->end.ip, dso_##end##_hash(report, e)) : 0;   \
+		return e->x->branch ? hash_mix(e->x->branch->end.ip, dso_##end##_hash(report, e)) : 0;   \
 	}                                                                                          \
 	static int64_t addr_##end##_compare(R report, E l, E r)                                    \
 	{                                                                                          \
@@ -661,13 +667,13 @@ static int64_t no_branch(E l, E r, bool *ret)
 		int64_t cmp = no_branch(l, r, &none);                                              \
 		if (none)                                                                          \
 			return cmp;                                                                \
-		cmp = place_dso_compare(report, &l->branch->end, &r->branch->end);                 \
-		return cmp ? cmp : address_compare(l->branch->end.ip, r->branch->end.ip);          \
+		cmp = place_dso_compare(report, &l->x->branch->end, &r->x->branch->end);                 \
+		return cmp ? cmp : address_compare(l->x->branch->end.ip, r->x->branch->end.ip);          \
 	}                                                                                          \
 	static void addr_##end##_print(R report, E e, struct out *out, int width)                  \
 	{                                                                                          \
-		if (e->branch)                                                                     \
-			end_address_print(report, e, &e->branch->end, out, width);                 \
+		if (e->x->branch)                                                                     \
+			end_address_print(report, e, &e->x->branch->end, out, width);                 \
 		else                                                                               \
 			put(out, "N/A", width);                                                    \
 	}
@@ -687,7 +693,7 @@ END_KEYS(to)
 
 static unsigned branch_bits(E e, unsigned shift, unsigned n)
 {
-	return e->branch ? (unsigned)(e->branch->flags >> shift & ((1u << n) - 1)) : 0;
+	return e->x->branch ? (unsigned)(e->x->branch->flags >> shift & ((1u << n) - 1)) : 0;
 }
 enum { BRANCH_MISPRED, BRANCH_PREDICTED, BRANCH_IN_TX, BRANCH_ABORT, BRANCH_CYCLES };
 static uint64_t mispredict_hash(R report, E e)
@@ -725,7 +731,7 @@ static void cycles_print(R report, E e, struct out *out, int width)
 {
 	unsigned cycles = branch_bits(e, BRANCH_CYCLES, 16);
 
-	if (!e->branch)
+	if (!e->x->branch)
 		put_most(out, "N/A", width);
 	else if (!cycles)
 		put_least(out, "-", width);
@@ -745,7 +751,7 @@ static int64_t in_tx_compare(R report, E l, E r)
 }
 static void in_tx_print(R report, E e, struct out *out, int width)
 {
-	put_least(out, !e->branch ? "N/A" : in_tx_hash(report, e) ? "T" : ".", width);
+	put_least(out, !e->x->branch ? "N/A" : in_tx_hash(report, e) ? "T" : ".", width);
 }
 static uint64_t abort_hash(R report, E e)
 {
@@ -760,7 +766,7 @@ static int64_t abort_compare(R report, E l, E r)
 }
 static void abort_print(R report, E e, struct out *out, int width)
 {
-	put_least(out, !e->branch ? "N/A" : abort_hash(report, e) ? "A" : ".", width);
+	put_least(out, !e->x->branch ? "N/A" : abort_hash(report, e) ? "A" : ".", width);
 }
 
 // Memory accesses
@@ -769,11 +775,11 @@ static const struct place no_place = {.level = '.'};
 
 static uint64_t daddr(E e)
 {
-	return e->mem ? e->mem->data.ip : 0;
+	return e->x->mem ? e->x->mem->data.ip : 0;
 }
 static uint64_t iaddr(E e)
 {
-	return e->mem ? e->mem->code.ip : 0;
+	return e->x->mem ? e->x->mem->code.ip : 0;
 }
 static uint64_t daddr_hash(R report, E e)
 {
@@ -785,7 +791,7 @@ static int64_t daddr_compare(R report, E l, E r)
 }
 static void daddr_print(R report, E e, struct out *out, int width)
 {
-	place_symbol_print(report, e->mem ? &e->mem->data : &no_place, daddr(e), e->place.level, out,
+	place_symbol_print(report, e->x->mem ? &e->x->mem->data : &no_place, daddr(e), e->place.level, out,
 			   width);
 }
 static uint64_t iaddr_hash(R report, E e)
@@ -798,25 +804,25 @@ static int64_t iaddr_compare(R report, E l, E r)
 }
 static void iaddr_print(R report, E e, struct out *out, int width)
 {
-	place_symbol_print(report, e->mem ? &e->mem->code : &no_place, iaddr(e), e->place.level, out,
+	place_symbol_print(report, e->x->mem ? &e->x->mem->code : &no_place, iaddr(e), e->place.level, out,
 			   width);
 }
 static uint64_t dso_daddr_hash(R report, E e)
 {
-	return e->mem ? place_dso_hash(report, &e->mem->data) : 0;
+	return e->x->mem ? place_dso_hash(report, &e->x->mem->data) : 0;
 }
 static int64_t dso_daddr_compare(R report, E l, E r)
 {
-	return place_dso_compare(report, l->mem ? &l->mem->data : &no_place,
-				 r->mem ? &r->mem->data : &no_place);
+	return place_dso_compare(report, l->x->mem ? &l->x->mem->data : &no_place,
+				 r->x->mem ? &r->x->mem->data : &no_place);
 }
 static void dso_daddr_print(R report, E e, struct out *out, int width)
 {
-	place_dso_print(report, e->mem ? &e->mem->data : &no_place, out, width);
+	place_dso_print(report, e->x->mem ? &e->x->mem->data : &no_place, out, width);
 }
 static union perf_mem_data_src source(E e)
 {
-	union perf_mem_data_src src = {.val = e->mem ? e->mem->source : 0};
+	union perf_mem_data_src src = {.val = e->x->mem ? e->x->mem->source : 0};
 
 	return src;
 }
@@ -852,7 +858,7 @@ static void locked_print(R report, E e, struct out *out, int width)
 	unsigned lock = source(e).mem_lock;
 
 	put_most(out,
-		 !e->mem || lock & PERF_MEM_LOCK_NA ? "N/A"
+		 !e->x->mem || lock & PERF_MEM_LOCK_NA ? "N/A"
 		 : lock & PERF_MEM_LOCK_LOCKED	    ? "Yes"
 						    : "No",
 		 width);
@@ -860,7 +866,7 @@ static void locked_print(R report, E e, struct out *out, int width)
 static void tlb_print(R report, E e, struct out *out, int width)
 {
 	static const char *const names[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
-	uint64_t bits = e->mem ? source(e).mem_dtlb : PERF_MEM_TLB_NA;
+	uint64_t bits = e->x->mem ? source(e).mem_dtlb : PERF_MEM_TLB_NA;
 	char text[128] = "";
 	bool first = true;
 	size_t n = names_of_bits(text, sizeof(text), 0,
@@ -887,21 +893,21 @@ static void mem_print(R report, E e, struct out *out, int width)
 						[12] = "LFB/MAB", [13] = "RAM", [14] = "PMEM",
 						[15] = "N/A"};
 	union perf_mem_data_src src = source(e);
-	uint64_t bits = e->mem ? src.mem_lvl : PERF_MEM_LVL_NA;
+	uint64_t bits = e->x->mem ? src.mem_lvl : PERF_MEM_LVL_NA;
 	char text[256] = "";
 	bool first = true;
 	size_t n = 0;
 
-	if (e->mem && src.mem_remote)
+	if (e->x->mem && src.mem_remote)
 		n += (size_t)snprintf(text, sizeof(text), "Remote ");
-	if (e->mem && src.mem_hops)
+	if (e->x->mem && src.mem_hops)
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s ",
 				      src.mem_hops < ARRAY_SIZE(hops) ? hops[src.mem_hops] : "");
 	else
 		n = names_of_bits(text, sizeof(text), n,
 				  bits & ~(uint64_t)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS), names,
 				  ARRAY_SIZE(names), &first);
-	if (e->mem && src.mem_lvl_num) {
+	if (e->x->mem && src.mem_lvl_num) {
 		if (numbers[src.mem_lvl_num])
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
 					      first ? "" : " or ", numbers[src.mem_lvl_num]);
@@ -922,17 +928,17 @@ static void snoop_print(R report, E e, struct out *out, int width)
 	static const char *const more[] = {"Fwd", "Peer"};
 	char text[96] = "";
 	bool first = true;
-	size_t n = names_of_bits(text, sizeof(text), 0, e->mem ? source(e).mem_snoop : PERF_MEM_SNOOP_NA,
+	size_t n = names_of_bits(text, sizeof(text), 0, e->x->mem ? source(e).mem_snoop : PERF_MEM_SNOOP_NA,
 				 names, ARRAY_SIZE(names), &first);
 
-	if (e->mem)
+	if (e->x->mem)
 		n = names_of_bits(text, sizeof(text), n, source(e).mem_snoopx, more, ARRAY_SIZE(more),
 				  &first);
 	put_least(out, n ? text : "N/A", width);
 }
 static void blocked_print(R report, E e, struct out *out, int width)
 {
-	unsigned blocked = e->mem ? source(e).mem_blk : PERF_MEM_BLK_NA;
+	unsigned blocked = e->x->mem ? source(e).mem_blk : PERF_MEM_BLK_NA;
 	char text[32];
 
 	snprintf(text, sizeof(text), "%s%s", blocked & PERF_MEM_BLK_DATA ? " Data" : "",
@@ -942,7 +948,7 @@ static void blocked_print(R report, E e, struct out *out, int width)
 // The line of the cache that the data lies in; perf takes the line size of the running machine.
 static uint64_t cache_line(E e)
 {
-	return e->mem ? e->mem->data.addr & ~63ull : 0;
+	return e->x->mem ? e->x->mem->data.addr & ~63ull : 0;
 }
 static uint64_t dcacheline_hash(R report, E e)
 {
@@ -950,18 +956,18 @@ static uint64_t dcacheline_hash(R report, E e)
 }
 static int64_t dcacheline_compare(R report, E l, E r)
 {
-	if (!l->mem)
+	if (!l->x->mem)
 		return -1;
-	if (!r->mem)
+	if (!r->x->mem)
 		return 1;
 	if (l->cpumode != r->cpumode)
 		return l->cpumode > r->cpumode ? -1 : 1;
-	if (l->mem->data.dso != r->mem->data.dso) {
-		if (!l->mem->data.dso)
+	if (l->x->mem->data.dso != r->x->mem->data.dso) {
+		if (!l->x->mem->data.dso)
 			return -1;
-		if (!r->mem->data.dso)
+		if (!r->x->mem->data.dso)
 			return 1;
-		return l->mem->data.dso->id > r->mem->data.dso->id ? -1 : 1;
+		return l->x->mem->data.dso->id > r->x->mem->data.dso->id ? -1 : 1;
 	}
 	if (cache_line(l) != cache_line(r))
 		return cache_line(l) > cache_line(r) ? -1 : 1;
@@ -969,12 +975,12 @@ static int64_t dcacheline_compare(R report, E l, E r)
 }
 static void dcacheline_print(R report, E e, struct out *out, int width)
 {
-	place_symbol_print(report, e->mem ? &e->mem->data : &no_place, cache_line(e),
-			   e->mem && !e->mem->data.dso ? 'X' : e->place.level, out, width);
+	place_symbol_print(report, e->x->mem ? &e->x->mem->data : &no_place, cache_line(e),
+			   e->x->mem && !e->x->mem->data.dso ? 'X' : e->place.level, out, width);
 }
 static uint64_t phys(E e)
 {
-	return e->mem ? e->mem->phys_addr : 0;
+	return e->x->mem ? e->x->mem->phys_addr : 0;
 }
 static uint64_t phys_hash(R report, E e)
 {
@@ -995,7 +1001,7 @@ static void phys_print(R report, E e, struct out *out, int width)
 }
 static uint64_t data_page_size_hash(R report, E e)
 {
-	return e->mem ? e->mem->page_size : 0;
+	return e->x->mem ? e->x->mem->page_size : 0;
 }
 static int64_t data_page_size_compare(R report, E l, E r)
 {

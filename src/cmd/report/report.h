@@ -61,25 +61,29 @@ struct memory_access {
 	uint64_t source, phys_addr, page_size;
 };
 
+// What only some sort keys look at.
+struct extra {
+	uint64_t time, weight, transaction, cgroup, cgroup_dev, cgroup_ino, code_page_size, map_size;
+	uint32_t ins_lat, p_stage_cyc, raw_size;
+	const char *trace, *srcline, *srcfile;
+	const void *raw;
+	struct branch_ends *branch;
+	struct memory_access *mem;
+};
+
 // One row to be: samples that agree in all sort keys.
 struct entry {
 	struct place place;
 	struct task *task; // of the first sample
-	uint64_t hash;
+	uint64_t hash, rank;
 	uint32_t id, comm;
 	int32_t cpu, socket;
-	uint64_t time, weight, transaction, cgroup, cgroup_dev, cgroup_ino, code_page_size, map_size;
-	uint32_t ins_lat, p_stage_cyc;
 	const struct symbol *parent;
-	const char *trace, *srcline, *srcfile;
-	const void *raw;
-	uint32_t raw_size;
+	struct extra *x; // shared by all entries when no key needs it
 	uint8_t cpumode;
 	uint8_t filtered; // bits of enum hidden
 	bool dummy, leaf;
 	uint8_t depth;
-	struct branch_ends *branch;
-	struct memory_access *mem;
 
 	uint64_t period, period_sys, period_us, period_guest_sys, period_guest_us;
 	uint64_t acc; // with children
@@ -190,7 +194,9 @@ struct hist {
 	VEC(struct entry *) contexts; // a sample of each
 	VEC(struct pair) pairs;
 	struct map pair_ids;
-	struct order in;	// the entries in the order of the keys
+	struct order in;	// the entries in the order of the keys, where a tree is needed
+	uint32_t *sorted;	// the same as a list
+	size_t sorted_n, ranked_columns;
 	struct level_set top; // of the hierarchy
 	struct entry **rows;	// in the order of the report
 	size_t rows_n;
@@ -217,7 +223,7 @@ struct report {
 	struct out out;
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
-	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id, needs_collapse, no_order;
+	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id, needs_extra, needs_collapse, no_order;
 	int verbose;
 	char separator;
 	const char *separator_text;
@@ -231,6 +237,8 @@ struct report {
 	size_t frame_flags_n;
 	VEC(int32_t) sockets; // by CPU
 	uint64_t quantum_ns;
+	struct extra no_extra;
+	VEC(uint64_t) dso_hashes; // of the name, by id; 0: not known yet
 	uint64_t branch_types[16], branch_new_types[16], branch_forward, branch_backward, branch_4k, branch_2m;
 	struct thread_values *thread_values;
 	struct map cgroup_devs, cgroup_inos; // of the cgroup namespace, by tid
@@ -257,7 +265,7 @@ int report_sample(void *arg, struct session *session, struct event *event, const
 struct hist *report_hist(struct report *report, struct event *event);
 void hist_free(struct hist *hist);
 // The entry that agrees with the template in all sort keys; a new one is a copy of it.
-struct entry *hist_entry(struct hist *hist, const struct entry *template);
+struct entry *hist_entry(struct hist *hist, struct entry *template);
 struct entry *hist_find(struct hist *hist, const struct entry *template);
 void place_of(struct place *ret, const struct location *location);
 void frame_template(const struct report *report, struct entry *template, const struct entry *context, uint32_t frame);

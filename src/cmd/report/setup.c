@@ -76,7 +76,7 @@ static void add_field_column(struct report *report, struct event *event, const s
 	column->field = field;
 	column->name = field->name;
 	column->raw_trace = raw;
-	report->has_dynamic = true;
+	report->has_dynamic = report->needs_extra = true;
 	report->has_trace |= !raw;
 	vec_push(&report->sorts, column);
 }
@@ -173,12 +173,20 @@ static bool key_allowed(const struct report *report, const struct key *key)
 	       (key->family == KEY_MEMORY && report->mode == MODE_MEMORY);
 }
 
+static const char *const extra_keys[] = {"srcline",	"srcfile",   "local_weight",  "weight", "transaction",
+					 "trace",	"dso_size",  "cgroup",	       "cgroup_id", "time",
+					 "code_page_size", "local_ins_lat", "ins_lat", "local_p_stage_cyc",
+					 "p_stage_cyc"};
+
 static void take_key(struct report *report, const struct key *key, bool sorting)
 {
 	const char *name = key->name;
 
 	report->has_trace |= !strcmp(name, "trace");
 	report->has_mem_size |= !strcmp(name, "dso_size");
+	report->needs_extra |= key->family != KEY_COMMON;
+	for (size_t i = 0; i < ARRAY_SIZE(extra_keys); i++)
+		report->needs_extra |= !strcmp(name, extra_keys[i]);
 	report->has_cgroup_id |= !strcmp(name, "cgroup_id");
 	report->no_order |= (key->flags & KEY_NO_ORDER) != 0;
 	if (!sorting)
@@ -485,16 +493,16 @@ int column_field_part(const struct column *column, const struct entry *e, const 
 	uint32_t offset = field->offset, size = field->size;
 
 	if (field->is_dynamic) {
-		uint64_t where = tp_number(field, e->raw, e->raw_size);
+		uint64_t where = tp_number(field, e->x->raw, e->x->raw_size);
 
 		offset = where & 0xffff;
 		size = where >> 16 & 0xffff;
 		if (field->is_relative)
 			offset += field->offset + field->size;
 	}
-	if (!e->raw || offset > e->raw_size || size > e->raw_size - offset)
+	if (!e->x->raw || offset > e->x->raw_size || size > e->x->raw_size - offset)
 		return 0;
-	*ret = (const uint8_t *)e->raw + offset;
+	*ret = (const uint8_t *)e->x->raw + offset;
 	return (int)size;
 }
 

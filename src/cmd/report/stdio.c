@@ -61,24 +61,24 @@ static void widen_memory(struct hist *hist, const struct entry *e)
 {
 	size_t unresolved = UNRESOLVED + 4 + 2, n;
 
-	if (!e->mem) {
+	if (!e->x->mem) {
 		widen(hist, WIDTH_MEM_DADDR_SYMBOL, unresolved);
 		widen(hist, WIDTH_MEM_IADDR_SYMBOL, unresolved);
 		widen_dso(hist, WIDTH_MEM_DADDR_DSO);
 		return;
 	}
-	if (e->mem->data.sym) {
-		n = strlen(e->mem->data.sym->name) + 4 + UNRESOLVED + 2;
+	if (e->x->mem->data.sym) {
+		n = strlen(e->x->mem->data.sym->name) + 4 + UNRESOLVED + 2;
 		widen(hist, WIDTH_MEM_DADDR_SYMBOL, n);
 		widen(hist, WIDTH_MEM_DCACHELINE, n + 1);
 	} else {
 		widen(hist, WIDTH_MEM_DADDR_SYMBOL, unresolved);
 		widen(hist, WIDTH_MEM_DCACHELINE, unresolved);
 	}
-	n = e->mem->code.sym ? strlen(e->mem->code.sym->name) + 4 + UNRESOLVED + 2 : unresolved;
+	n = e->x->mem->code.sym ? strlen(e->x->mem->code.sym->name) + 4 + UNRESOLVED + 2 : unresolved;
 	widen(hist, WIDTH_MEM_IADDR_SYMBOL, n);
-	if (e->mem->data.dso)
-		widen(hist, WIDTH_MEM_DADDR_DSO, dso_length(hist, e->mem->data.dso));
+	if (e->x->mem->data.dso)
+		widen(hist, WIDTH_MEM_DADDR_DSO, dso_length(hist, e->x->mem->data.dso));
 	else
 		widen_dso(hist, WIDTH_MEM_DADDR_DSO);
 	widen(hist, WIDTH_MEM_PHYS_DADDR, unresolved);
@@ -117,9 +117,9 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 		widen(hist, WIDTH_DSO, dso_length(hist, e->place.dso));
 	if (e->parent)
 		widen(hist, WIDTH_PARENT, strlen(e->parent->name));
-	if (e->branch) {
-		widen_end(hist, &e->branch->from, WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM, WIDTH_ADDR_FROM);
-		widen_end(hist, &e->branch->to, WIDTH_SYMBOL_TO, WIDTH_DSO_TO, WIDTH_ADDR_TO);
+	if (e->x->branch) {
+		widen_end(hist, &e->x->branch->from, WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM, WIDTH_ADDR_FROM);
+		widen_end(hist, &e->x->branch->to, WIDTH_SYMBOL_TO, WIDTH_DSO_TO, WIDTH_ADDR_TO);
 		widen_text(hist, "srcline_from", WIDTH_SRCLINE_FROM, e, 0);
 		widen_text(hist, "srcline_to", WIDTH_SRCLINE_TO, e, 0);
 	}
@@ -128,13 +128,13 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 		widen(hist, fixed_widths[i].width, fixed_widths[i].n);
 	widen(hist, WIDTH_TIME, report->o.ns ? 16 : 12);
 	widen_text(hist, "srcline", WIDTH_SRCLINE, e, strlen("Source:Line"));
-	if (e->srcfile)
-		widen(hist, WIDTH_SRCFILE, strlen(e->srcfile));
-	if (e->transaction)
+	if (e->x->srcfile)
+		widen(hist, WIDTH_SRCFILE, strlen(e->x->srcfile));
+	if (e->x->transaction)
 		widen(hist, WIDTH_TRANSACTION, 32);
-	if (e->trace)
-		widen(hist, WIDTH_TRACE, strlen(e->trace));
-	if (e->cgroup)
+	if (e->x->trace)
+		widen(hist, WIDTH_TRACE, strlen(e->x->trace));
+	if (e->x->cgroup)
 		widen_text(hist, "cgroup", WIDTH_CGROUP, e, 0);
 	for (size_t i = 0; i < report->fields.n; i++) {
 		struct column *column = report->fields.v[i];
@@ -212,6 +212,35 @@ void column_header(const struct column *column, const struct hist *hist, struct 
 		out_printf(out, "%*s", width, column->name);
 }
 
+// "%*.2f%%". Near the middle between two hundredths printf knows better which way to round.
+static void print_percent(struct out *out, double percent, int width)
+{
+	double hundredths = percent * 100.0, rest;
+	uint64_t n;
+	char text[32];
+	unsigned digits;
+
+	if (!(hundredths >= 0 && hundredths < 1e9)) {
+		out_printf(out, "%*.2f%%", width, percent);
+		return;
+	}
+	n = (uint64_t)hundredths;
+	rest = hundredths - (double)n;
+	if (rest > 0.499999 && rest < 0.500001) {
+		out_printf(out, "%*.2f%%", width, percent);
+		return;
+	}
+	n += rest > 0.5;
+	digits = num_put_u64(text, n / 100);
+	if (width > (int)digits + 3)
+		out_fill(out, ' ', (size_t)width - digits - 3);
+	out_bytes(out, text, digits);
+	out_char(out, '.');
+	out_char(out, (char)('0' + n / 10 % 10));
+	out_char(out, (char)('0' + n % 10));
+	out_char(out, '%');
+}
+
 static void print_number(const struct column *column, const struct hist *hist, const struct entry *e,
 			 struct out *out)
 {
@@ -230,11 +259,11 @@ static void print_number(const struct column *column, const struct hist *hist, c
 		uint64_t value = of ? entry_number(of, number) : 0;
 		uint64_t total = of ? hist_total(of->hist) : 0;
 
-		if (!is_percent(number))
-			out_printf(out, " %*llu", n, (unsigned long long)value);
+		out_char(out, ' ');
+		if (is_percent(number))
+			print_percent(out, total ? 100.0 * (double)value / (double)total : 0.0, n);
 		else
-			out_printf(out, " %*.2f%%", n,
-				   total ? 100.0 * (double)value / (double)total : 0.0);
+			out_u64_right(out, value, n);
 	}
 }
 
@@ -242,7 +271,7 @@ static void print_number(const struct column *column, const struct hist *hist, c
 static void print_field(const struct column *column, const struct entry *e, struct out *out)
 {
 	struct column *writable = (struct column *)column;
-	const char *at = column->raw_trace ? NULL : e->trace;
+	const char *at = column->raw_trace ? NULL : e->x->trace;
 	size_t name_n = strlen(column->field->name);
 	struct str value = {0};
 	char number[64];
@@ -260,9 +289,9 @@ static void print_field(const struct column *column, const struct entry *e, stru
 	}
 	if (!value.p) {
 		if (column->field->is_string) {
-			value = tp_string(column->field, e->raw, e->raw_size);
+			value = tp_string(column->field, e->x->raw, e->x->raw_size);
 		} else {
-			uint64_t n = tp_number(column->field, e->raw, e->raw_size);
+			uint64_t n = tp_number(column->field, e->x->raw, e->x->raw_size);
 
 			value.n = (size_t)snprintf(number, sizeof(number),
 						   column->field->is_pointer  ? "0x%llx"
