@@ -219,8 +219,10 @@ int tracepoints_add_printk(struct tracepoints *all, struct str text)
 		if (line.p[0] == '"' && line.p[line.n - 1] == '"') {
 			auto_free char *quoted = str_dup(line);
 
-			// for binary printk events, which libtraceevent prints
-			tep_register_print_string(all->tep, quoted, value);
+			// For binary printk events, which libtraceevent prints. It looks at the last
+			// letters without asking how many there are.
+			if (strlen(quoted) == line.n)
+				tep_register_print_string(all->tep, quoted, value);
 			line.p++;
 			line.n -= 2;
 		}
