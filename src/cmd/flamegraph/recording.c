@@ -12,6 +12,12 @@ struct base {
 	uint32_t event, comm, pid, tid; // UINT32_MAX: makes no difference
 };
 
+// What a stack sums up to under the base that it was first seen with; nearly all have only one.
+struct first_sum {
+	uint64_t sum;
+	uint32_t base; // + 1; 0: not seen
+};
+
 struct taker {
 	const struct stack_options *options;
 	struct stack_counts *counts;
@@ -20,7 +26,8 @@ struct taker {
 	struct event *first_event;
 	VEC(struct base) bases;
 	struct map base_ids;
-	struct map values; // base << 32 | stack -> sum
+	VEC(struct first_sum) sums; // by stack
+	struct map other_sums; // base << 32 | stack -> sum
 	// of the sample before: most follow in the same task
 	struct task *last_task;
 	struct event *last_event;
@@ -74,6 +81,26 @@ static uint32_t base_of(struct taker *taker, struct event *event, struct task *t
 	return (uint32_t)*id;
 }
 
+static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint64_t value)
+{
+	size_t n = taker->sums.n;
+
+	if (stack >= n) {
+		size_t wanted = MAX(taker->stacks.nodes.n, (size_t)stack + 1);
+
+		vec_reserve(&taker->sums, wanted - n);
+		taker->sums.n = taker->sums.capacity;
+		memset(taker->sums.v + n, 0, (taker->sums.n - n) * sizeof(*taker->sums.v));
+	}
+	struct first_sum *first = &taker->sums.v[stack];
+	if (!first->base)
+		first->base = base + 1;
+	if (first->base == base + 1)
+		first->sum += value;
+	else
+		*map_at(&taker->other_sums, (uint64_t)base << 32 | stack, NULL) += value;
+}
+
 static int take_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
 		       struct task *task, const struct record *record)
 {
@@ -93,7 +120,7 @@ static int take_sample(void *arg, struct session *session, struct event *event, 
 		task = sym_task(session->sym, UINT32_MAX, 0);
 	uint32_t base = base_of(taker, event, task);
 	uint32_t stack = stacks_of_sample(&taker->stacks, task, sample);
-	*map_at(&taker->values, (uint64_t)base << 32 | stack, NULL) += taker->options->by_period ? sample->period : 1;
+	add_to_sum(taker, base, stack, taker->options->by_period ? sample->period : 1);
 	taker->counts->samples++;
 	return 0;
 }
@@ -224,19 +251,27 @@ static uint32_t forward_node(struct maker *maker, uint32_t base_id, uint32_t sta
 	return node;
 }
 
+static void make_stack(struct maker *maker, uint32_t base, uint32_t stack, uint64_t sum)
+{
+	const struct stack_options *options = maker->taker->options;
+	uint32_t node = options->reverse ? reversed_node(maker, &maker->taker->bases.v[base], stack)
+					 : forward_node(maker, base, stack);
+
+	flame_add(maker->flame, node, options->side, (double)sum);
+}
+
 static void make_tree(struct taker *taker, struct flame *flame, const struct session *session)
 {
 	struct maker maker = {.taker = taker, .flame = flame, .session = session};
 	struct map_slot slot;
 
 	maker.frames = xcalloc(taker->stacks.frames.n, sizeof(*maker.frames));
-	for (size_t i = 0; map_next(&taker->values, &i, &slot);) {
-		uint32_t base = (uint32_t)(slot.key >> 32), stack = (uint32_t)slot.key;
-		uint32_t node = taker->options->reverse ? reversed_node(&maker, &taker->bases.v[base], stack)
-							: forward_node(&maker, base, stack);
-
-		flame_add(flame, node, taker->options->side, (double)slot.value);
+	for (size_t i = 0; i < taker->sums.n; i++) {
+		if (taker->sums.v[i].base)
+			make_stack(&maker, taker->sums.v[i].base - 1, (uint32_t)i, taker->sums.v[i].sum);
 	}
+	for (size_t i = 0; map_next(&taker->other_sums, &i, &slot);)
+		make_stack(&maker, (uint32_t)(slot.key >> 32), (uint32_t)slot.key, slot.value);
 	free(maker.frames);
 	arena_done(&maker.arena);
 	map_done(&maker.nodes);
@@ -269,7 +304,8 @@ int stacks_from_recording(struct flame *flame, const char *path, const struct st
 	stacks_done(&taker.stacks);
 	vec_done(&taker.bases);
 	map_done(&taker.base_ids);
-	map_done(&taker.values);
+	vec_done(&taker.sums);
+	map_done(&taker.other_sums);
 	filter_free(taker.filter);
 	session_close(session);
 	return err;

@@ -201,7 +201,9 @@ static bool parse_frame(struct reader *reader, struct str line)
 	if (plus && name.p + name.n - plus > 3 && plus[1] == '0' && plus[2] == 'x')
 		name.n = (size_t)(plus - name.p);
 	enum flame_kind kind = kind_of(dso);
-	if (ip >> 63 && (!dso.n || str_is(dso, "[unknown]"))) // the kernel's half
+	// The kernel's half; a caller of user code that lies there is a wrong frame pointer.
+	if (ip >> 47 == 0x1ffff && (!dso.n || str_is(dso, "[unknown]")) &&
+	    (!reader->frames.n || vec_last(&reader->frames).kind == FLAME_KERNEL))
 		kind = FLAME_KERNEL;
 	if (!name.n || str_is(name, "[unknown]")) {
 		struct str file = base_name(dso);
