@@ -268,7 +268,8 @@ static void choose_groups(struct report *report)
 		any |= recording->events.v[i]->group_members > 1;
 	if (any || !recording->events.n)
 		report->o.group_given = false; // the groups have their own names
-	if (any || !report->o.group_given || !report->o.group)
+	// Whether they are shown together or not: --no-group names the first as a leader too, as perf does.
+	if (any || !report->o.group_given)
 		return;
 	for (size_t i = 0; i < recording->events.n; i++)
 		recording->events.v[i]->leader = recording->events.v[0];
@@ -445,6 +446,7 @@ static int show_counts(struct report *report)
 
 	if (report->o.stats && (report->o.tasks || report->o.mmaps))
 		return fail(COMMAND_USAGE, "--tasks and --mmaps can't be used together with --stats");
+	note_task(report, sym_task(report->session->sym, 0, 0)->tid);
 	err = session_process(report->session, &hooks, report);
 	if (err < 0)
 		return err;

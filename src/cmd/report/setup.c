@@ -445,6 +445,7 @@ int report_setup_columns(struct report *report)
 			vec_push(&report->context_keys, column);
 	}
 	report->no_order |= report->has_sym && !report->has_dso;
+	report->needs_extra |= report->mode == MODE_BRANCH || report->mode == MODE_MEMORY;
 	return set_user_widths(report);
 }
 
@@ -472,7 +473,7 @@ void report_setup_elided(struct report *report)
 		else if (column->key->width == WIDTH_COMM)
 			one = single(filter->comms), name = "comm";
 		if (one) {
-			column->elided = true;
+			column->elided = !report->o.hierarchy; // there it is a level of its own
 			out_printf(&report->out, "# %s: %s\n", name, one);
 		} else {
 			any_left = true;
