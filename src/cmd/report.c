@@ -37,6 +37,15 @@ static int branch_stack(void *options, const struct opt *opt, const char *arg, b
 	return 0;
 }
 
+static int event_group(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	struct report_options *o = options;
+
+	o->group = !negated;
+	o->group_given = true;
+	return 0;
+}
+
 #define AT(field) offsetof(struct report_options, field)
 #define IGNORED(name, text) {OPT_FLAG, 0, name, AT(ignored), .help = text}
 
@@ -66,8 +75,8 @@ static const struct opt opts[] = {
 	 .help = "Columns with the shares of kernel and user mode."},
 	{OPT_FLAG, 0, "showcpuutilization", AT(cpu_utilization), .help = "", .hidden = true},
 	{OPT_FLAG, 0, "hierarchy", AT(hierarchy), .help = "Each sort key is a level below the one before."},
-	{OPT_FLAG, 0, "group", AT(group), .help = "Events of a group side by side (the default); all events when none is in a group.",
-	 .given = AT(group_given)},
+	{OPT_CALL, 0, "group", 0,
+	 .help = "Events of a group side by side (the default); all events when none is in a group.", .call = event_group},
 	{OPT_INT, 0, "group-sort-idx", AT(group_index), "N", "Sort by the event with this index in the group."},
 	{OPT_CALL, 'b', "branch-stack", 0,
 	 .help = "Rows are branches taken (the default for recordings with branch stacks).", .call = branch_stack},
