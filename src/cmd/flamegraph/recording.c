@@ -214,13 +214,25 @@ static uint32_t task_node(struct maker *maker, const struct base *base, uint32_t
 	return flame_child(maker->flame, parent, (struct flame_frame){name, FLAME_PLAIN});
 }
 
+// A frame-pointer walk that lost its way gives up to 127 addresses that lie in no map: one frame stands for a row of them.
+static bool is_lost_again(const struct stacks *stacks, uint32_t stack)
+{
+	uint32_t parent = stacks->nodes.v[stack].parent;
+
+	return parent && !stacks_node_frame(stacks, stack)->dso &&
+	       !stacks_node_frame(stacks, parent)->dso;
+}
+
 static uint32_t reversed_node(struct maker *maker, const struct base *base, uint32_t stack)
 {
 	const struct stacks *stacks = &maker->taker->stacks;
 	uint32_t node = event_node(maker, base);
 
-	for (; stack; stack = stacks->nodes.v[stack].parent)
-		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+	for (; stack; stack = stacks->nodes.v[stack].parent) {
+		if (!is_lost_again(stacks, stack))
+			node = flame_child(maker->flame, node,
+					   frame_of(maker, stacks->nodes.v[stack].frame));
+	}
 	return task_node(maker, base, node);
 }
 
@@ -245,7 +257,9 @@ static uint32_t forward_node(struct maker *maker, uint32_t base_id, uint32_t sta
 	}
 	while (maker->path.n) {
 		stack = vec_pop(&maker->path);
-		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+		if (!is_lost_again(stacks, stack))
+			node = flame_child(maker->flame, node,
+					   frame_of(maker, stacks->nodes.v[stack].frame));
 		*map_at(&maker->nodes, high | stack, NULL) = node;
 	}
 	return node;

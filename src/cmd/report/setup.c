@@ -9,8 +9,8 @@
 static const char *const default_orders[] = {
 	[MODE_NORMAL] = "comm,dso,symbol",
 	[MODE_BRANCH] = "comm,dso_from,symbol_from,symbol_to,cycles",
-	[MODE_MEMORY] = "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
-			"local_ins_lat,local_p_stage_cyc",
+	[MODE_MEMORY] = ("local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,locked,blocked,"
+			 "local_ins_lat,local_p_stage_cyc"),
 	[MODE_TRACEPOINT] = "trace",
 };
 
