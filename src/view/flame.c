@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "view/flame.h"
 #include "base/hash.h"
+#include <sys/mman.h>
 
 static const char *const kind_suffix[FLAME_KINDS] = {"", "_[k]", "_[j]", "_[i]", "_[w]"};
 
@@ -24,20 +25,55 @@ struct flame_frame flame_frame_parse(struct str text)
 	return frame;
 }
 
+static const size_t huge = 2 << 20;
+
+// Zeroed. A large table is hit at random: with small pages nearly each look-up would miss the TLB too.
+static void slots_new(struct flame *flame, size_t mask)
+{
+	flame->mask = mask;
+	flame->slots_bytes = (mask + 1) * sizeof(*flame->slots);
+	if (flame->slots_bytes < huge) {
+		flame->slots = xcalloc(mask + 1, sizeof(*flame->slots));
+		return;
+	}
+	void *p = mmap(NULL, flame->slots_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p == MAP_FAILED)
+		alloc_failed();
+	madvise(p, flame->slots_bytes, MADV_HUGEPAGE);
+	flame->slots = p;
+}
+
+static void slots_free(struct flame_slot *slots, size_t bytes)
+{
+	if (bytes < huge)
+		free(slots);
+	else
+		munmap(slots, bytes);
+}
+
 void flame_init(struct flame *flame)
 {
-	*flame = (struct flame){.mask = 1023};
+	*flame = (struct flame){0};
 	intern_init(&flame->names);
-	flame->slots = xcalloc(flame->mask + 1, sizeof(*flame->slots));
+	slots_new(flame, 1023);
 	(void)vec_add(&flame->nodes);
+	(void)vec_add(&flame->guesses);
+}
+
+// What is only needed to build.
+static void drop_index(struct flame *flame)
+{
+	slots_free(flame->slots, flame->slots_bytes);
+	flame->slots = NULL;
+	flame->slots_bytes = 0;
+	vec_done(&flame->guesses);
 }
 
 void flame_done(struct flame *flame)
 {
 	intern_done(&flame->names);
 	vec_done(&flame->nodes);
-	free(flame->slots);
-	flame->slots = NULL;
+	drop_index(flame);
 }
 
 static size_t slot_of(const struct flame *flame, uint32_t parent, uint32_t name_kind)
@@ -47,11 +83,10 @@ static size_t slot_of(const struct flame *flame, uint32_t parent, uint32_t name_
 
 static void grow_slots(struct flame *flame)
 {
-	size_t old_n = flame->mask + 1;
+	size_t old_n = flame->mask + 1, old_bytes = flame->slots_bytes;
 	struct flame_slot *old = flame->slots;
 
-	flame->mask = flame->mask * 4 + 3;
-	flame->slots = xcalloc(flame->mask + 1, sizeof(*flame->slots));
+	slots_new(flame, flame->mask * 4 + 3);
 	for (size_t i = 0; i < old_n; i++) {
 		if (!old[i].node)
 			continue;
@@ -60,7 +95,20 @@ static void grow_slots(struct flame *flame)
 			at = (at + 1) & flame->mask;
 		flame->slots[at] = old[i];
 	}
-	free(old);
+	slots_free(old, old_bytes);
+}
+
+// The arrays that grow with the tree; moving them keeps the advice.
+static void grow_nodes(struct flame *flame)
+{
+	uintptr_t start, end;
+
+	vec_reserve(&flame->nodes, 1);
+	vec_reserve(&flame->guesses, flame->nodes.capacity - flame->guesses.n);
+	start = ((uintptr_t)flame->nodes.v + huge - 1) & ~(huge - 1);
+	end = (uintptr_t)(flame->nodes.v + flame->nodes.capacity) & ~(huge - 1);
+	if (end > start)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
 }
 
 uint32_t flame_child(struct flame *flame, uint32_t parent, struct flame_frame frame)
@@ -70,14 +118,20 @@ uint32_t flame_child(struct flame *flame, uint32_t parent, struct flame_frame fr
 	size_t at = slot_of(flame, parent, name_kind);
 
 	for (; flame->slots[at].node; at = (at + 1) & flame->mask) {
-		if (flame->slots[at].parent == parent && flame->slots[at].name_kind == name_kind)
+		if (flame->slots[at].parent == parent && flame->slots[at].name_kind == name_kind) {
+			flame->guesses.v[parent].last_child = flame->slots[at].node;
 			return flame->slots[at].node;
+		}
 	}
 	uint16_t depth = flame->nodes.v[parent].depth;
 	if (depth >= FLAME_DEPTH_MAX)
 		return parent;
 	uint32_t id = (uint32_t)flame->nodes.n;
+	if (flame->nodes.n == flame->nodes.capacity)
+		grow_nodes(flame);
 	struct flame_node *node = vec_add(&flame->nodes);
+	vec_push(&flame->guesses, (struct flame_guess){.name_kind = name_kind});
+	flame->guesses.v[parent].last_child = id;
 	node->name = name;
 	node->parent = parent;
 	node->kind = frame.kind;
@@ -88,6 +142,26 @@ uint32_t flame_child(struct flame *flame, uint32_t parent, struct flame_frame fr
 	if (flame->nodes.n * 2 > flame->mask)
 		grow_slots(flame);
 	return id;
+}
+
+uint32_t flame_guess_child(const struct flame *flame, uint32_t parent, struct str text, size_t *ret_n)
+{
+	uint32_t child = flame->guesses.v[parent].last_child;
+	uint32_t name_kind = flame->guesses.v[child].name_kind;
+	struct str name = flame->names.strings.v[name_kind >> 3];
+	size_t n = name.n;
+
+	if (!child || text.n < n || memcmp(text.p, name.p, n) != 0)
+		return 0;
+	if (name_kind & 7) {
+		if (text.n < n + 4 || memcmp(text.p + n, kind_suffix[name_kind & 7], 4) != 0)
+			return 0;
+		n += 4;
+	}
+	if (text.n > n && text.p[n] != ';')
+		return 0;
+	*ret_n = n;
+	return child;
 }
 
 void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse, unsigned side,
@@ -243,8 +317,7 @@ void flame_finish(struct flame *flame, bool by_name)
 	flame->finished = true;
 	free(size);
 	free(place);
-	free(flame->slots);
-	flame->slots = NULL;
+	drop_index(flame);
 }
 
 void flame_select(struct flame *to, const struct flame *finished, bool (*keep)(void *arg, const char *stack, size_t n),

@@ -33,11 +33,18 @@ struct flame_slot {
 	uint32_t parent, name_kind, node; // node 0: empty
 };
 
+// Beside each node while the tree is built: where the last stack went on, which is where most go.
+struct flame_guess {
+	uint32_t last_child; // 0: none
+	uint32_t name_kind;
+};
+
 struct flame {
 	struct intern names;
 	VEC(struct flame_node) nodes;
+	VEC(struct flame_guess) guesses;
 	struct flame_slot *slots;
-	size_t mask;
+	size_t mask, slots_bytes;
 	bool differential; // side 0 is before, side 1 after; else all is on side 1
 	bool finished;
 	uint16_t depth_max; // of a node
@@ -52,6 +59,9 @@ void flame_done(struct flame *flame);
 // The child of `parent` (0: the root) with this name and kind, made when it's new. About 20 ns plus a hash of
 // the name. A parent at FLAME_DEPTH_MAX is returned itself.
 uint32_t flame_child(struct flame *flame, uint32_t parent, struct flame_frame frame);
+// The child under which the stack before went on, when `text` begins with its name (and annotation) and ends there or
+// goes on with ';'; else 0. *ret_n: bytes taken. Saves flame_child its hash for nearly all frames.
+uint32_t flame_guess_child(const struct flame *flame, uint32_t parent, struct str text, size_t *ret_n);
 static inline void flame_add(struct flame *flame, uint32_t node, unsigned side, double value)
 {
 	flame->nodes.v[node].self[side] += value;

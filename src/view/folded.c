@@ -126,10 +126,18 @@ static uint32_t add_forward(struct flame *flame, struct path *path, struct str s
 	}
 	path->stack = stack;
 	while (at < stack.n) {
-		const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
-		size_t end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
+		size_t taken, end;
+		uint32_t child = flame_guess_child(flame, node, (struct str){stack.p + at, stack.n - at}, &taken);
 
-		if (end > at)
+		if (child) {
+			end = at + taken;
+			node = child;
+		} else {
+			const char *semicolon = memchr(stack.p + at, ';', stack.n - at);
+
+			end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
+		}
+		if (!child && end > at)
 			node = flame_child(flame, node, flame_frame_parse((struct str){stack.p + at, end - at}));
 		if (path->n < FLAME_DEPTH_MAX) {
 			path->v[path->n].end = end;
