@@ -119,8 +119,8 @@ static void put_wrapped(struct out *out, const char *text, int margin)
 static void print_text(struct out *out, const struct doctor *doctor, bool missing)
 {
 	enum { MARGIN = 11 };
-	static const char *const marks[] = {
-		[CHECK_OK] = "ok", [CHECK_LIMITED] = "limited", [CHECK_MISSING] = "missing", [CHECK_INFO] = "-"};
+	static const char *const marks[] =
+		{[CHECK_OK] = "ok", [CHECK_LIMITED] = "limited", [CHECK_MISSING] = "missing", [CHECK_INFO] = "-"};
 	const char *section = "";
 
 	vec_each(const struct check, check, &doctor->checks) {

@@ -29,7 +29,8 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "cputype", offsetof(struct options, cpu_type), "TYPE",
 	 "Of hybrid machines: only events of core or atom CPUs."},
 	{OPT_GROUP, .help = "How it is shown"},
-	{OPT_FLAG, 'j', "json", offsetof(struct options, json), .help = "As JSON, one array of objects."},
+	{OPT_FLAG, 'j', "json", offsetof(struct options, json),
+	 .help = "As JSON, one array of objects."},
 	{OPT_TEXT, 0, "format", offsetof(struct options, format), "FORMAT", "text or json."},
 	{OPT_FLAG, 0, "raw-dump", offsetof(struct options, raw_dump), .hidden = true,
 	 .help = "Names only, with blanks between them, for completion."},
@@ -70,7 +71,7 @@ struct listing {
 	const struct options *options;
 	struct out *out;
 	struct json json;
-	const char *glob; // of whole names; NULL: all
+	const char *glob;	    // of whole names; NULL: all
 	const char *system, *event; // globs of SYSTEM:NAME; NULL: not asked
 	bool first_done, with_forms;
 	size_t shown;
@@ -83,16 +84,15 @@ static bool name_matches(const struct listing *l, const struct event_entry *entr
 
 	if (l->options->unit && (!entry->pmu || !text_glob(entry->pmu, l->options->unit)))
 		return false;
-	if (l->options->cpu_type &&
-	    !(entry->pmu && text_starts(entry->pmu, "cpu_") &&
-	      !strcmp(entry->pmu + strlen("cpu_"), l->options->cpu_type)))
+	if (l->options->cpu_type && !(entry->pmu && text_starts(entry->pmu, "cpu_") &&
+				      !strcmp(entry->pmu + strlen("cpu_"), l->options->cpu_type)))
 		return false;
 	if (l->system) {
 		colon = strchr(entry->name, ':');
 		if (!colon)
 			return false;
-		auto_free char *system = str_dup((struct str){entry->name,
-							      (size_t)(colon - entry->name)});
+		auto_free char *system =
+			str_dup((struct str){entry->name, (size_t)(colon - entry->name)});
 		return text_glob(system, l->system) && text_glob(colon + 1, l->event);
 	}
 	if (!l->glob)
@@ -134,8 +134,8 @@ static void show_text(struct listing *l, const struct event_entry *entry)
 		bool sdt = !strcmp(entry->label, "SDT event");
 		if (entry->is_form && !sdt)
 			return;
-		out_str(out, (struct str){entry->name, sdt ? strcspn(entry->name, "@")
-							   : strlen(entry->name)});
+		out_str(out, (struct str){entry->name,
+					  sdt ? strcspn(entry->name, "@") : strlen(entry->name)});
 		out_char(out, ' ');
 		return;
 	}
@@ -219,16 +219,11 @@ static void heading(struct listing *l, const char *text)
 static const struct {
 	const char *word, *kinds[3];
 } words[] = {
-	{"hw", {"hw"}},
-	{"hardware", {"hw"}},
-	{"sw", {"sw", "tool"}},
-	{"software", {"sw", "tool"}},
-	{"cache", {"cache"}},
-	{"hwcache", {"cache"}},
-	{"pmu", {"pmu"}},
-	{"tracepoint", {"tracepoint"}},
-	{"sdt", {"sdt"}},
-	{"pfm", {"pfm"}},
+	{"hw", {"hw"}},		{"hardware", {"hw"}},
+	{"sw", {"sw", "tool"}}, {"software", {"sw", "tool"}},
+	{"cache", {"cache"}},	{"hwcache", {"cache"}},
+	{"pmu", {"pmu"}},	{"tracepoint", {"tracepoint"}},
+	{"sdt", {"sdt"}},	{"pfm", {"pfm"}},
 };
 
 static bool list_word(struct listing *l, struct event_specs *specs, const char *word)

@@ -66,17 +66,17 @@ static const struct pmu_event *find_event(const struct pmu *pmu, struct str name
 }
 
 static int set_field(struct event_parser *p, struct event_spec *spec,
-		     const struct pmu_format *format, const struct event_term *term,
-		     struct str where)
+		     const struct pmu_format *format, const struct event_term *term, struct str where)
 {
 	uint64_t value = 1, bits, *config;
 
 	if (term->has_value && num_parse_u64(term->value, &value) < 0)
-		return event_fail(p, EINVAL, where, "the field '%s' takes a number of at most 64 bits", format->name);
+		return event_fail(p, EINVAL, where,
+				  "the field '%s' takes a number of at most 64 bits", format->name);
 	if (pmu_spread(format->mask, value, &bits) < 0)
-		return event_fail(p, EINVAL, where, "the field '%s' has %d bits; %#llx does not fit",
-				  format->name, __builtin_popcountll(format->mask),
-				  (unsigned long long)value);
+		return event_fail(p, EINVAL, where,
+				  "the field '%s' has %d bits; %#llx does not fit", format->name,
+				  __builtin_popcountll(format->mask), (unsigned long long)value);
 	config = format->config == 0   ? (uint64_t *)&spec->attr.config
 		 : format->config == 1 ? (uint64_t *)&spec->attr.config1
 		 : format->config == 2 ? (uint64_t *)&spec->attr.config2

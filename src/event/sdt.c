@@ -40,9 +40,9 @@ static void add_probes(struct search *s, const char *directory, const char *rest
 		name.n--;
 		if (!memchr(name.p, ':', name.n))
 			continue;
-		vec_push(&s->all, (struct found){text_dup_fmt("%.*s@%s%s", STR_FMT(name), directory,
-							      rest),
-						 name.n});
+		vec_push(&s->all,
+			 (struct found){text_dup_fmt("%.*s@%s%s", STR_FMT(name), directory, rest),
+					name.n});
 	}
 }
 
@@ -92,13 +92,12 @@ static void show(struct event_lister *lister, const struct search *s)
 {
 	for (size_t i = 0; i < s->all.n; i++) {
 		struct found *f = &s->all.v[i];
-		bool many = (i && same_name(f, f - 1)) ||
-			    (i + 1 < s->all.n && same_name(f, f + 1));
+		bool many = (i && same_name(f, f - 1)) || (i + 1 < s->all.n && same_name(f, f + 1));
 		const char *id = f->text + f->name_n + 1;
 		auto_free char *program = many ? program_of(s, id) : NULL;
-		auto_free char *name =
-			program ? text_dup_fmt("%.*s@%s(%.12s)", (int)f->name_n, f->text, program, id)
-				: text_dup_fmt("%.*s", (int)f->name_n, f->text);
+		auto_free char *name = program ? text_dup_fmt("%.*s@%s(%.12s)", (int)f->name_n,
+							      f->text, program, id)
+					       : text_dup_fmt("%.*s", (int)f->name_n, f->text);
 
 		if (i && !strcmp(f->text, f[-1].text))
 			continue;

@@ -22,8 +22,7 @@ static bool is_safe(struct str s)
 	return s.n && s.n < 256 && !memchr(s.p, '/', s.n) && !str_is(s, ".") && !str_is(s, "..");
 }
 
-static int read_id(const struct tracefs *tracefs, const char *system, const char *name,
-		   uint64_t *ret)
+static int read_id(const struct tracefs *tracefs, const char *system, const char *name, uint64_t *ret)
 {
 	auto_free char *file = text_dup_fmt("events/%s/%s/id", system, name), *text = NULL;
 	size_t n;
@@ -40,8 +39,8 @@ static void add_event(struct event_parser *p, const char *system, const char *na
 	struct arena *arena = &p->specs->arena;
 
 	spec->attr.sample_period = 1;
-	spec->attr.sample_type = PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
-				 PERF_SAMPLE_PERIOD;
+	spec->attr.sample_type =
+		PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 	spec->tp_system = arena_strdup(arena, str_of(system));
 	spec->tp_name = arena_strdup(arena, str_of(name));
 	spec->name = arena_fmt(arena, "%s:%s", system, name);
@@ -110,8 +109,9 @@ static int take_glob(struct event_parser *p, struct search *s, struct str where)
 		return 1;
 	if (s->denied)
 		return denied(p, where);
-	return event_fail(p, ENOENT, where, "no tracepoint's name matches '%.*s' (all names: sonde "
-					    "list tracepoint)",
+	return event_fail(p, ENOENT, where,
+			  "no tracepoint's name matches '%.*s' (all names: sonde "
+			  "list tracepoint)",
 			  STR_FMT(where));
 }
 
@@ -166,11 +166,10 @@ static void gather(struct event_lister *lister, const struct tracefs *tracefs, c
 	while (dir && (entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.' || entry->d_type == DT_REG)
 			continue;
-		auto_free char *id = text_dup_fmt("%s/events/%s/%s/id", tracefs->path, system,
-						  entry->d_name);
+		auto_free char *id =
+			text_dup_fmt("%s/events/%s/%s/id", tracefs->path, system, entry->d_name);
 		if (access(id, lister->all ? F_OK : R_OK) == 0)
-			vec_push(&names->v,
-				 arena_fmt(&names->arena, "%s:%s", system, entry->d_name));
+			vec_push(&names->v, arena_fmt(&names->arena, "%s:%s", system, entry->d_name));
 	}
 	if (dir)
 		closedir(dir);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct cgroup_mount {
-	char *path; // "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup"; the caller frees it
+	char *path;   // "/sys/fs/cgroup/perf_event", "/sys/fs/cgroup"; the caller frees it
 	bool unified; // version 2
 };
 
@@ -21,8 +21,8 @@ int cgroup_open(const struct cgroup_mount *mount, const char *name);
 // The id in PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP (the kernfs id); -errno without a sentence.
 int cgroup_id(int fd, uint64_t *ret);
 
-// Names of all groups ("/", "/system.slice", ...) that match a glob, parents first; the caller frees each and the
-// vector.
+// Names of all groups ("/", "/system.slice", ...) that match a glob, parents first; ended by
+// cgroup_names_done.
 struct cgroup_names {
 	VEC(char *) v;
 };

@@ -95,8 +95,7 @@ int pmu_parse_format(struct str text, struct pmu_format *ret)
 
 	if (str_is(where, "config"))
 		config = 0;
-	else if (where.n == 7 && str_starts(where, "config") && where.p[6] >= '1' &&
-		 where.p[6] <= '3')
+	else if (where.n == 7 && str_starts(where, "config") && where.p[6] >= '1' && where.p[6] <= '3')
 		config = (uint8_t)(where.p[6] - '0');
 	else
 		return -EINVAL;
@@ -225,8 +224,8 @@ static bool read_cpus(struct pmus *pmus, struct pmu *pmu, const char *file)
 	if (!read_line(pmus, path, &text))
 		return false;
 	if (text.n && num_parse_list(text, CPUS_MAX, add_cpu, &list) == 0 && list.cpus.n) {
-		pmu->cpus = arena_memdup(&pmus->arena, list.cpus.v,
-					 list.cpus.n * sizeof(*list.cpus.v));
+		pmu->cpus =
+			arena_memdup(&pmus->arena, list.cpus.v, list.cpus.n * sizeof(*list.cpus.v));
 		pmu->cpus_n = (uint32_t)list.cpus.n;
 	}
 	vec_done(&list.cpus);

@@ -151,8 +151,9 @@ static void read_cpu(struct reader *r, uint32_t number)
 
 	cpu.core = (int32_t)to_number(read_text(r, CPU_DIR "/cpu%u/topology/core_id", number), -1);
 	cpu.die = (int32_t)to_number(die, -1);
-	cpu.socket = (int32_t)to_number(
-		read_text(r, CPU_DIR "/cpu%u/topology/physical_package_id", number), -1);
+	cpu.socket = (int32_t)to_number(read_text(r, CPU_DIR "/cpu%u/topology/physical_package_id",
+						  number),
+					-1);
 	t->has_dies |= die != NULL;
 	vec_push(&t->cpus, cpu);
 	add_once(t, &t->sockets, siblings(r, number, "package_cpus_list", "core_siblings_list"));
@@ -173,8 +174,8 @@ static void read_cache(struct reader *r, uint32_t cpu, int index)
 		.line_size_bytes =
 			(uint32_t)to_number(read_text(r, CACHE "coherency_line_size", cpu, index), 0),
 		.sets = (uint32_t)to_number(read_text(r, CACHE "number_of_sets", cpu, index), 0),
-		.ways = (uint32_t)to_number(
-			read_text(r, CACHE "ways_of_associativity", cpu, index), 0),
+		.ways = (uint32_t)to_number(read_text(r, CACHE "ways_of_associativity", cpu, index),
+					    0),
 		.type = read_text(r, CACHE "type", cpu, index),
 		.size = read_text(r, CACHE "size", cpu, index),
 		.cpus = read_text(r, CACHE "shared_cpu_list", cpu, index),

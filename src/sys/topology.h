@@ -22,7 +22,7 @@ struct topology_cache {
 struct topology_node {
 	uint32_t node;
 	uint64_t memory_kb, free_kb;
-	const char *cpus;	// "0-3"
+	const char *cpus;     // "0-3"
 	VEC(uint32_t) blocks; // numbers of its memory blocks, ascending
 };
 
@@ -32,8 +32,8 @@ struct topology {
 	const char *model;  // "AMD EPYC": cpudesc of a recording
 	const char *cpu_id; // "AuthenticAMD,26,2,1" (x86), "0x00000000410fd4f0" (arm64)
 	uint64_t memory_kb;
-	uint32_t present;	     // CPUs that there are (perf's "nrcpus avail")
-	VEC(uint32_t) online;	     // ascending
+	uint32_t present;     // CPUs that there are (perf's "nrcpus avail")
+	VEC(uint32_t) online; // ascending
 	bool has_dies;
 	VEC(struct topology_cpu) cpus; // the present ones, ascending
 	// Lists as "0-3", each once, in the order of the lowest CPU: CPUs of a socket, a die, a core.

@@ -246,6 +246,7 @@ int tracefs_enter(struct tracefs **ret, const char *root)
 			    "tracefs can't be read by this user, so tracepoints can't be looked up; run "
 			    "as root, or: sudo mount -o remount,mode=750,gid=$(id -g) "
 			    "/sys/kernel/tracing");
-	return fail(ENOENT, "tracefs is not mounted, so tracepoints can't be looked up; try: sudo mount "
-			    "-t tracefs tracefs /sys/kernel/tracing");
+	return fail(ENOENT,
+		    "tracefs is not mounted, so tracepoints can't be looked up; try: sudo mount "
+		    "-t tracefs tracefs /sys/kernel/tracing");
 }

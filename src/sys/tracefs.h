@@ -10,9 +10,9 @@ struct tracefs {
 	int fd;	    // of the private mount, close-on-exec; -1: it was there already
 };
 
-// Finds it below root (NULL or "": the real one; below another root nothing is mounted). Looks at the usual places,
-// then at the list of mounts, then (as root) mounts privately: by fsmount(2) since Linux 5.2, else with the help
-// of a child in a mount namespace of its own. -ENOENT: the kernel has none or it is not mounted and may
+// Finds it below root (NULL or "": the real one; below another root nothing is mounted). Looks at the
+// usual places, then at the list of mounts, then (as root) mounts privately: by fsmount(2) since
+// Linux 5.2, else with the help of a child in a mount namespace of its own. -ENOENT: the kernel has none or it is not mounted and may
 // not be; -EACCES: it is there and can't be read; both with a sentence that names the command that helps.
 int tracefs_enter(struct tracefs **ret, const char *root);
 // Takes the given directory as it is.

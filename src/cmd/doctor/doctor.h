@@ -18,8 +18,8 @@ struct check {
 	const char *name;    // "hardware counters"
 	enum check_state state;
 	const char *value; // "2 (no kernel samples)"
-	const char *why;   // one sentence: what is missing and what follows from it; NULL: nothing is
-	const char *fix;   // the exact command; NULL: there is none
+	const char *why; // one sentence: what is missing and what follows from it; NULL: nothing is
+	const char *fix; // the exact command; NULL: there is none
 };
 
 struct doctor {

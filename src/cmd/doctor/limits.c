@@ -12,7 +12,8 @@
 
 static bool unlimited(const struct doctor *d)
 {
-	return d->is_root || doctor_capability(d, 14) || doctor_capability(d, 38) || d->paranoid == -1;
+	return d->is_root || doctor_capability(d, 14) || doctor_capability(d, 38) ||
+	       d->paranoid == -1;
 }
 
 static void add_mlock(struct doctor *d)

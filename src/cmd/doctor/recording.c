@@ -33,8 +33,32 @@ static int try_event(const struct perf_event_attr *attr, pid_t pid, int cpu)
 	return fd < 0 ? fd : 0;
 }
 
-// Samples of this program spinning for `ms`; negative: -errno.
-static int count_samples(unsigned ms)
+static int samples_in(struct perf_event_mmap_page *ring, size_t page)
+{
+	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
+	int n = 0;
+
+	for (uint64_t at = 0; at + sizeof(struct perf_event_header) <= MIN(head, (uint64_t)page);) {
+		struct perf_event_header header;
+
+		memcpy(&header, (const char *)ring + page + at, sizeof(header));
+		if (header.size < sizeof(header))
+			break;
+		n += header.type == PERF_RECORD_SAMPLE;
+		at += header.size;
+	}
+	return n;
+}
+
+// User time, in which alone samples are taken.
+static void spin(unsigned rounds)
+{
+	for (volatile unsigned i = 0; i < rounds; i++)
+		;
+}
+
+// Samples of this program spinning, for 30 ms or, on a slow machine, until the first; negative: -errno.
+static int count_samples(unsigned *ret_ms)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -49,24 +73,21 @@ static int count_samples(unsigned ms)
 
 	if (fd < 0)
 		return fd;
-	struct perf_event_mmap_page *ring = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	struct perf_event_mmap_page *ring =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (ring == MAP_FAILED) {
 		int err = -errno;
 		close(fd);
 		return err;
 	}
-	uint64_t end = time_now_ns(CLOCK_MONOTONIC) + ms * 1000000ull;
-	while (time_now_ns(CLOCK_MONOTONIC) < end)
-		;
-	uint64_t head = __atomic_load_n(&ring->data_head, __ATOMIC_ACQUIRE);
-	for (uint64_t at = 0; at + sizeof(struct perf_event_header) <= MIN(head, (uint64_t)page);) {
-		struct perf_event_header header;
-		memcpy(&header, (const char *)ring + page + at, sizeof(header));
-		if (header.size < sizeof(header))
-			break;
-		n += header.type == PERF_RECORD_SAMPLE;
-		at += header.size;
+	const uint64_t enough_ns = 30 * 1000000ull, longest_ns = 500 * 1000000ull;
+	uint64_t begin = time_now_ns(CLOCK_MONOTONIC), took = 0;
+	while (took < enough_ns || (took < longest_ns && !samples_in(ring, page))) {
+		spin(200000);
+		took = time_now_ns(CLOCK_MONOTONIC) - begin;
 	}
+	n = samples_in(ring, page);
+	*ret_ms = (unsigned)(took / 1000000);
 	munmap(ring, size);
 	close(fd);
 	return n;
@@ -74,29 +95,32 @@ static int count_samples(unsigned ms)
 
 static void add_own(struct doctor *d)
 {
-	enum { SPIN_MS = 30 };
-	int n = count_samples(SPIN_MS);
+	unsigned ms = 0;
+	int n = count_samples(&ms);
 
 	d->can_record = n >= 0;
 	if (n > 0) {
-		doctor_add(d, SECTION, "programs of yours", CHECK_OK, "%d samples of cpu-clock in %d ms", n,
-			   SPIN_MS);
+		doctor_add(d, SECTION, "programs of yours", CHECK_OK,
+			   "%d samples of cpu-clock in %u ms", n, ms);
 		return;
 	}
 	if (n == 0) {
-		doctor_add(d, SECTION, "programs of yours", CHECK_LIMITED, "opened, but no sample came");
+		doctor_add(d, SECTION, "programs of yours", CHECK_LIMITED,
+			   "opened, but no sample came");
 		doctor_why(d, NULL, "the machine may be too busy, or its timer doesn't tick");
 		return;
 	}
 	doctor_add(d, SECTION, "programs of yours", CHECK_MISSING, "%s", strerror(-n));
 	if (n == -ENOSYS)
-		doctor_why(d, NULL, "perf_event_open is missing: the kernel was built without "
-				    "CONFIG_PERF_EVENTS, or seccomp hides it");
+		doctor_why(d, NULL,
+			   "perf_event_open is missing: the kernel was built without "
+			   "CONFIG_PERF_EVENTS, or seccomp hides it");
 	else if (n == -EACCES || n == -EPERM)
 		doctor_why(d, GRANT "1",
-			   d->paranoid > 2 ? "perf_event_paranoid=%lld keeps all users but root out"
-					   : "perf_event_open is refused (perf_event_paranoid=%lld); in a "
-					     "container seccomp may be the cause",
+			   d->paranoid > 2
+				   ? "perf_event_paranoid=%lld keeps all users but root out"
+				   : "perf_event_open is refused (perf_event_paranoid=%lld); in a "
+				     "container seccomp may be the cause",
 			   (long long)d->paranoid);
 	else
 		doctor_why(d, NULL, "perf_event_open or the mapping of its ring failed");
@@ -151,8 +175,11 @@ static void add_paranoid(struct doctor *d)
 
 static unsigned highest_precise(void)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE, .exclude_kernel = 1, .exclude_hv = 1,
-				       .sample_period = 100000, .exclude_guest = 1};
+	struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+				       .exclude_kernel = 1,
+				       .exclude_hv = 1,
+				       .sample_period = 100000,
+				       .exclude_guest = 1};
 
 	for (unsigned level = 3; level; level--) {
 		attr.precise_ip = level & 3;
@@ -164,11 +191,14 @@ static unsigned highest_precise(void)
 
 static void add_hardware(struct doctor *d)
 {
-	struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE, .exclude_kernel = 1, .exclude_hv = 1};
+	struct perf_event_attr cycles = {.type = PERF_TYPE_HARDWARE,
+					 .exclude_kernel = 1,
+					 .exclude_hv = 1};
 	int err = try_event(&cycles, 0, -1);
 
 	if (err < 0) {
-		bool absent = err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL;
+		bool absent =
+			err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL;
 
 		doctor_add(d, SECTION, "hardware counters", CHECK_MISSING, "%s",
 			   absent ? "none" : strerror(-err));
@@ -182,8 +212,8 @@ static void add_hardware(struct doctor *d)
 	}
 	unsigned precise = highest_precise();
 	doctor_add(d, SECTION, "hardware counters", CHECK_OK, "cycles opens");
-	doctor_add(d, SECTION, "precise sampling", precise ? CHECK_OK : CHECK_LIMITED,
-		   "%.*s", precise ? (int)precise : 4, precise ? "ppp" : "none");
+	doctor_add(d, SECTION, "precise sampling", precise ? CHECK_OK : CHECK_LIMITED, "%.*s",
+		   precise ? (int)precise : 4, precise ? "ppp" : "none");
 	if (!precise)
 		doctor_why(d, NULL, "samples of hardware events may be some instructions late");
 	cycles.sample_type = PERF_SAMPLE_BRANCH_STACK;
@@ -193,7 +223,8 @@ static void add_hardware(struct doctor *d)
 	doctor_add(d, SECTION, "branch stacks (-b, lbr)", err ? CHECK_MISSING : CHECK_OK, "%s",
 		   err ? strerror(-err) : "open");
 	if (err)
-		doctor_why(d, NULL, "this processor or hypervisor has none; call graphs come by fp or dwarf");
+		doctor_why(d, NULL,
+			   "this processor or hypervisor has none; call graphs come by fp or dwarf");
 }
 
 static void add_pmus(struct doctor *d)

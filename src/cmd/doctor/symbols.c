@@ -34,8 +34,9 @@ static void add_kallsyms(struct doctor *d)
 		   n > 0 ? "addresses are hidden (kptr_restrict %lld)"
 			 : "/proc/kallsyms can't be read (kptr_restrict %lld)",
 		   (long long)restricted);
-	doctor_why(d, restricted > 0 ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"
-				     : "sudo sysctl kernel.perf_event_paranoid=1",
+	doctor_why(d,
+		   restricted > 0 ? "sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"
+				  : "sudo sysctl kernel.perf_event_paranoid=1",
 		   "kernel functions are shown as addresses");
 }
 

@@ -17,8 +17,10 @@
 
 static void add_raw_tracepoint(struct doctor *d, const struct tracefs *tracefs)
 {
-	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .size = PERF_ATTR_SIZE_VER0,
-				       .sample_type = PERF_SAMPLE_RAW, .sample_period = 1};
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
+				       .size = PERF_ATTR_SIZE_VER0,
+				       .sample_type = PERF_SAMPLE_RAW,
+				       .sample_period = 1};
 	auto_free char *text = NULL;
 	size_t n;
 
@@ -33,7 +35,8 @@ static void add_raw_tracepoint(struct doctor *d, const struct tracefs *tracefs)
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd >= 0) {
 		close((int)fd);
-		doctor_add(d, SECTION, "tracepoints", CHECK_OK, "sched:sched_switch opens with its data");
+		doctor_add(d, SECTION, "tracepoints", CHECK_OK,
+			   "sched:sched_switch opens with its data");
 		return;
 	}
 	doctor_add(d, SECTION, "tracepoints", CHECK_MISSING, "%s", strerror(errno));
@@ -57,8 +60,9 @@ static void add_file(struct doctor *d, const struct tracefs *tracefs, const char
 		doctor_why(d, NULL, "the kernel has no %s (CONFIG_%s_EVENTS)", name,
 			   text_starts(name, "kprobes") ? "KPROBE" : "UPROBE");
 	else
-		doctor_why(d, "sudo sonde probe ...", "only root may define probes; what root "
-						      "defined can be recorded");
+		doctor_why(d, "sudo sonde probe ...",
+			   "only root may define probes; what root "
+			   "defined can be recorded");
 }
 
 static void add_function_tracer(struct doctor *d, const struct tracefs *tracefs)
@@ -68,9 +72,10 @@ static void add_function_tracer(struct doctor *d, const struct tracefs *tracefs)
 	int err = tracefs_read(tracefs, "available_tracers", 1 << 16, &text, NULL);
 	bool function = err == 0 && strstr(text, "function");
 	doctor_add(d, SECTION, "function tracer", function ? CHECK_OK : CHECK_MISSING, "%s",
-		   err < 0	? strerror(-err)
-		   : function	? (strstr(text, "function_graph") ? "function, function_graph" : "function")
-				: "not built in");
+		   err < 0    ? strerror(-err)
+		   : function ? (strstr(text, "function_graph") ? "function, function_graph"
+								: "function")
+			      : "not built in");
 	if (err < 0)
 		doctor_why(d, "sudo sonde ftrace ...", "only root may use it");
 	else if (!function)
@@ -79,7 +84,9 @@ static void add_function_tracer(struct doctor *d, const struct tracefs *tracefs)
 
 static void add_bpf(struct doctor *d)
 {
-	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 8,
+	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
+			       .key_size = 4,
+			       .value_size = 8,
 			       .max_entries = 1};
 	long fd = syscall(SYS_bpf, BPF_MAP_CREATE, &attr, sizeof(attr));
 
@@ -99,8 +106,9 @@ static void add_bpf(struct doctor *d)
 	int err = errno;
 	doctor_add(d, SECTION, "BPF", CHECK_MISSING, "%s", strerror(err));
 	if (err == ENOSYS)
-		doctor_why(d, NULL, "the kernel was built without CONFIG_BPF_SYSCALL, or seccomp hides it; "
-				    "sonde aggregates in user space instead");
+		doctor_why(d, NULL,
+			   "the kernel was built without CONFIG_BPF_SYSCALL, or seccomp hides it; "
+			   "sonde aggregates in user space instead");
 	else
 		doctor_why(d, "sudo setcap cap_bpf,cap_perfmon=ep \"$(command -v sonde)\"",
 			   "bpf needs CAP_BPF; sonde aggregates in user space instead");
@@ -114,8 +122,9 @@ static void add_btf(struct doctor *d)
 	doctor_add(d, SECTION, "BTF", there ? CHECK_OK : CHECK_MISSING,
 		   there ? "types of the kernel" : "no /sys/kernel/btf/vmlinux");
 	if (!there)
-		doctor_why(d, NULL, "the kernel was built without CONFIG_DEBUG_INFO_BTF: BPF programs can't "
-				    "follow its structures");
+		doctor_why(d, NULL,
+			   "the kernel was built without CONFIG_DEBUG_INFO_BTF: BPF programs can't "
+			   "follow its structures");
 }
 
 void doctor_tracing(struct doctor *d)
@@ -125,8 +134,9 @@ void doctor_tracing(struct doctor *d)
 
 	if (err < 0) {
 		doctor_add(d, SECTION, "tracefs", CHECK_MISSING, "%s", strerror(-err));
-		doctor_why(d, err == -EACCES ? REMOUNT
-					     : "sudo mount -t tracefs tracefs /sys/kernel/tracing",
+		doctor_why(d,
+			   err == -EACCES ? REMOUNT
+					  : "sudo mount -t tracefs tracefs /sys/kernel/tracing",
 			   err == -EACCES ? "this user may not read it, so there are no tracepoints"
 					  : "it is not mounted, so there are no tracepoints");
 	} else {

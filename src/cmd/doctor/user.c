@@ -31,8 +31,8 @@ static void add_kernel(struct doctor *d)
 	struct utsname name;
 
 	if (uname(&name) == 0)
-		doctor_add(d, "System", "kernel", CHECK_INFO, "%s %s %s", name.sysname, name.release,
-			   name.machine);
+		doctor_add(d, "System", "kernel", CHECK_INFO, "%s %s %s", name.sysname,
+			   name.release, name.machine);
 }
 
 static void add_user(struct doctor *d, const char *status)
@@ -92,14 +92,17 @@ static void add_confinement(struct doctor *d, const char *status)
 			   "run --pid=host) and with the capability CAP_PERFMON (--cap-add=PERFMON)");
 	}
 	if (in_user_namespace(d)) {
-		doctor_add(d, "System", "user namespace", CHECK_LIMITED, "uid 0 here is not root outside");
-		doctor_why(d, NULL, "capabilities of a user namespace count for nothing in "
-				    "perf_event_open: the host's perf_event_paranoid decides");
+		doctor_add(d, "System", "user namespace", CHECK_LIMITED,
+			   "uid 0 here is not root outside");
+		doctor_why(d, NULL,
+			   "capabilities of a user namespace count for nothing in "
+			   "perf_event_open: the host's perf_event_paranoid decides");
 	}
 	if (seccomp.n && !str_is(seccomp, "0")) {
 		doctor_add(d, "System", "seccomp", CHECK_INFO, "a filter is on");
-		doctor_why(d, NULL, "it may refuse perf_event_open and bpf; containers: docker run "
-				    "--security-opt seccomp=unconfined, or a profile that allows both");
+		doctor_why(d, NULL,
+			   "it may refuse perf_event_open and bpf; containers: docker run "
+			   "--security-opt seccomp=unconfined, or a profile that allows both");
 	}
 	if (file_read_at(d->root, "/sys/kernel/security/lockdown", 4096, &lockdown, NULL) == 0) {
 		char *open = strchr(lockdown, '['), *close = open ? strchr(open, ']') : NULL;
@@ -109,7 +112,7 @@ static void add_confinement(struct doctor *d, const char *status)
 		bool none = !strcmp(open + 1, "none");
 		bool all = !strcmp(open + 1, "confidentiality");
 		doctor_add(d, "System", "lockdown",
-			   none  ? CHECK_OK
+			   none	 ? CHECK_OK
 			   : all ? CHECK_LIMITED
 				 : CHECK_INFO,
 			   "%s", open + 1);

@@ -34,10 +34,10 @@ struct event_lister {
 };
 
 struct event_kind {
-	const char *name;  // "hardware"
+	const char *name;	// "hardware"
 	const char *short_name; // "hw", what `sonde list` takes
-	unsigned rank;	   // smaller is asked first
-	unsigned list_rank; // its place in `sonde list`
+	unsigned rank;		// smaller is asked first
+	unsigned list_rank;	// its place in `sonde list`
 	// The parser stands behind `head`, the text up to one of , / : { }. Returns 1 when the name was
 	// this kind's: events were added and what belongs to the name was read; 0: not its; or what
 	// event_fail returned.
@@ -88,7 +88,8 @@ struct str event_until(struct event_parser *p, const char *stop);
 // The terms' value as a number; default 1 when there is none.
 int event_term_u64(struct event_parser *p, const struct event_term *term, uint64_t max,
 		   uint64_t *ret);
-// Reads what `text` holds ("a=1,b=2", no slashes) one term after the other; *at moves on. 1: a term, 0: the end.
+// Reads what `text` holds ("a=1,b=2", no slashes) one term after the other; *at moves on. 1: a term,
+// 0: the end.
 int event_next_term(struct str text, size_t *at, struct event_term *ret);
 
 struct pmus *event_pmus(struct event_specs *specs, const struct event_context *ctx);

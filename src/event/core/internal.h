@@ -14,8 +14,8 @@ struct event_modifiers {
 };
 int event_read_modifiers(struct event_parser *p, struct str text, struct event_modifiers *ret);
 // `added`: of a group, on top of what the event has.
-void event_apply_modifiers(const struct event_modifiers *mods, struct event_spec *spec,
-			   bool added, bool is_leader);
+void event_apply_modifiers(const struct event_modifiers *mods, struct event_spec *spec, bool added,
+			   bool is_leader);
 
 // A sentence's tail "; did you mean 'x'?" from candidates; "" when none is near. The caller frees it.
 struct event_names {

@@ -20,21 +20,48 @@ int event_read_modifiers(struct event_parser *p, struct str text, struct event_m
 					  "there is no modifier '%c' (there are u k h G H p P S D W e I b)",
 					  text.p[i]);
 		if (text.p[i] != 'p' && memchr(text.p, text.p[i], i))
-			return event_fail(p, EINVAL, here, "the modifier '%c' stands twice", text.p[i]);
+			return event_fail(p, EINVAL, here, "the modifier '%c' stands twice",
+					  text.p[i]);
 		switch (text.p[i]) {
-		case 'u': mods.user = true; break;
-		case 'k': mods.kernel = true; break;
-		case 'h': mods.hypervisor = true; break;
-		case 'G': mods.guest = true; break;
-		case 'H': mods.host = true; break;
-		case 'I': mods.idle = true; break;
-		case 'D': mods.pinned = true; break;
-		case 'e': mods.exclusive = true; break;
-		case 'W': mods.weak = true; break;
-		case 'S': mods.read = true; break;
-		case 'P': mods.precise_max = true; break;
-		case 'b': mods.bpf = true; break;
-		case 'R': mods.retire = true; break;
+		case 'u':
+			mods.user = true;
+			break;
+		case 'k':
+			mods.kernel = true;
+			break;
+		case 'h':
+			mods.hypervisor = true;
+			break;
+		case 'G':
+			mods.guest = true;
+			break;
+		case 'H':
+			mods.host = true;
+			break;
+		case 'I':
+			mods.idle = true;
+			break;
+		case 'D':
+			mods.pinned = true;
+			break;
+		case 'e':
+			mods.exclusive = true;
+			break;
+		case 'W':
+			mods.weak = true;
+			break;
+		case 'S':
+			mods.read = true;
+			break;
+		case 'P':
+			mods.precise_max = true;
+			break;
+		case 'b':
+			mods.bpf = true;
+			break;
+		case 'R':
+			mods.retire = true;
+			break;
 		case 'p':
 			if (++mods.precise > 3)
 				return event_fail(p, EINVAL, here,

@@ -211,8 +211,11 @@ static void add_entry(void *arg, const struct event_entry *entry)
 static int no_such_event(struct event_parser *p, struct str head)
 {
 	struct event_names names = {0};
-	struct event_lister lister = {
-		.ctx = p->ctx, .specs = p->specs, .all = true, .add = add_entry, .arg = &names};
+	struct event_lister lister = {.ctx = p->ctx,
+				      .specs = p->specs,
+				      .all = true,
+				      .add = add_entry,
+				      .arg = &names};
 
 	for (const struct event_kind *const *kind = event_kinds; *kind; kind++) {
 		int err = (*kind)->missing ? (*kind)->missing(p, head) : 0;
@@ -409,8 +412,10 @@ static int parse_pfm(struct event_parser *p)
 int event_parse(struct event_specs *into, const char *text, const struct event_context *ctx)
 {
 	static const struct event_context usual;
-	struct event_parser p = {
-		.text = text, .n = strlen(text), .specs = into, .ctx = ctx ? ctx : &usual};
+	struct event_parser p = {.text = text,
+				 .n = strlen(text),
+				 .specs = into,
+				 .ctx = ctx ? ctx : &usual};
 	size_t before = into->events.n;
 	int err;
 
@@ -430,9 +435,8 @@ int event_parse(struct event_specs *into, const char *text, const struct event_c
 
 static void and_filter(struct event_specs *specs, struct event_spec *spec, const char *filter)
 {
-	spec->filter = spec->filter
-			       ? arena_fmt(&specs->arena, "(%s) && (%s)", spec->filter, filter)
-			       : event_text(specs, str_of(filter));
+	spec->filter = spec->filter ? arena_fmt(&specs->arena, "(%s) && (%s)", spec->filter, filter)
+				    : event_text(specs, str_of(filter));
 }
 
 static bool has_address_filters(struct event_specs *specs, const struct event_spec *spec)

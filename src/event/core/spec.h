@@ -37,10 +37,10 @@ enum event_given {
 	EVENT_AUX_SAMPLE = 1 << 11, // .aux_sample_size_bytes
 	EVENT_BRANCH = 1 << 12,	    // .branch_type
 	EVENT_NAME = 1 << 13,	    // name= stood in the terms
-	EVENT_EXCLUDE = 1 << 14,    // modifiers u k h G H chose the exclude_ bits (--all-user ... lose)
-	EVENT_PRECISE = 1 << 15,    // modifier p pp ppp P chose precise_ip
-	EVENT_GUEST = 1 << 17,	    // modifiers G or H
-	EVENT_CONFIG = 1 << 16,	    // config bits were changed by terms (config, config1..3, PMU fields)
+	EVENT_EXCLUDE = 1 << 14, // modifiers u k h G H chose the exclude_ bits (--all-user ... lose)
+	EVENT_PRECISE = 1 << 15, // modifier p pp ppp P chose precise_ip
+	EVENT_GUEST = 1 << 17,	 // modifiers G or H
+	EVENT_CONFIG = 1 << 16, // config bits were changed by terms (config, config1..3, PMU fields)
 };
 
 enum event_call_graph {
@@ -73,22 +73,22 @@ struct event_spec {
 	uint64_t branch_type; // PERF_SAMPLE_BRANCH_*
 	uint64_t config3;     // as attr.config3 of kernels since 6.3 (attr size 136); 0: not used
 
-	uint32_t leader;	 // index of its group's leader; its own when alone or leading
-	uint32_t group_n;	 // leaders: members with the leader; 1 when alone; members: 0
-	const char *group_name;	 // "foo{...}", or NULL
-	bool group_read;	 // S: members are read with the leader's sample
-	bool weak;		 // W: the group may be broken up
-	bool precise_max;	 // P: the highest precise_ip that opens
-	bool bpf_counter;	 // b
-	bool metric_retire;	 // R
-	enum event_tool tool;	 // not to be opened
+	uint32_t leader;	// index of its group's leader; its own when alone or leading
+	uint32_t group_n;	// leaders: members with the leader; 1 when alone; members: 0
+	const char *group_name; // "foo{...}", or NULL
+	bool group_read;	// S: members are read with the leader's sample
+	bool weak;		// W: the group may be broken up
+	bool precise_max;	// P: the highest precise_ip that opens
+	bool bpf_counter;	// b
+	bool metric_retire;	// R
+	enum event_tool tool;	// not to be opened
 
-	const char *pmu_name;	 // "cpu", "msr", "uncore_imc_0"; NULL for tracepoints and other built-in kinds
-	const uint32_t *cpus;	 // the PMU's cpumask: open on these CPUs only; NULL: all
+	const char *pmu_name; // "cpu", "msr", "uncore_imc_0"; NULL for tracepoints and other built-in kinds
+	const uint32_t *cpus; // the PMU's cpumask: open on these CPUs only; NULL: all
 	uint32_t cpus_n;
-	bool cpus_are_uncore;	 // cpus comes from "cpumask" (open -a like), not from "cpus" (hybrid core)
-	const char *unit;	 // "Joules", or NULL
-	double scale;		 // 1.0 when the PMU says nothing
+	bool cpus_are_uncore; // cpus comes from "cpumask" (open -a like), not from "cpus" (hybrid core)
+	const char *unit;     // "Joules", or NULL
+	double scale;	      // 1.0 when the PMU says nothing
 	bool per_package, snapshot;
 
 	const char *tp_system, *tp_name; // of tracepoints, else NULL
@@ -100,7 +100,7 @@ struct event_specs {
 	VEC(struct event_spec) events; // in the order of the text; groups are contiguous
 	struct arena arena;
 	uint32_t texts;
-	size_t last; // index of the first event of the last event_parse
+	size_t last;		 // index of the first event of the last event_parse
 	struct pmus *pmus;	 // read on first need; owned
 	struct tracefs *tracefs; // found on first need; owned
 };

@@ -124,8 +124,9 @@ static void check_excludes(const struct perf_event_attr *attr, const char *wante
 		const char *name;
 		bool is;
 	} bits[] = {
-		{"user", attr->exclude_user}, {"k", attr->exclude_kernel}, {"hv", attr->exclude_hv},
-		{"host", attr->exclude_host}, {"guest", attr->exclude_guest}, {"idle", attr->exclude_idle},
+		{"user", attr->exclude_user},	{"k", attr->exclude_kernel},
+		{"hv", attr->exclude_hv},	{"host", attr->exclude_host},
+		{"guest", attr->exclude_guest}, {"idle", attr->exclude_idle},
 	};
 	char is[64] = "";
 
@@ -278,10 +279,11 @@ static void test_terms(void **state)
 	assert_int_equal(spec->attr.config2, 6);
 	assert_int_equal(spec->config3, 7);
 	assert_int_equal(spec->branch_type, PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
-	assert_int_equal(spec->given, EVENT_FREQ | EVENT_CALL_GRAPH | EVENT_STACK_SIZE | EVENT_MAX_STACK |
-					      EVENT_TIME | EVENT_INHERIT | EVENT_OVERWRITE |
-					      EVENT_MAX_EVENTS | EVENT_PERCORE | EVENT_AUX_OUTPUT |
-					      EVENT_AUX_SAMPLE | EVENT_CONFIG | EVENT_BRANCH);
+	assert_int_equal(spec->given, EVENT_FREQ | EVENT_CALL_GRAPH | EVENT_STACK_SIZE |
+					      EVENT_MAX_STACK | EVENT_TIME | EVENT_INHERIT |
+					      EVENT_OVERWRITE | EVENT_MAX_EVENTS | EVENT_PERCORE |
+					      EVENT_AUX_OUTPUT | EVENT_AUX_SAMPLE | EVENT_CONFIG |
+					      EVENT_BRANCH);
 	// The last of period and freq counts.
 	assert_int_equal(event_parse(&m.specs, "cycles/freq=99,period=5/", &m.ctx), 0);
 	spec = &m.specs.events.v[1];
@@ -289,7 +291,8 @@ static void test_terms(void **state)
 	assert_false(spec->attr.freq);
 	assert_int_equal(spec->given, EVENT_PERIOD);
 	// Fields of the second and third config.
-	assert_int_equal(event_parse(&m.specs, "cpu/mem-loads,ldlat=30/,intel_pt/wide=9,third=5/", &m.ctx),
+	assert_int_equal(event_parse(&m.specs, "cpu/mem-loads,ldlat=30/,intel_pt/wide=9,third=5/",
+				     &m.ctx),
 			 0);
 	assert_int_equal(m.specs.events.v[2].attr.config1, 30);
 	assert_int_equal(m.specs.events.v[3].attr.config2, 9);
@@ -302,7 +305,8 @@ static void test_groups(void **state)
 	struct machine m;
 
 	machine_init(&m, "x86");
-	assert_int_equal(event_parse(&m.specs, "cs,{cycles:k,instructions}:S,foo{faults,sched:*}:uDW,cs",
+	assert_int_equal(event_parse(&m.specs,
+				     "cs,{cycles:k,instructions}:S,foo{faults,sched:*}:uDW,cs",
 				     &m.ctx),
 			 0);
 	const struct event_spec *v = m.specs.events.v;
@@ -345,7 +349,8 @@ static void test_tracepoints(void **state)
 		assert_string_equal(spec->tp_system, "syscalls");
 		assert_int_equal(spec->attr.sample_period, 1);
 		assert_int_equal(spec->attr.sample_type, PERF_SAMPLE_RAW | PERF_SAMPLE_TIME |
-								 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD);
+								 PERF_SAMPLE_CPU |
+								 PERF_SAMPLE_PERIOD);
 	}
 	assert_int_equal(event_filter(&m.specs, "count > 5"), 0);
 	assert_int_equal(event_filter(&m.specs, "fd == 1"), 0);
@@ -386,7 +391,8 @@ static void test_uncore(void **state)
 		assert_int_equal(spec->cpus[1], 2);
 		assert_true(spec->cpus_are_uncore);
 	}
-	assert_int_equal(event_parse(&m.specs, "imc/event=1/,uncore_imc_1/event=1/,*imc*/event=2/", &m.ctx),
+	assert_int_equal(event_parse(&m.specs, "imc/event=1/,uncore_imc_1/event=1/,*imc*/event=2/",
+				     &m.ctx),
 			 0);
 	assert_int_equal(m.specs.events.n, 7);
 	machine_done(&m);
@@ -413,7 +419,8 @@ static void test_breakpoints(void **state)
 	struct machine m;
 
 	machine_init(&m, "x86");
-	assert_int_equal(event_parse(&m.specs, "mem:0x1000,mem:0x1000/1:w,mem:0x1000:x,mem:0x1000:u", &m.ctx),
+	assert_int_equal(event_parse(&m.specs,
+				     "mem:0x1000,mem:0x1000/1:w,mem:0x1000:x,mem:0x1000:u", &m.ctx),
 			 0);
 	static const struct {
 		unsigned type, length;
@@ -442,6 +449,6 @@ static void test_fall_back(void **state)
 	machine_done(&m);
 }
 
-RUN_TESTS(TEST(test_accepted), TEST(test_refused), TEST(test_caret), TEST(test_terms), TEST(test_groups),
-	  TEST(test_tracepoints), TEST(test_no_tracefs), TEST(test_uncore), TEST(test_hybrid),
-	  TEST(test_breakpoints), TEST(test_fall_back))
+RUN_TESTS(TEST(test_accepted), TEST(test_refused), TEST(test_caret), TEST(test_terms),
+	  TEST(test_groups), TEST(test_tracepoints), TEST(test_no_tracefs), TEST(test_uncore),
+	  TEST(test_hybrid), TEST(test_breakpoints), TEST(test_fall_back))

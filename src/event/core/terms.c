@@ -178,8 +178,7 @@ static int bad_value(struct event_parser *p, const struct event_term *term, cons
 	return event_fail(p, EINVAL, where, "%.*s= takes %s", STR_FMT(term->name), wanted);
 }
 
-int event_term_u64(struct event_parser *p, const struct event_term *term, uint64_t max,
-		   uint64_t *ret)
+int event_term_u64(struct event_parser *p, const struct event_term *term, uint64_t max, uint64_t *ret)
 {
 	struct str text = term->value;
 
@@ -214,8 +213,7 @@ static int apply_call_graph(struct event_parser *p, struct event_spec *spec,
 	return bad_value(p, term, "fp, dwarf, lbr or no");
 }
 
-static int apply_branch(struct event_parser *p, struct event_spec *spec,
-			const struct event_term *term)
+static int apply_branch(struct event_parser *p, struct event_spec *spec, const struct event_term *term)
 {
 	struct str rest = term->value;
 
@@ -294,8 +292,7 @@ static int unknown_term(struct event_parser *p, const struct event_spec *spec,
 			  spec->pmu_name ? "" : " event", STR_FMT(term->name), hint);
 }
 
-static int apply_term(struct event_parser *p, struct event_spec *spec,
-		      const struct event_term *term)
+static int apply_term(struct event_parser *p, struct event_spec *spec, const struct event_term *term)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (str_is(term->name, rows[i].name))
