@@ -140,8 +140,9 @@ const char *__lsan_default_suppressions(void)
 }
 #endif
 
-// Tabs inside of the first quoted text become \t: libtraceevent 1.7 stumbles over them. `text` has room for it.
-static void escape_tabs(char *text)
+// What libtraceevent 1.7 stumbles over: tabs inside of the first quoted text become \t, 'c' its number. `text` has
+// room for it.
+static void adapt_print_fmt(char *text)
 {
 	char *p = strchr(text, '"');
 
@@ -152,6 +153,20 @@ static void escape_tabs(char *text)
 			memmove(p + 1, p, strlen(p) + 1);
 			*p++ = '\\';
 			*p = 't';
+		}
+	}
+	for (bool quoted = true; *p; p++) { // from the closing quote on
+		char number[4];
+
+		if (quoted && *p == '\\' && p[1]) {
+			p++;
+		} else if (*p == '"') {
+			quoted = !quoted;
+		} else if (!quoted && *p == '\'' && isprint((unsigned char)p[1]) && p[1] != '\\' &&
+			   p[2] == '\'') {
+			snprintf(number, sizeof(number), "%3d", p[1]);
+			memcpy(p, number, 3);
+			p += 2;
 		}
 	}
 }
@@ -189,7 +204,7 @@ int tracepoints_add(struct tracepoints *all, const char *system, struct str form
 		memcpy(text + fields.n, "print fmt: \"\"\n", 15);
 		failed = true;
 	}
-	escape_tabs(text + fields.n);
+	adapt_print_fmt(text + fields.n);
 	tep_parse_event(all->tep, text, strlen(text), system);
 	// It returns an error, yet keeps the event, when only the print fmt is beyond it.
 	event = tep_find_event(all->tep, (int)id);

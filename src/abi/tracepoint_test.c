@@ -376,6 +376,26 @@ static void test_tab(void **state)
 	tracepoints_free(all);
 }
 
+// docs/differences.md: perf 6.1 shows 32 bits of %zu and nothing of %c.
+static void test_conversions_that_perf_lacks(void **state)
+{
+	(void)state;
+	static const char format[] =
+		"name: try\nID: 77\n" COMMON "\tfield:size_t a;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\nprint fmt: \"size=%zu [%c%c]\", REC->a, REC->a ? 'S' : ' ', 'F'\n";
+	struct tracepoints *all = tracepoints_new(&(struct tp_options){.long_size = 8});
+	uint8_t raw[16] = {77, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1};
+	struct out out;
+
+	assert_int_equal(tracepoints_add(all, "mine", (struct str){format, sizeof(format) - 1}), 0);
+	out_init_memory(&out);
+	tracepoint_print(&out, tracepoints_by_id(all, 77), raw, sizeof(raw));
+	out_char(&out, 0);
+	assert_string_equal(out.buf, "size=4294967297 [SF]");
+	out_done(&out);
+	tracepoints_free(all);
+}
+
 static void test_bad_formats(void **state)
 {
 	(void)state;
@@ -400,5 +420,6 @@ static void test_bad_formats(void **state)
 	tracepoints_free(all);
 }
 
-RUN_TESTS(TEST(test_fields), TEST(test_big_endian), TEST(test_tab), TEST(test_bad_formats),
-	  TEST(test_saved_formats), TEST(test_formats_of_this_kernel))
+RUN_TESTS(TEST(test_fields), TEST(test_big_endian), TEST(test_tab),
+	  TEST(test_conversions_that_perf_lacks), TEST(test_bad_formats), TEST(test_saved_formats),
+	  TEST(test_formats_of_this_kernel))
