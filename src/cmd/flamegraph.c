@@ -64,7 +64,7 @@ static const struct opt opts[] = {
 	OPT(OPT_TEXT, 'o', "output", AT(output), "FILE",
 	 "Default: stdout; flame.svg when that is a terminal or a command is recorded."),
 	OPT(OPT_FLAG, 0, "folded", AT(folded), NULL, "Folded stacks in place of the picture; the same as --format folded."),
-	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT", "svg or folded."),
+	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT", "svg, folded or json (nested frames, as d3-flame-graph takes them)."),
 	OPT(OPT_FLAG, 0, "no-annotations", AT(no_annotations), NULL,
 	 "Folded stacks without the endings _[k] kernel, _[j] JIT, _[i] inlined.", .no_negation = true),
 
@@ -256,7 +256,7 @@ static int write_result(struct flame *flame, const struct options *options, bool
 	if (err < 0)
 		return err;
 	if (!encoder->flame)
-		return fail(EINVAL, "a flame graph can't be written as %s; use svg or folded", encoder->name);
+		return fail(EINVAL, "a flame graph can't be written as %s; use svg, folded or json", encoder->name);
 	if (path && strcmp(path, "-") == 0)
 		path = NULL;
 	else if (!path && strcmp(encoder->name, "svg") == 0 && (recorded || isatty(STDOUT_FILENO)))

@@ -12,7 +12,7 @@ struct options {
 	struct point_options points;
 	struct heat_options grid;
 	struct heat_style style;
-	const char *input, *output, *min_value, *max_value;
+	const char *input, *output, *format, *min_value, *max_value;
 	bool logarithmic, quiet;
 	double box_size, step_sec;
 	int verbose;
@@ -65,6 +65,7 @@ static const struct opt opts[] = {
 
 	HEADING("How it looks"),
 	OPT(OPT_TEXT, 'o', "output", AT(output), "FILE", "Default: stdout; heat.svg when that is a terminal."),
+	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT", "svg or json."),
 	OPT(OPT_TEXT, 0, "title", AT(style.title), "TEXT", "The line on top."),
 	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT", "A second line."),
 	OPT(OPT_TEXT, 0, "colors", AT(style.colors), "PALETTE", "hot red blue green grey viridis."),
@@ -178,16 +179,21 @@ static void choose_look(struct options *options, const struct point_result *resu
 
 static int write_result(const struct heat *heat, const struct options *options)
 {
-	extern const struct encoder encoder_svg;
 	const char *path = options->output;
+	const struct encoder *encoder;
 	struct out text, out;
+	int err = encoder_find(&encoder, options->format ? options->format : "svg");
 
-	if (!path && isatty(STDOUT_FILENO))
+	if (err < 0)
+		return err;
+	if (!encoder->heat)
+		return fail(EINVAL, "a heat map can't be written as %s; use svg or json", encoder->name);
+	if (!path && strcmp(encoder->name, "svg") == 0 && isatty(STDOUT_FILENO))
 		path = "heat.svg";
 	if (path && strcmp(path, "-") == 0)
 		path = NULL;
 	out_init_memory(&text);
-	int err = encoder_svg.heat(&text, heat, &options->style);
+	err = encoder->heat(&text, heat, &options->style);
 	if (err >= 0 && path)
 		err = out_open(&out, path);
 	else if (err >= 0)
