@@ -224,7 +224,8 @@ static int no_such_event(struct event_parser *p, struct str head)
 	}
 	if (event_peek(p) == ':') {
 		p->pos++;
-		head.n += 1 + event_until(p, ",/:{}").n;
+		// libpfm4's names have "::" in them.
+		head.n += 1 + event_until(p, event_peek(p) == ':' ? ",/{}" : ",/:{}").n;
 	}
 	for (const struct event_kind *const *kind = event_kinds; *kind; kind++)
 		if ((*kind)->list)
