@@ -497,6 +497,8 @@ static int show(struct report *report)
 		return err;
 	if (!rows_n(report)) {
 		warn("The %s data has no samples!", report->session->recording->path);
+		if (!is_text(report))
+			report_table(report);
 		return 0;
 	}
 	report_finish(report);

@@ -41,6 +41,7 @@ void hist_free(struct hist *hist)
 	order_done(&hist->in);
 	free(hist->rows);
 	free(hist->sorted);
+	free(hist->compact);
 	hierarchy_done(hist);
 	free(hist);
 }

@@ -87,6 +87,30 @@ static void rank_entries(struct hist *hist)
 	free(dsos);
 }
 
+// What the usual comparisons need, close together: rank and symbol, then the weights.
+static void make_compact(struct hist *hist)
+{
+	const struct report *report = hist->report;
+	size_t from = hist->ranked_columns, others = 0;
+
+	for (size_t i = from; i < report->sorts.n; i++)
+		others += report->sorts.v[i]->key || report->sorts.v[i]->field;
+	hist->compact = xcalloc(hist->entries.n + 1, sizeof(*hist->compact));
+	hist->compact_n = hist->entries.n;
+	hist->compact_decides = report->has_dso && others == 1 && from < report->sorts.n &&
+				report->sorts.v[from]->key == report_key("symbol");
+	for (size_t i = 0; i < hist->entries.n; i++) {
+		const struct entry *e = hist->entries.v[i];
+
+		hist->compact[i] = (struct compact){.rank = e->rank,
+						    .weight = report->children ? e->acc : e->period,
+						    .start = e->place.sym ? e->place.sym->start : e->place.addr,
+						    .end = e->place.sym ? e->place.sym->end : 0,
+						    .has_symbol = e->place.sym && !e->place.sym->inlined,
+						    .is_special = e->place.sym && e->place.sym->inlined};
+	}
+}
+
 static int64_t key_compare(const struct hist *hist, const struct entry *l, const struct entry *r)
 {
 	const struct report *report = hist->report;
@@ -100,21 +124,33 @@ static int64_t key_compare(const struct hist *hist, const struct entry *l, const
 static int key_order(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hist *hist = arg;
-	int64_t cmp = key_compare(hist, hist->entries.v[b], hist->entries.v[a]);
+	int64_t cmp;
 
+	if (hist->compact_decides && a < hist->compact_n && b < hist->compact_n) {
+		const struct compact *l = &hist->compact[b], *r = &hist->compact[a];
+
+		if (l->rank != r->rank)
+			return l->rank < r->rank ? 1 : -1;
+		if (!l->is_special && !r->is_special) {
+			if (l->has_symbol != r->has_symbol)
+				return l->has_symbol ? 1 : -1;
+			cmp = (int64_t)(r->start - l->start);
+			cmp = cmp ? cmp : (int64_t)(r->end - l->end);
+			return cmp < 0 ? -1 : cmp > 0;
+		}
+	}
+	cmp = key_compare(hist, hist->entries.v[b], hist->entries.v[a]);
 	return cmp < 0 ? -1 : cmp > 0;
 }
 
 static int row_order(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hist *hist = arg;
-	const struct entry *x = hist->entries.v[a], *y = hist->entries.v[b];
-	const struct column *first = hist->report->sorts.v[0];
 
 	// Most rows differ in their weight.
-	if (!first->key && !first->field && first->number == NUMBER_CHILDREN && hist->report->children &&
-	    x->acc != y->acc)
-		return x->acc > y->acc ? -1 : 1;
+	if (hist->weight_is_first && a < hist->compact_n && b < hist->compact_n &&
+	    hist->compact[a].weight != hist->compact[b].weight)
+		return hist->compact[a].weight > hist->compact[b].weight ? -1 : 1;
 	return entry_sort(hist->report, hist->entries.v[a], hist->entries.v[b]) > 0 ? -1 : 1;
 }
 
@@ -172,6 +208,7 @@ static void order_by_key(struct hist *hist)
 	bool no_order = report->no_order || (report->has_sym && addresses_wrap(hist));
 
 	rank_entries(hist);
+	make_compact(hist);
 	hist->sorted = xcalloc(n + 1, sizeof(*hist->sorted));
 	hist->sorted_n = n;
 	for (size_t i = 0; i < n; i++)
@@ -260,9 +297,14 @@ static bool symbol_filtered(const struct report *report, const struct entry *e)
 
 static void make_rows(struct hist *hist)
 {
+	const struct column *first;
 	uint32_t *ids;
 	struct order rows = {0};
 
+	first = hist->report->sorts.n ? hist->report->sorts.v[0] : NULL;
+	hist->weight_is_first = first && !first->key && !first->field && !first->elided &&
+				first->number == (hist->report->children ? NUMBER_CHILDREN : NUMBER_OVERHEAD) &&
+				(hist->report->children || !hist->report->o.group_index);
 	list_again(hist);
 	ids = xcalloc(hist->sorted_n + 1, sizeof(*ids));
 	vec_reserve(&rows.nodes, hist->sorted_n);

@@ -181,6 +181,12 @@ struct pair {
 	uint8_t filtered;
 };
 
+// Of an entry: what most comparisons need.
+struct compact {
+	uint64_t rank, start, end, weight;
+	bool has_symbol, is_special;
+};
+
 struct entry_table {
 	uint32_t *slots; // id + 1
 	size_t mask, n;
@@ -196,7 +202,9 @@ struct hist {
 	struct map pair_ids;
 	struct order in;	// the entries in the order of the keys, where a tree is needed
 	uint32_t *sorted;	// the same as a list
-	size_t sorted_n, ranked_columns;
+	size_t sorted_n, ranked_columns, compact_n;
+	struct compact *compact; // by id
+	bool compact_decides, weight_is_first;
 	struct level_set top; // of the hierarchy
 	struct entry **rows;	// in the order of the report
 	size_t rows_n;
