@@ -280,8 +280,7 @@ static int times_parse(struct filter *filter, const struct filter_options *optio
 	if (err)
 		return bad_times(options->times);
 	if (options->times_relative) {
-		vec_each(struct range, range, &filter->times)
-		{
+		vec_each(struct range, range, &filter->times) {
 			range->start += info->first_sample_ns;
 			range->end += info->first_sample_ns;
 		}
@@ -410,8 +409,8 @@ static bool has_address(const struct filter *filter, const struct location *loca
 
 bool filter_location(const struct filter *filter, const struct location *location)
 {
-	return filter_dso(filter, location->dso) && (filter_symbol(filter, location->sym) ||
-						     has_address(filter, location));
+	return filter_dso(filter, location->dso) &&
+	       (filter_symbol(filter, location->sym) || has_address(filter, location));
 }
 
 bool filter_needs_symbol(const struct filter *filter)

@@ -40,11 +40,13 @@ static void numbers(void **state)
 
 static void names(void **state)
 {
-	struct filter *filter = make((struct filter_options){
-		.comms = "a,b c", .dsos = "libc.so.6,/bin/x", .symbols = "main,0x40"});
+	struct filter *filter = make((struct filter_options){.comms = "a,b c",
+							     .dsos = "libc.so.6,/bin/x",
+							     .symbols = "main,0x40"});
 	struct dso libc = {.short_name = "libc.so.6", .long_name = "/lib/libc.so.6"};
 	struct dso x = {.short_name = "x", .long_name = "/bin/x"};
-	struct symbol main = {.name = "main", .start = 0x10}, other = {.name = "other", .start = 0x20};
+	struct symbol main = {.name = "main", .start = 0x10},
+		      other = {.name = "other", .start = 0x20};
 	struct mapping map = {0};
 	struct location at = {.map = &map, .dso = &x, .sym = &main, .ip = 0x12, .addr = 0x12};
 
@@ -82,7 +84,8 @@ static void times(void **state)
 		{"0%-10%,30%-40%", {1000, 1300, 1399}, {1100, 1400}},
 		{"50%-100%", {1500, 2000}, {1499, 2001}},
 	};
-	static const char *const bad[] = {"", "1", "x,", "2,1", "1,3 2,4", "10", "110%", "10%/x", "%", "5%-"};
+	static const char *const bad[] = {"",	"1",	"x,",	 "2,1", "1,3 2,4",
+					  "10", "110%", "10%/x", "%",	"5%-"};
 	struct filter *filter;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -108,14 +111,19 @@ static void times(void **state)
 static void refusals(void **state)
 {
 	static const struct filter_options bad[] = {
-		{.cpus = "x"}, {.cpus = "3-1"}, {.pids = "a"}, {.tids = "1,,2"}, {.comms = "file:///nonexistent"},
+		{.cpus = "x"},
+		{.cpus = "3-1"},
+		{.pids = "a"},
+		{.tids = "1,,2"},
+		{.comms = "file:///nonexistent"},
 	};
 	struct filter *filter;
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_true(filter_new(&filter, &bad[i], &recording) < 0);
 	event.attr.sample_type = PERF_SAMPLE_TID;
-	assert_int_equal(filter_new(&filter, &(struct filter_options){.cpus = "0"}, &recording), -EINVAL);
+	assert_int_equal(filter_new(&filter, &(struct filter_options){.cpus = "0"}, &recording),
+			 -EINVAL);
 	event.attr.sample_type |= PERF_SAMPLE_CPU;
 	filter = make((struct filter_options){0});
 	assert_true(filter_is_empty(filter));

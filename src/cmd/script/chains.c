@@ -4,11 +4,10 @@
 #include "base/log.h"
 
 enum {
-	LINE_TEXT_LIMIT = 12 << 20,
+	LINES_MAX = 1 << 17, // 16 MB
+	LINES_FIRST = 1 << 12,
 	STYLES_MAX = 16,
-	SEEN_BITS = 14,
-	// Lines up to this length are copied whole, whatever their length: moves instead of a call.
-	COPY_MAX = 96,
+	SEEN_BITS = 13,
 };
 
 void words_set_init(struct words_set *set, const char *commas)
@@ -41,7 +40,6 @@ bool words_set_has(const struct words_set *set, const char *word)
 void chains_init(struct chains *chains, struct sym *sym, const struct chains_options *options)
 {
 	*chains = (struct chains){.sym = sym, .options = *options};
-	out_init_memory(&chains->line_text);
 	out_init_memory(&chains->scratch);
 	chains->seen = xcalloc(1 << SEEN_BITS, sizeof(*chains->seen));
 }
@@ -54,7 +52,6 @@ void chains_done(struct chains *chains)
 	vec_done(&chains->styles);
 	free(chains->lines);
 	free(chains->seen);
-	out_done(&chains->line_text);
 	out_done(&chains->scratch);
 }
 
@@ -166,8 +163,8 @@ void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_
 }
 
 // " symbol+offset (dso)" and the lines below it, for the fields of a style.
-static void render_tail(const struct chains *chains, struct out *out, const struct location *location,
-			uint64_t fields)
+static void render_tail(const struct chains *chains, struct out *out,
+			const struct location *location, uint64_t fields)
 {
 	if (fields & FIELD_BIT(SYM)) {
 		out_char(out, ' ');
@@ -193,14 +190,6 @@ static void render_tail(const struct chains *chains, struct out *out, const stru
 		out_bytes(out, " (inlined)", 10);
 }
 
-static void forget_lines(struct chains *chains)
-{
-	memset(chains->lines, 0, (chains->lines_mask + 1) * sizeof(*chains->lines));
-	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
-	chains->lines_n = 0;
-	chains->line_text.n = 0;
-}
-
 static struct line_slot *free_slot(const struct chains *chains, uint64_t addr, uint32_t key)
 {
 	size_t at = hash_mix(addr, key) & chains->lines_mask;
@@ -210,19 +199,34 @@ static struct line_slot *free_slot(const struct chains *chains, uint64_t addr, u
 	return &chains->lines[at];
 }
 
+static struct line_slot *new_lines(size_t n)
+{
+	struct line_slot *lines = aligned_alloc(sizeof(*lines), n * sizeof(*lines));
+
+	if (!lines)
+		alloc_failed();
+	for (size_t i = 0; i < n; i++)
+		lines[i].dso_style = 0;
+	return lines;
+}
+
+// Makes room for one more.
 static void grow_lines(struct chains *chains)
 {
 	struct line_slot *old = chains->lines;
 	size_t old_n = old ? chains->lines_mask + 1 : 0;
 
-	if (chains->line_text.n > LINE_TEXT_LIMIT) {
-		forget_lines(chains);
+	if (chains->lines_n * 8 < old_n * 5)
+		return;
+	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
+	if (old_n == LINES_MAX) {
+		for (size_t i = 0; i < old_n; i++)
+			old[i].dso_style = 0;
+		chains->lines_n = 0;
 		return;
 	}
-	if (chains->lines_n * 2 < old_n)
-		return;
-	chains->lines_mask = old_n ? old_n * 2 - 1 : 4095;
-	chains->lines = xcalloc(chains->lines_mask + 1, sizeof(*chains->lines));
+	chains->lines_mask = old_n ? old_n * 2 - 1 : LINES_FIRST - 1;
+	chains->lines = new_lines(chains->lines_mask + 1);
 	for (size_t i = 0; i < old_n; i++) {
 		if (old[i].dso_style)
 			*free_slot(chains, old[i].addr, old[i].dso_style) = old[i];
@@ -257,118 +261,114 @@ static void render_line(const struct chains *chains, struct out *out,
 	out_char(out, '\n');
 }
 
-// The line of an address; *ret_kept says whether it stays where it is (in line_text).
-static struct str line(struct chains *chains, struct task *task, struct location *where,
-		       uint32_t style, bool *ret_kept)
+// The slot of an address; NULL when its line isn't one to keep: then it lies in scratch.
+static const struct line_slot *line(struct chains *chains, struct task *task,
+				    struct location *where, uint32_t style)
 {
 	uint64_t fields = chains->styles.v[style], addr;
 	const struct line_slot *known;
 	struct line_slot *slot;
 	uint32_t key;
 
-	*ret_kept = false;
 	chains->scratch.n = 0;
 	if (!where->map || !where->dso) {
 		where->sym = NULL;
 		render_line(chains, &chains->scratch, where, fields);
-		return (struct str){chains->scratch.buf, chains->scratch.n};
+		return NULL;
 	}
 	// Kernel addresses stand in the line as they are, others as those of the dso.
 	key = (where->dso->id << 4 | style) + 1;
 	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
 	known = find_line(chains, addr, key);
-	if (known) {
-		*ret_kept = true;
-		return (struct str){chains->line_text.buf + known->at, known->n};
-	}
+	if (known)
+		return known;
 	chains->frames_resolved++;
 	sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
-	if (style >= STYLES_MAX || !where->dso ||
-	    (where->sym && where->addr >= where->sym->end)) {
-		render_line(chains, &chains->scratch, where, fields);
-		return (struct str){chains->scratch.buf, chains->scratch.n};
-	}
+	render_line(chains, &chains->scratch, where, fields);
+	if (chains->scratch.n > sizeof(slot->text) || style >= STYLES_MAX || !where->dso ||
+	    (where->sym && where->addr >= where->sym->end))
+		return NULL;
 	grow_lines(chains);
 	// Loading the symbols may have moved the address.
 	key = (where->dso->id << 4 | style) + 1;
 	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
 	slot = free_slot(chains, addr, key);
-	*slot = (struct line_slot){addr, key, (uint32_t)chains->line_text.n, 0};
-	render_line(chains, &chains->line_text, where, fields);
-	slot->n = (uint32_t)(chains->line_text.n - slot->at);
-	out_room(&chains->line_text, COPY_MAX);
+	slot->addr = addr;
+	slot->dso_style = key;
+	slot->n = (uint16_t)chains->scratch.n;
+	memcpy(slot->text, chains->scratch.buf, chains->scratch.n);
 	chains->lines_n++;
-	*ret_kept = true;
-	return (struct str){chains->line_text.buf + slot->at, slot->n};
+	return slot;
 }
 
-static struct str line_of(struct chains *chains, struct task *task, uint8_t cpumode, uint64_t ip,
-			  uint32_t style, bool *ret_kept)
+static const struct line_slot *line_of(struct chains *chains, struct task *task, uint8_t cpumode,
+				       uint64_t ip, uint32_t style)
 {
 	struct location where;
 
 	sym_resolve_map(chains->sym, task, cpumode, ip, &where);
 	where.ip = ip;
 	where.cpumode = cpumode;
-	return line(chains, task, &where, style, ret_kept);
+	return line(chains, task, &where, style);
 }
 
-static inline void copy_line(struct out *out, const char *text, size_t n)
+// Copied whole, whatever its length: moves instead of a call.
+static inline void copy_line(struct out *out, const struct line_slot *slot)
 {
-	char *p = out_room(out, n + COPY_MAX);
-
-	if (n <= COPY_MAX)
-		memcpy(p, text, COPY_MAX);
-	else
-		memcpy(p, text, n);
-	out->n += n;
+	memcpy(out_room(out, sizeof(slot->text)), slot->text, sizeof(slot->text));
+	out->n += slot->n;
 }
 
-// n addresses of one mode.
+static void print_frame(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
+			uint64_t ip, uint32_t style)
+{
+	const struct line_slot *slot = line_of(chains, task, cpumode, ip, style);
+
+	if (slot)
+		copy_line(out, slot);
+	else
+		out_bytes(out, chains->scratch.buf, chains->scratch.n);
+}
+
+// The kernel's addresses are few and the same everywhere: they need not even be looked for in maps.
+static void print_kernel_run(struct chains *chains, struct out *out, struct task *task,
+			     const uint64_t *ips, uint32_t n, uint32_t style)
+{
+	const struct space *space = chains->sym->kernel;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ip = ips[i];
+		uint32_t generation = space->generation;
+		struct seen_line *seen =
+			&chains->seen[ip * 0xd6e8feb86659fd93ull >> (64 - SEEN_BITS)];
+		const struct line_slot *slot;
+
+		if (seen->ip == ip && seen->slot_style && (seen->slot_style - 1) % 16 == style &&
+		    seen->generation == generation) {
+			copy_line(out, &chains->lines[(seen->slot_style - 1) / 16]);
+			continue;
+		}
+		slot = line_of(chains, task, PERF_RECORD_MISC_KERNEL, ip, style);
+		if (!slot) {
+			out_bytes(out, chains->scratch.buf, chains->scratch.n);
+			continue;
+		}
+		copy_line(out, slot);
+		*seen = (struct seen_line){ip, space->generation,
+					   ((uint32_t)(slot - chains->lines) << 4 | (style % 16)) + 1};
+	}
+}
+
 static void print_run(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
 		      const uint64_t *ips, uint32_t n, uint32_t style)
 {
-	const struct space *space =
-		cpumode == PERF_RECORD_MISC_USER ? task->space : chains->sym->kernel;
-	uint64_t salt = (uint64_t)cpumode << 8 | style;
-	uint32_t id = 0, generation = 0;
-
-	if (space) {
-		id = space->id;
-		generation = space->generation;
-		salt |= (uint64_t)id << 16;
-	}
 	chains->frames_n += n;
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t ip = ips[i];
-		struct seen_line *seen =
-			&chains->seen[((ip ^ salt * 0x9e3779b97f4a7c15ull) * 0xd6e8feb86659fd93ull) >>
-				      (64 - SEEN_BITS)];
-		struct str text;
-		bool kept;
-
-		if (seen->ip == ip && seen->n && seen->space == id &&
-		    seen->generation == generation && seen->mode == cpumode &&
-		    seen->style == style) {
-			copy_line(out, chains->line_text.buf + seen->at, seen->n);
-			continue;
-		}
-		text = line_of(chains, task, cpumode, ip, style, &kept);
-		out_str(out, text);
-		// Symbols that were loaded meanwhile may have changed the maps.
-		if (space)
-			generation = space->generation;
-		if (kept && text.n <= UINT16_MAX && style <= UINT8_MAX)
-			*seen = (struct seen_line){
-				.ip = ip,
-				.space = id,
-				.generation = generation,
-				.at = (uint32_t)(text.p - chains->line_text.buf),
-				.n = (uint16_t)text.n,
-				.mode = cpumode,
-				.style = (uint8_t)style,
-			};
+	if (cpumode == PERF_RECORD_MISC_KERNEL && chains->sym->kernel && style < STYLES_MAX) {
+		print_kernel_run(chains, out, task, ips, n, style);
+		return;
 	}
+	for (uint32_t i = 0; i < n; i++)
+		print_frame(chains, out, task, cpumode, ips[i], style);
 }
 
 // False: nothing is printed behind this frame.
@@ -376,9 +376,8 @@ static bool print_until(struct chains *chains, struct out *out, struct task *tas
 			uint64_t ip, uint32_t style)
 {
 	struct location where;
-	bool kept;
 
-	out_str(out, line_of(chains, task, cpumode, ip, style, &kept));
+	print_frame(chains, out, task, cpumode, ip, style);
 	sym_resolve(chains->sym, task, cpumode, ip, &where);
 	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
 }
@@ -482,15 +481,23 @@ void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *c
 void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
 		     const struct sample *sample, uint32_t style)
 {
-	struct str text;
-	bool kept;
+	const struct line_slot *slot = line_of(chains, task, sample->cpumode, sample->ip, style);
+	struct str text = {chains->scratch.buf, chains->scratch.n};
+	char *p;
 
-	text = line_of(chains, task, sample->cpumode, sample->ip, style, &kept);
+	if (slot)
+		text = (struct str){slot->text, slot->n};
 	text.n--; // its newline
+	p = out_room(out, text.n + sizeof(slot->text));
+	if (slot)
+		memcpy(p, text.p, sizeof(slot->text));
+	else
+		memcpy(p, text.p, text.n);
 	if (chains->styles.v[style] & FIELD_BIT(IP)) {
 		// A line of a chain has a tab and perhaps the dso's own address there.
-		put_hex16(out, sample->ip);
-		text = (struct str){text.p + 17, text.n - 17};
+		hex16(p + 1, sample->ip);
+		memmove(p, p + 1, text.n - 1);
+		text.n--;
 	}
-	out_str(out, text);
+	out->n += text.n;
 }

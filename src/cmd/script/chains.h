@@ -8,26 +8,26 @@
 #include "sym/sym.h"
 
 struct chains_options {
-	uint32_t max_stack;	 // frames that are printed
+	uint32_t max_stack;	      // frames that are printed
 	const struct words_set *stop; // no frames behind a symbol of these (--stop-bt), or NULL
-	bool full_kernel_path;	 // --show-kernel-path
-	bool escape;		 // control characters in names as \xNN
+	bool full_kernel_path;	      // --show-kernel-path
+	bool escape;		      // control characters in names as \xNN
 };
 
-// The line of an address in a dso.
+// The line of an address in a dso, the text beside its key: one cache miss, not two.
 struct line_slot {
 	uint64_t addr;
 	uint32_t dso_style; // dso id << 4 | style, + 1; 0: empty
-	uint32_t at, n;	    // in line_text
-};
+	uint16_t n;
+	uint16_t unused;
+	char text[112];
+} __attribute__((aligned(128)));
 
-// What an address of a space was printed as last.
+// What a kernel address was printed as last.
 struct seen_line {
 	uint64_t ip;
-	uint32_t space, generation;
-	uint32_t at;
-	uint16_t n; // 0: empty
-	uint8_t mode, style;
+	uint32_t generation; // of the kernel's space
+	uint32_t slot_style; // index in lines << 4 | style, + 1; 0: empty
 };
 
 struct chains {
@@ -37,7 +37,7 @@ struct chains {
 	struct line_slot *lines;
 	size_t lines_n, lines_mask;
 	struct seen_line *seen; // direct-mapped
-	struct out line_text, scratch;
+	struct out scratch;
 	uint64_t frames_n, frames_resolved;
 };
 

@@ -27,7 +27,7 @@ static void dump_bytes(struct out *out, const struct perf_event_header *header)
 		out_fill(out, ' ', (16 - n) * 3 + 2);
 		for (unsigned k = 0; k < n; k++)
 			out_char(out, bytes[i + k] >= 32 && bytes[i + k] < 127 ? (char)bytes[i + k]
-									     : '.');
+									       : '.');
 		out_fill(out, ' ', 16 - n);
 		out_char(out, '\n');
 	}
@@ -187,7 +187,8 @@ static void dump_cpu_map(struct out *out, const struct perf_event_header *header
 	} else if (type == 1) {
 		memcpy(&word_size, p + 4, 2);
 		unsigned at = word_size == 8 ? 8 : 6;
-		for (unsigned bit = 0; bit < (unsigned)n * word_size * 8 && at + bit / 8 < room; bit++) {
+		for (unsigned bit = 0; bit < (unsigned)n * word_size * 8 && at + bit / 8 < room;
+		     bit++) {
 			if (p[at + bit / 8] >> (bit % 8) & 1)
 				vec_push(&cpus, (int)bit);
 		}
@@ -248,7 +249,8 @@ static void dump_time_conv(struct out *out, const struct perf_event_header *head
 
 	if (n < 3)
 		return;
-	out_printf(out, "\n... Time Shift      %llu\n... Time Muliplier  %llu\n... Time Zero       %llu\n",
+	out_printf(out,
+		   "\n... Time Shift      %llu\n... Time Muliplier  %llu\n... Time Zero       %llu\n",
 		   (ull)words[0], (ull)words[1], (ull)words[2]);
 	if (n < 6)
 		return;
@@ -323,8 +325,7 @@ static void dump_read(struct dump *dump, const struct event *event,
 	// perf reads these at fixed places, whatever the format leaves out.
 	for (size_t k = 0; k < ARRAY_SIZE(parts); k++, i++) {
 		if ((format & parts[k].bit) && i < n)
-			out_printf(dump->out, "... %s: %llu\n", parts[k].name,
-				   (ull)read->values[i]);
+			out_printf(dump->out, "... %s: %llu\n", parts[k].name, (ull)read->values[i]);
 	}
 }
 
@@ -406,8 +407,7 @@ static void dump_branches(struct out *out, const struct event *event, const stru
 		if (stack)
 			out_printf(out, "..... %2llu: %016llx\n", (ull)i + 1, (ull)branch->from);
 		else
-			out_printf(out,
-				   "..... %2llu: %016llx -> %016llx %hu cycles %s%s%s%s %x %s\n",
+			out_printf(out, "..... %2llu: %016llx -> %016llx %hu cycles %s%s%s%s %x %s\n",
 				   (ull)i, (ull)branch->from, (ull)branch->to,
 				   (unsigned short)branch->cycles, branch->mispred ? "M" : " ",
 				   branch->predicted ? "P" : " ", branch->abort ? "A" : " ",
@@ -494,8 +494,9 @@ void dump_sample(struct dump *dump, const struct event *event, const struct samp
 			       sample->intr_regs);
 	if (type & PERF_SAMPLE_STACK_USER)
 		out_printf(out, "... ustack: size %llu, offset 0x%x\n", (ull)sample->user_stack_size,
-			   sample->user_stack ? (unsigned)(sample->user_stack - (const uint8_t *)header) - 8
-					      : 0);
+			   sample->user_stack
+				   ? (unsigned)(sample->user_stack - (const uint8_t *)header) - 8
+				   : 0);
 	if (type & PERF_SAMPLE_WEIGHT)
 		out_printf(out, "... weight: %llu\n", (ull)sample->weight);
 	if (type & PERF_SAMPLE_WEIGHT_STRUCT)
@@ -529,10 +530,9 @@ void dump_place(struct dump *dump, const struct sample *sample, struct task *tas
 	if (!task)
 		return;
 	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &where);
-	out_printf(dump->out, " ... thread: %s:%d\n", task_comm(session->sym, task),
-		   (int)task->tid);
+	out_printf(dump->out, " ... thread: %s:%d\n", task_comm(session->sym, task), (int)task->tid);
 	out_printf(dump->out, " ...... dso: %s\n",
-		   where.dso ? where.dso->long_name
+		   where.dso		? where.dso->long_name
 		   : where.level == 'H' ? "[hypervisor]"
 					: "<not found>");
 }

@@ -8,8 +8,8 @@ struct dump {
 	struct out *out;
 	struct session *session;
 	const struct chains *chains;
-	size_t announced_n;		       // events of a pipe
-	bool unordered;			       // rounds mean nothing then
+	size_t announced_n; // events of a pipe
+	bool unordered;	    // rounds mean nothing then
 	// A sample that stands for several events is dumped once.
 	const struct perf_event_header *last;
 	uint64_t last_offset;

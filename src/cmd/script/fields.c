@@ -52,10 +52,14 @@ enum { FIELD_FLAGS = FIELD_VCPU + 1 };
 static const struct {
 	const char *name, *needs;
 } missing_fields[] = {
-	{"insn", "a decoder of instructions"},	     {"insnlen", "a decoder of instructions"},
-	{"brstackinsn", "a decoder of instructions"}, {"brstackinsnlen", "a decoder of instructions"},
-	{"brstackdisasm", "a disassembler"},	     {"disasm", "a disassembler"},
-	{"srccode", "the lines of source files"},    {"metric", "metrics"},
+	{"insn", "a decoder of instructions"},
+	{"insnlen", "a decoder of instructions"},
+	{"brstackinsn", "a decoder of instructions"},
+	{"brstackinsnlen", "a decoder of instructions"},
+	{"brstackdisasm", "a disassembler"},
+	{"disasm", "a disassembler"},
+	{"srccode", "the lines of source files"},
+	{"metric", "metrics"},
 	{"brcntr", "counters in branch stacks"},
 };
 
@@ -84,8 +88,7 @@ void fields_init(struct fields *fields)
 {
 	const uint64_t who = FIELD_BIT(COMM) | FIELD_BIT(TID) | FIELD_BIT(CPU) | FIELD_BIT(TIME) |
 			     FIELD_BIT(EVENT);
-	const uint64_t where =
-		FIELD_BIT(IP) | FIELD_BIT(SYM) | FIELD_BIT(SYMOFF) | FIELD_BIT(DSO);
+	const uint64_t where = FIELD_BIT(IP) | FIELD_BIT(SYM) | FIELD_BIT(SYMOFF) | FIELD_BIT(DSO);
 
 	*fields = (struct fields){0};
 	for (int kind = 0; kind < OUTPUT_KINDS; kind++) {
@@ -98,10 +101,9 @@ void fields_init(struct fields *fields)
 	fields->of[PERF_TYPE_SOFTWARE].invalid = FIELD_BIT(TRACE);
 	fields->of[PERF_TYPE_TRACEPOINT].fields = who | FIELD_BIT(TRACE);
 	fields->of[PERF_TYPE_TRACEPOINT].invalid = 0;
-	fields->of[PERF_TYPE_RAW].fields |= FIELD_BIT(ADDR) | FIELD_BIT(DATA_SRC) |
-					    FIELD_BIT(WEIGHT) | FIELD_BIT(PHYS_ADDR) |
-					    FIELD_BIT(DATA_PAGE_SIZE) | FIELD_BIT(CODE_PAGE_SIZE) |
-					    FIELD_BIT(INS_LAT);
+	fields->of[PERF_TYPE_RAW].fields |=
+		FIELD_BIT(ADDR) | FIELD_BIT(DATA_SRC) | FIELD_BIT(WEIGHT) | FIELD_BIT(PHYS_ADDR) |
+		FIELD_BIT(DATA_PAGE_SIZE) | FIELD_BIT(CODE_PAGE_SIZE) | FIELD_BIT(INS_LAT);
 	fields->of[OUTPUT_SYNTH].fields = who | where | FIELD_BIT(SYNTH);
 }
 
@@ -111,7 +113,8 @@ static int unknown_field(const char *word)
 
 	for (size_t i = 0; i < ARRAY_SIZE(missing_fields); i++) {
 		if (!strcmp(word, missing_fields[i].name))
-			return fail(COMMAND_USAGE, "-F: the field '%s' needs %s, which sonde doesn't have yet",
+			return fail(COMMAND_USAGE,
+				    "-F: the field '%s' needs %s, which sonde doesn't have yet",
 				    word, missing_fields[i].needs);
 	}
 	near = nearest(word, field_names);
@@ -225,10 +228,13 @@ int fields_parse(struct fields *fields, const char *text)
 			continue;
 		if (*word == '+' || *word == '-') {
 			if (how == SET)
-				return fail(COMMAND_USAGE, "-F: '%s' mixes +field or -field with plain fields", text);
+				return fail(COMMAND_USAGE,
+					    "-F: '%s' mixes +field or -field with plain fields",
+					    text);
 			how = *word++ == '+' ? ADD : REMOVE;
 		} else if (how == ADD || how == REMOVE) {
-			return fail(COMMAND_USAGE, "-F: '%s' mixes +field or -field with plain fields", text);
+			return fail(COMMAND_USAGE,
+				    "-F: '%s' mixes +field or -field with plain fields", text);
 		} else {
 			how = SET;
 		}
@@ -298,7 +304,8 @@ static int check_event(struct output *output, const struct recording *recording,
 				    field_names[__builtin_ctzll(output->user_set & fields)]);
 		}
 		output->fields &= ~fields;
-		debug("samples of '%s' have no %s; its field is left out", event->name, needs[i].name);
+		debug("samples of '%s' have no %s; its field is left out", event->name,
+		      needs[i].name);
 	}
 	if ((output->fields & FIELD_BIT(SYM)) && !(type & (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR)))
 		return fail(EINVAL,
@@ -317,8 +324,9 @@ static int check_event(struct output *output, const struct recording *recording,
 
 static void set_ip_fields(struct output *output)
 {
-	output->ip_fields = output->fields & (FIELD_BIT(IP) | FIELD_BIT(SYM) | FIELD_BIT(DSO) |
-					      FIELD_BIT(SYMOFF) | FIELD_BIT(SRCLINE) | FIELD_BIT(DSOFF));
+	output->ip_fields =
+		output->fields & (FIELD_BIT(IP) | FIELD_BIT(SYM) | FIELD_BIT(DSO) |
+				  FIELD_BIT(SYMOFF) | FIELD_BIT(SRCLINE) | FIELD_BIT(DSOFF));
 }
 
 static const struct event *first_of(const struct recording *recording, int kind)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 static const char *const x86_registers[] = {
-	"AX", "BX", "CX", "DX", "SI", "DI",  "BP",  "SP",  "IP",  "FLAGS", "CS",  "SS",
+	"AX", "BX", "CX", "DX", "SI", "DI", "BP",  "SP",  "IP",	 "FLAGS", "CS",	 "SS",
 	"DS", "ES", "FS", "GS", "R8", "R9", "R10", "R11", "R12", "R13",	  "R14", "R15",
 };
 static const char *const xmm_registers[] = {
@@ -13,12 +13,13 @@ static const char *const xmm_registers[] = {
 	"XMM8", "XMM9", "XMM10", "XMM11", "XMM12", "XMM13", "XMM14", "XMM15",
 };
 static const char *const arm64_registers[] = {
-	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10", "x11",
-	"x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
+	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",	    "x10", "x11",
+	"x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",	    "x22", "x23",
 	"x24", "x25", "x26", "x27", "x28", "x29", "lr",	 "sp",	"pc",  [46] = "vg",
 };
 static const char *const arm_registers[] = {
-	"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "fp", "ip", "sp", "lr", "pc",
+	"r0", "r1", "r2",  "r3", "r4", "r5", "r6", "r7",
+	"r8", "r9", "r10", "fp", "ip", "sp", "lr", "pc",
 };
 
 const char *register_name(const char *arch, unsigned bit)
@@ -57,8 +58,8 @@ void put_registers(struct out *out, const char *arch, uint64_t mask, uint64_t ab
 const char *branch_type(const struct perf_branch_entry *branch)
 {
 	static const char *const names[] = {
-		"",    "COND",	  "UNCOND", "IND",	 "CALL",     "IND_CALL", "RET", "SYSCALL",
-		"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ", "SERROR", "NO_TX",
+		"",	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
+		"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX",
 	};
 	static const char *const more_names[] = {
 		"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
@@ -101,8 +102,7 @@ static void put_branch_end(struct out *out, const struct chains *chains, struct 
 	if (field == FIELD_BRSTACKSYM) {
 		put_symbol(out, chains, &where, true);
 	} else {
-		if (field == FIELD_BRSTACKOFF && where.map && where.dso &&
-		    !where.dso->adjust_symbols)
+		if (field == FIELD_BRSTACKOFF && where.map && where.dso && !where.dso->adjust_symbols)
 			addr = where.addr;
 		out_bytes(out, "0x", 2);
 		out_hex(out, addr);
@@ -147,12 +147,23 @@ static size_t bit_names(char *text, size_t size, uint64_t bits, const char *cons
 static void data_src_level(struct out *out, const union perf_mem_data_src *src)
 {
 	static const char *const names[] = {
-		"N/A", "HIT",	    "MISS",	       "L1",		     "LFB/MAB",
-		"L2",  "L3",	    "Local RAM",       "Remote RAM (1 hop)", "Remote RAM (2 hops)",
-		"Remote Cache (1 hop)", "Remote Cache (2 hops)", "I/O", "Uncached",
+		"N/A",
+		"HIT",
+		"MISS",
+		"L1",
+		"LFB/MAB",
+		"L2",
+		"L3",
+		"Local RAM",
+		"Remote RAM (1 hop)",
+		"Remote RAM (2 hops)",
+		"Remote Cache (1 hop)",
+		"Remote Cache (2 hops)",
+		"I/O",
+		"Uncached",
 	};
 	static const char *const numbers[16] = {
-		[9] = "CXL", [10] = "I/O", [11] = "Any cache", [12] = "LFB/MAB",
+		[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
 		[13] = "RAM", [14] = "PMEM", [15] = "N/A",
 	};
 	static const char *const hops[8] = {
@@ -169,8 +180,8 @@ static void data_src_level(struct out *out, const union perf_mem_data_src *src)
 		const char *hop = hops[src->mem_hops];
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s ", hop ? hop : "(null)");
 	} else {
-		size_t more = bit_names(text + n, sizeof(text) - n, bits, names,
-					ARRAY_SIZE(names), false);
+		size_t more =
+			bit_names(text + n, sizeof(text) - n, bits, names, ARRAY_SIZE(names), false);
 		named = more;
 		n += more;
 	}
@@ -326,8 +337,8 @@ void put_misc(struct out *out, uint32_t type, uint16_t misc)
 		uint16_t bits;
 		char letter;
 	} modes[] = {
-		{PERF_RECORD_MISC_KERNEL, 'K'},	      {PERF_RECORD_MISC_USER, 'U'},
-		{PERF_RECORD_MISC_HYPERVISOR, 'H'},   {PERF_RECORD_MISC_GUEST_KERNEL, 'G'},
+		{PERF_RECORD_MISC_KERNEL, 'K'},	    {PERF_RECORD_MISC_USER, 'U'},
+		{PERF_RECORD_MISC_HYPERVISOR, 'H'}, {PERF_RECORD_MISC_GUEST_KERNEL, 'G'},
 		{PERF_RECORD_MISC_GUEST_USER, 'g'},
 	};
 	char text[8];

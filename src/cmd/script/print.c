@@ -131,10 +131,10 @@ static bool is_branch_trace(const struct perf_event_attr *attr)
 
 static bool addr_has_symbol(const struct perf_event_attr *attr)
 {
-	return is_branch_trace(attr) || (attr->type == PERF_TYPE_SOFTWARE &&
-					 (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
-					  attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
-					  attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ));
+	return is_branch_trace(attr) ||
+	       (attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_PAGE_FAULTS ||
+						     attr->config == PERF_COUNT_SW_PAGE_FAULTS_MIN ||
+						     attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ));
 }
 
 static void compile_start(struct print *print, struct printer *printer, bool chain)
@@ -180,22 +180,27 @@ static void compile_rest(struct print *print, struct printer *printer, bool chai
 	static const struct {
 		uint64_t field;
 		uint8_t step;
-	} before[] = {
-		{FIELD_BIT(TRACE), STEP_TRACE},	      {FIELD_BIT(ADDR), STEP_ADDR},
-		{FIELD_BIT(DATA_SRC), STEP_DATA_SRC}, {FIELD_BIT(WEIGHT), STEP_WEIGHT},
-		{FIELD_BIT(INS_LAT), STEP_INS_LAT},   {FIELD_BIT(RETIRE_LAT), STEP_RETIRE_LAT},
-	}, after[] = {
-		{FIELD_BIT(IREGS), STEP_IREGS},
-		{FIELD_BIT(UREGS), STEP_UREGS},
-		{FIELD_BIT(BRSTACK), STEP_BRSTACK},
-		{FIELD_BIT(BRSTACKSYM), STEP_BRSTACKSYM},
-		{FIELD_BIT(BRSTACKOFF), STEP_BRSTACKOFF},
-		{FIELD_BIT(BPF_OUTPUT), STEP_BPF_OUTPUT},
-		{FIELD_BIT(PHYS_ADDR), STEP_PHYS_ADDR},
-		{FIELD_BIT(DATA_PAGE_SIZE), STEP_DATA_PAGE_SIZE},
-		{FIELD_BIT(CODE_PAGE_SIZE), STEP_CODE_PAGE_SIZE},
-		{FIELD_BIT(CGROUP), STEP_CGROUP},
-	};
+	} before[] =
+		{
+			{FIELD_BIT(TRACE), STEP_TRACE},
+			{FIELD_BIT(ADDR), STEP_ADDR},
+			{FIELD_BIT(DATA_SRC), STEP_DATA_SRC},
+			{FIELD_BIT(WEIGHT), STEP_WEIGHT},
+			{FIELD_BIT(INS_LAT), STEP_INS_LAT},
+			{FIELD_BIT(RETIRE_LAT), STEP_RETIRE_LAT},
+		},
+	  after[] = {
+		  {FIELD_BIT(IREGS), STEP_IREGS},
+		  {FIELD_BIT(UREGS), STEP_UREGS},
+		  {FIELD_BIT(BRSTACK), STEP_BRSTACK},
+		  {FIELD_BIT(BRSTACKSYM), STEP_BRSTACKSYM},
+		  {FIELD_BIT(BRSTACKOFF), STEP_BRSTACKOFF},
+		  {FIELD_BIT(BPF_OUTPUT), STEP_BPF_OUTPUT},
+		  {FIELD_BIT(PHYS_ADDR), STEP_PHYS_ADDR},
+		  {FIELD_BIT(DATA_PAGE_SIZE), STEP_DATA_PAGE_SIZE},
+		  {FIELD_BIT(CODE_PAGE_SIZE), STEP_CODE_PAGE_SIZE},
+		  {FIELD_BIT(CGROUP), STEP_CGROUP},
+	  };
 	uint64_t fields = printer->fields;
 	const struct perf_event_attr *attr = &printer->event->attr;
 
@@ -250,8 +255,8 @@ static int open_file(struct print *print, struct printer *printer)
 	printer->out = print->out;
 	if (!print->options.per_event)
 		return 0;
-	printer->file_name = text_dup_fmt("%s.%s.dump", print->session->recording->path,
-					  printer->event->name);
+	printer->file_name =
+		text_dup_fmt("%s.%s.dump", print->session->recording->path, printer->event->name);
 	printer->out = &printer->file;
 	return out_open(&printer->file, printer->file_name);
 }
@@ -512,8 +517,7 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 		break;
 	case STEP_TRACE:
 		if (sample->raw)
-			tracepoint_print(out, printer->event->tp, sample->raw,
-					 sample->raw_size);
+			tracepoint_print(out, printer->event->tp, sample->raw, sample->raw_size);
 		break;
 	case STEP_ARROW:
 		out_bytes(out, " => ", 4);

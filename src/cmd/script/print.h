@@ -6,10 +6,10 @@
 #include "flow/session.h"
 
 struct print_options {
-	bool latency;		   // -L
-	bool ns;		   // --ns
-	bool relative, delta;	   // --reltime, --deltatime
-	bool per_event;		   // --per-event-dump
+	bool latency;	      // -L
+	bool ns;	      // --ns
+	bool relative, delta; // --reltime, --deltatime
+	bool per_event;	      // --per-event-dump
 };
 
 struct printer; // of one event, in event->user
