@@ -1,6 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/alloc.h"
+#include <malloc.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+
+enum { HUGE_PAGE = 2 << 20, HEAP_STEP = 256 << 20, LARGEST_IN_HEAP = 32 << 20 };
+
+static void advise_huge(void *p, size_t size)
+{
+	uintptr_t from = ((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1);
+	uintptr_t to = ((uintptr_t)p + size) & ~(uintptr_t)(HUGE_PAGE - 1);
+
+	if (to > from)
+		madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
+void alloc_expect_much(void)
+{
+	char *before = sbrk(0), *after;
+	void *first;
+
+	mallopt(M_MMAP_THRESHOLD, LARGEST_IN_HEAP);
+	mallopt(M_TRIM_THRESHOLD, HEAP_STEP * 2);
+	mallopt(M_TOP_PAD, HEAP_STEP);
+	first = malloc(HUGE_PAGE);
+	__asm__ volatile("" : "+r"(first)); // the compiler leaves out a malloc that is freed at once
+	free(first);
+	after = sbrk(0);
+	if (after > before)
+		advise_huge(before, (size_t)(after - before));
+}
 
 void alloc_failed(void)
 {
@@ -33,6 +63,8 @@ void *xrealloc(void *p, size_t size)
 	p = realloc(p, size ? size : 1);
 	if (!p)
 		alloc_failed();
+	if (size >= LARGEST_IN_HEAP)
+		advise_huge(p, size);
 	return p;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/session.h"
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "flow/queue.h"
@@ -54,6 +55,7 @@ int session_open(struct session **ret, const struct session_options *options)
 	struct session *session = NEW(struct session);
 	int err;
 
+	alloc_expect_much();
 	session->private = NEW(struct session_private);
 	session->private->session = session;
 	session->private->unordered = options->unordered;
