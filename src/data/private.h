@@ -48,7 +48,6 @@ struct recording_private {
 	const uint8_t *base;	// the bytes that at and end point into
 	uint64_t base_offset;	// file offset of base
 	const uint8_t *at, *end;
-	const uint8_t *paged_from, *paged_to; // of the mapped file: in memory ahead of reading
 	bool simple;  // mapped, native byte order: records are handed out where they lie
 	bool fast;    // simple, and nothing else is waiting
 	bool stopped; // nothing more to be read

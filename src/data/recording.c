@@ -6,7 +6,6 @@
 #include "data/private.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/mman.h>
 
 enum {
 	UNPACKED_SIZE = 1 << 18, // at least twice a record's 64 KB
@@ -576,34 +575,6 @@ static int next_slow(struct recording *recording, struct record *ret)
 	}
 }
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 // since Linux 5.14; older ones refuse it
-#endif
-
-// Page faults cost more than decoding does: brings a piece of the file in at once, and lets go what lies far behind. Who
-// still looks there finds the same bytes, at the cost of a fault.
-static void page_in(struct recording_private *p, const uint8_t *at)
-{
-	enum { AHEAD = 4 << 20, KEPT = 16 << 20 };
-	const struct mapped *file = p->part < p->parts.n ? &p->parts.v[p->part].file : NULL;
-	uint64_t from, n;
-
-	p->paged_from = at;
-	p->paged_to = p->end;
-	if (!file || file->on_heap || p->parts.v[p->part].borrowed || at < file->p ||
-	    at >= file->p + file->n)
-		return;
-	from = (uint64_t)(at - file->p) & ~4095ull;
-	n = MIN((uint64_t)AHEAD, file->n - from);
-	madvise((void *)(uintptr_t)(file->p + from), n, MADV_POPULATE_READ);
-	p->paged_to = file->p + from + n;
-	if (from >= KEPT + AHEAD) {
-		from -= KEPT + AHEAD;
-		from &= ~4095ull;
-		madvise((void *)(uintptr_t)(file->p + from), AHEAD, MADV_DONTNEED);
-	}
-}
-
 int recording_next(struct recording *recording, struct record *ret)
 {
 	struct recording_private *p = recording->private;
@@ -614,8 +585,6 @@ int recording_next(struct recording *recording, struct record *ret)
 	if (p->fast && left >= 8) {
 		const struct perf_event_header *header = (const void *)at;
 
-		if (at >= p->paged_to || at < p->paged_from)
-			page_in(p, at);
 		if (!((uintptr_t)at & 7) && header->size >= 8 && header->size <= left &&
 		    header->type - 1 < PERF_RECORD_MAX - 1 && header->type != PERF_RECORD_MMAP2) {
 			p->at = at + header->size;
