@@ -17,6 +17,9 @@ void stacks_done(struct stacks *stacks)
 	vec_done(&stacks->frames);
 	vec_done(&stacks->nodes);
 	vec_done(&stacks->path);
+	vec_done(&stacks->steps);
+	for (size_t i = 0; i < STACK_MEMORIES; i++)
+		vec_done(&stacks->last[i].steps);
 	map_done(&stacks->frame_ids);
 	map_done(&stacks->node_ids);
 	map_done(&stacks->chain_ids);
@@ -119,10 +122,65 @@ static uint32_t descend(struct stacks *stacks)
 	return node;
 }
 
+// The chain as steps, each address with its mode; false when it is corrupt.
+static bool make_steps(struct stacks *stacks, const struct sample *sample)
+{
+	int cpumode = PERF_RECORD_MISC_USER;
+
+	vec_clear(&stacks->steps);
+	vec_reserve(&stacks->steps, sample->callchain_n);
+	for (uint32_t i = 0; i < sample->callchain_n; i++) {
+		uint64_t ip = sample->callchain[i];
+		bool is_marker = ip >= PERF_CONTEXT_MAX;
+
+		if (is_marker && (cpumode = cpumode_of_context(ip)) < 0) {
+			stacks->corrupt_n++;
+			return false;
+		}
+		stacks->steps.v[stacks->steps.n++] =
+			(struct stack_step){.ip = ip, .cpumode = is_marker ? -1 : (int16_t)cpumode};
+	}
+	return true;
+}
+
+// From the outer end inwards; what the task's last chain had there as well is not resolved again.
+static uint32_t follow_last(struct stacks *stacks, struct task *task, const struct sample *sample, uint64_t where)
+{
+	struct stack_memory *last = &stacks->last[task->index % STACK_MEMORIES];
+	size_t n, known, old = last->steps.n;
+	uint32_t node = 0;
+
+	if (!make_steps(stacks, sample))
+		return 0;
+	n = known = stacks->steps.n;
+	while (last->where == where && known && old && stacks->steps.v[known - 1].ip == last->steps.v[old - 1].ip &&
+	       stacks->steps.v[known - 1].cpumode == last->steps.v[old - 1].cpumode) {
+		node = last->steps.v[--old].node;
+		stacks->steps.v[--known].node = node;
+	}
+	for (size_t i = known; i-- > 0;) {
+		struct stack_step *step = &stacks->steps.v[i];
+		struct location location;
+
+		if (step->cpumode >= 0) {
+			sym_resolve(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
+			if (location.sym || !stacks->hide_unresolved)
+				node = stacks_child(stacks, node, stacks_frame(stacks, &location));
+		}
+		step->node = node;
+	}
+	vec_clear(&last->steps);
+	vec_reserve(&last->steps, n);
+	memcpy(last->steps.v, stacks->steps.v, n * sizeof(struct stack_step));
+	last->steps.n = n;
+	last->where = where;
+	return node;
+}
+
 uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
 	const struct space *space = task->space;
-	uint64_t key, *known;
+	uint64_t key, where, *known;
 	bool is_new;
 
 	vec_clear(&stacks->path);
@@ -130,15 +188,18 @@ uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct
 		add_ip(stacks, task, sample->cpumode, sample->ip);
 		return descend(stacks);
 	}
-	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull),
-		       hash_mix((uint64_t)space->id << 32 | space->generation,
-				stacks->sym->kernel->generation));
+	where = hash_mix((uint64_t)space->id << 32 | space->generation, stacks->sym->kernel->generation);
+	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where);
 	if (stacks->chain_ids.n >= MOST_CHAINS)
 		map_clear(&stacks->chain_ids);
 	known = map_at(&stacks->chain_ids, key, &is_new);
 	stacks->chains_n++;
 	if (!is_new) {
 		stacks->chains_hit++;
+		return (uint32_t)*known;
+	}
+	if (!stacks->max_stack || sample->callchain_n <= stacks->max_stack) {
+		*known = follow_last(stacks, task, sample, where);
 		return (uint32_t)*known;
 	}
 	resolve_chain(stacks, task, sample);

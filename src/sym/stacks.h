@@ -25,6 +25,20 @@ struct stack_node {
 // How frames become one: perf's callchain key "function" (default) or "address".
 enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS };
 
+// One entry of a call chain with the stack from the outer end up to it.
+struct stack_step {
+	uint64_t ip;
+	uint32_t node;
+	int16_t cpumode; // -1: a context marker
+};
+
+// The last chain of a task: the next one mostly begins alike.
+struct stack_memory {
+	uint64_t where; // address spaces, as they were
+	VEC(struct stack_step) steps;
+};
+enum { STACK_MEMORIES = 16 };
+
 struct stacks {
 	struct sym *sym;
 	enum frame_key key;
@@ -34,6 +48,8 @@ struct stacks {
 	VEC(struct frame) frames;
 	VEC(struct stack_node) nodes;
 	struct map frame_ids, node_ids, chain_ids;
+	struct stack_memory last[STACK_MEMORIES]; // by task
+	VEC(struct stack_step) steps;
 	VEC(uint32_t) path;	       // of the chain being resolved, innermost first
 	uint64_t chains_n, chains_hit; // looked up, found whole
 	uint64_t corrupt_n;
