@@ -6,6 +6,7 @@
 #include "data/private.h"
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 enum {
 	UNPACKED_SIZE = 1 << 18, // at least twice a record's 64 KB
