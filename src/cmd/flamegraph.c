@@ -19,83 +19,109 @@ struct options {
 
 #define AT(member) offsetof(struct options, member)
 
-#define HEADING(text) {.kind = OPT_GROUP, .help = text}
-#define OPT(k, l, n, at, a, h, ...) {.kind = k, .letter = l, .name = n, .offset = at, .arg = a, .help = h, ##__VA_ARGS__}
+#define HEADING(text)                                                                              \
+	{                                                                                          \
+		.kind = OPT_GROUP, .help = text                                                    \
+	}
+#define OPT(k, l, n, at, a, h, ...)                                                                 \
+	{                                                                                           \
+		.kind = k, .letter = l, .name = n, .offset = at, .arg = a, .help = h, ##__VA_ARGS__ \
+	}
 
 static const struct opt opts[] = {
 	HEADING("Where the stacks come from"),
 	OPT(OPT_TEXT, 'i', "input", AT(input), "FILE",
-	 "A recording, folded stacks or perf script text, told apart by content; - is stdin. Default: stdin when it is a "
-	 "pipe or a file, else perf.data."),
+	    "A recording, folded stacks or perf script text, told apart by content; - is stdin. Default: stdin when it is a "
+	    "pipe or a file, else perf.data."),
 	OPT(OPT_FLAG, 0, "diff", AT(difference), NULL,
-	 "Show how the second of two inputs differs from the first: as wide as in the second, red where a function itself takes "
-	 "more, blue where it takes less."),
+	    "Show how the second of two inputs differs from the first: as wide as in the second, red where a function itself takes "
+	    "more, blue where it takes less."),
 	OPT(OPT_FLAG, 0, "normalize", AT(normalize), NULL,
-	 "With --diff: scale the first input so that both have the same sum."),
-	OPT(OPT_TEXT, 'F', "freq", AT(live.frequency), "HERTZ", "When recording a command: samples a second (99)."),
-	OPT(OPT_TEXT, 0, "call-graph", AT(live.call_graph), "MODE", "When recording a command: fp, dwarf or lbr."),
-	OPT(OPT_FLAG, 'a', "all-cpus", AT(live.all_cpus), NULL, "When recording a command: the whole system while it runs."),
+	    "With --diff: scale the first input so that both have the same sum."),
+	OPT(OPT_TEXT, 'F', "freq", AT(live.frequency), "HERTZ",
+	    "When recording a command: samples a second (99)."),
+	OPT(OPT_TEXT, 0, "call-graph", AT(live.call_graph), "MODE",
+	    "When recording a command: fp, dwarf or lbr."),
+	OPT(OPT_FLAG, 'a', "all-cpus", AT(live.all_cpus), NULL,
+	    "When recording a command: the whole system while it runs."),
 	OPT(OPT_FLAG, 'f', "force", AT(stacks.force), NULL, "Read recordings of other owners."),
 
 	HEADING("Which samples"),
 	OPT(OPT_TEXT, 'e', "event", AT(stacks.event), "EVENT",
-	 "Only samples of this event (a name or a glob); when recording: the event to record. Default: the first event."),
-	OPT(OPT_FLAG, 0, "all", AT(stacks.all_events), NULL, "All events, each under a frame of its own."),
+	    "Only samples of this event (a name or a glob); when recording: the event to record. Default: the first event."),
+	OPT(OPT_FLAG, 0, "all", AT(stacks.all_events), NULL,
+	    "All events, each under a frame of its own."),
 	OPT(OPT_TEXT, 0, "comm", AT(stacks.filter.comms), "NAME,...", "Only tasks with these names."),
 	OPT(OPT_TEXT, 0, "pid", AT(stacks.filter.pids), "PID,...", "Only these processes."),
 	OPT(OPT_TEXT, 0, "tid", AT(stacks.filter.tids), "TID,...", "Only these threads."),
-	OPT(OPT_TEXT, 'C', "cpu", AT(stacks.filter.cpus), "CPUS", "Only samples on these CPUs: 0-3,8."),
+	OPT(OPT_TEXT, 'C', "cpu", AT(stacks.filter.cpus), "CPUS",
+	    "Only samples on these CPUs: 0-3,8."),
 	OPT(OPT_TEXT, 0, "time", AT(stacks.filter.times), "FROM,TO",
-	 "Only samples in this time: seconds, or of a recording a share such as 10%-20%."),
+	    "Only samples in this time: seconds, or of a recording a share such as 10%-20%."),
 	OPT(OPT_TEXT, 0, "grep", AT(grep), "REGEX",
-	 "Only stacks whose folded line matches this extended regular expression."),
-	OPT(OPT_TEXT, 0, "exclude", AT(exclude), "REGEX", "No stacks whose folded line matches, such as cpu_idle."),
+	    "Only stacks whose folded line matches this extended regular expression."),
+	OPT(OPT_TEXT, 0, "exclude", AT(exclude), "REGEX",
+	    "No stacks whose folded line matches, such as cpu_idle."),
 
 	HEADING("How stacks become frames"),
 	OPT(OPT_FLAG, 0, "reverse", AT(stacks.reverse), NULL,
-	 "Merge the stacks from their innermost frames: who calls what is hot."),
+	    "Merge the stacks from their innermost frames: who calls what is hot."),
 	OPT(OPT_FLAG, 0, "inverted", AT(style.inverted), NULL, "The root on top (icicle)."),
-	OPT(OPT_FLAG, 0, "per-pid", AT(stacks.per_pid), NULL, "A base frame for each process: NAME-PID."),
-	OPT(OPT_FLAG, 0, "per-tid", AT(stacks.per_tid), NULL, "A base frame for each thread: NAME-PID/TID."),
-	OPT(OPT_FLAG, 0, "no-base", AT(stacks.no_base), NULL, "No base frame for the command's name.", .no_negation = true),
-	OPT(OPT_FLAG, 0, "period", AT(stacks.by_period), NULL, "Weigh each sample by its period in place of 1."),
+	OPT(OPT_FLAG, 0, "per-pid", AT(stacks.per_pid), NULL,
+	    "A base frame for each process: NAME-PID."),
+	OPT(OPT_FLAG, 0, "per-tid", AT(stacks.per_tid), NULL,
+	    "A base frame for each thread: NAME-PID/TID."),
+	OPT(OPT_FLAG, 0, "no-base", AT(stacks.no_base), NULL,
+	    "No base frame for the command's name.", .no_negation = true),
+	OPT(OPT_FLAG, 0, "period", AT(stacks.by_period), NULL,
+	    "Weigh each sample by its period in place of 1."),
 
 	HEADING("What is written"),
 	OPT(OPT_TEXT, 'o', "output", AT(output), "FILE",
-	 "Default: stdout; flame.svg when that is a terminal or a command is recorded."),
-	OPT(OPT_FLAG, 0, "folded", AT(folded), NULL, "Folded stacks in place of the picture; the same as --format folded."),
-	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT", "svg, folded or json (nested frames, as d3-flame-graph takes them)."),
+	    "Default: stdout; flame.svg when that is a terminal or a command is recorded."),
+	OPT(OPT_FLAG, 0, "folded", AT(folded), NULL,
+	    "Folded stacks in place of the picture; the same as --format folded."),
+	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT",
+	    "svg, folded or json (nested frames, as d3-flame-graph takes them)."),
 	OPT(OPT_FLAG, 0, "no-annotations", AT(no_annotations), NULL,
-	 "Folded stacks without the endings _[k] kernel, _[j] JIT, _[i] inlined.", .no_negation = true),
+	    "Folded stacks without the endings _[k] kernel, _[j] JIT, _[i] inlined.",
+	    .no_negation = true),
 
 	HEADING("How it looks"),
 	OPT(OPT_TEXT, 0, "title", AT(style.title), "TEXT", "Default: Flame Graph."),
 	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT", "A second line."),
 	OPT(OPT_DOUBLE, 0, "width", AT(style.width), "PIXELS",
-	 "Width where no script runs (1200); in a browser it is as wide as the window."),
+	    "Width where no script runs (1200); in a browser it is as wide as the window."),
 	OPT(OPT_DOUBLE, 0, "height", AT(style.frame_height), "PIXELS", "Height of a frame (16)."),
-	OPT(OPT_DOUBLE, 0, "minwidth", AT(style.min_width), "PIXELS", "Leave out frames that are narrower (0.1)."),
+	OPT(OPT_DOUBLE, 0, "minwidth", AT(style.min_width), "PIXELS",
+	    "Leave out frames that are narrower (0.1)."),
 	OPT(OPT_DOUBLE, 0, "min-width", AT(style.min_width), "PIXELS", "The same.", .hidden = true),
-	OPT(OPT_TEXT, 0, "fonttype", AT(style.font), "FONT", "Font of the frames; one with characters of equal width."),
+	OPT(OPT_TEXT, 0, "fonttype", AT(style.font), "FONT",
+	    "Font of the frames; one with characters of equal width."),
 	OPT(OPT_DOUBLE, 0, "fontsize", AT(style.font_size), "PIXELS", "12."),
-	OPT(OPT_TEXT, 0, "countname", AT(style.count_name), "TEXT", "What the values count (samples)."),
+	OPT(OPT_TEXT, 0, "countname", AT(style.count_name), "TEXT",
+	    "What the values count (samples)."),
 	OPT(OPT_TEXT, 0, "count-name", AT(style.count_name), "TEXT", "The same.", .hidden = true),
 	OPT(OPT_TEXT, 0, "nametype", AT(style.name_type), "TEXT", "What frames are (Function:)."),
 	OPT(OPT_TEXT, 0, "name-type", AT(style.name_type), "TEXT", "The same.", .hidden = true),
-	OPT(OPT_TEXT, 0, "notes", AT(style.notes), "TEXT", "A note inside the file, as its description."),
+	OPT(OPT_TEXT, 0, "notes", AT(style.notes), "TEXT",
+	    "A note inside the file, as its description."),
 	OPT(OPT_TEXT, 0, "colors", AT(style.colors), "PALETTE",
-	 "auto (kernel, JIT and inlined frames stand out), hot mem io java js perl python wakeup chain red green blue aqua yellow "
-	 "purple orange grey."),
+	    "auto (kernel, JIT and inlined frames stand out), hot mem io java js perl python wakeup chain red green blue aqua yellow "
+	    "purple orange grey."),
 	OPT(OPT_TEXT, 0, "bgcolors", AT(style.background), "COLOR",
-	 "yellow blue green grey white or #rrggbb; default: light or dark as the browser is."),
-	OPT(OPT_FLAG, 0, "hash", AT(by_hash), NULL, "Colors follow from names, which is the default.", .hidden = true),
+	    "yellow blue green grey white or #rrggbb; default: light or dark as the browser is."),
+	OPT(OPT_FLAG, 0, "hash", AT(by_hash), NULL,
+	    "Colors follow from names, which is the default.", .hidden = true),
 	OPT(OPT_FLAG, 0, "random", AT(style.random_colors), NULL,
-	 "Colors differ from frame to frame; without it the same name has the same color in every picture."),
+	    "Colors differ from frame to frame; without it the same name has the same color in every picture."),
 
 	HEADING("Symbols"),
 	OPT(OPT_TEXT, 'k', "vmlinux", AT(stacks.sym.vmlinux), "FILE", "Kernel image with symbols."),
-	OPT(OPT_TEXT, 0, "kallsyms", AT(stacks.sym.kallsyms), "FILE", "Kernel symbols as /proc/kallsyms has them."),
-	OPT(OPT_TEXT, 0, "symfs", AT(stacks.sym.symfs), "DIR", "Look for programs and libraries below this folder."),
+	OPT(OPT_TEXT, 0, "kallsyms", AT(stacks.sym.kallsyms), "FILE",
+	    "Kernel symbols as /proc/kallsyms has them."),
+	OPT(OPT_TEXT, 0, "symfs", AT(stacks.sym.symfs), "DIR",
+	    "Look for programs and libraries below this folder."),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "Tell more."),
 	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "Tell only what went wrong."),
 	OPT_END,
@@ -167,10 +193,11 @@ static void tell(const struct stack_counts *counts, const char *name, const stru
 {
 	if (counts->bad_lines)
 		warn("%s: %llu lines are no stacks and were left out, the first is line %llu", name,
-		     (unsigned long long)counts->bad_lines, (unsigned long long)counts->first_bad_line);
+		     (unsigned long long)counts->bad_lines,
+		     (unsigned long long)counts->first_bad_line);
 	if (counts->events && !options->stacks.event && !options->quiet)
-		warn("%s: this is event %s alone; it also holds %s (-e EVENT takes another, --all takes all)", name,
-		     counts->event ? counts->event : "?", counts->events);
+		warn("%s: this is event %s alone; it also holds %s (-e EVENT takes another, --all takes all)",
+		     name, counts->event ? counts->event : "?", counts->events);
 }
 
 static int read_input(struct flame *flame, const char *path, struct options *options, unsigned side)
@@ -186,11 +213,11 @@ static int read_input(struct flame *flame, const char *path, struct options *opt
 	tell(&counts, name, options);
 	if (!counts.samples) {
 		if (counts.filtered)
-			err = fail(ENODATA, "%s: no sample passes the filters; %llu were left out", name,
-				   (unsigned long long)counts.filtered);
+			err = fail(ENODATA, "%s: no sample passes the filters; %llu were left out",
+				   name, (unsigned long long)counts.filtered);
 		else if (counts.other_events)
-			err = fail(ENODATA, "%s has no samples of event '%s'; it has %s", name, options->stacks.event,
-				   counts.events ? counts.events : "others");
+			err = fail(ENODATA, "%s has no samples of event '%s'; it has %s", name,
+				   options->stacks.event, counts.events ? counts.events : "others");
 		else if (counts.bad_lines)
 			err = fail(ENODATA, "%s holds no stacks", name);
 		else
@@ -205,7 +232,8 @@ static const char *default_input(void)
 {
 	struct stat st;
 
-	if (fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
+	if (fstat(STDIN_FILENO, &st) == 0 &&
+	    (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
 		return "-";
 	return "perf.data";
 }
@@ -215,7 +243,8 @@ static int read_files(struct flame *flame, struct options *options, int n, char 
 {
 	if (options->difference) {
 		if (n != 2 || options->input)
-			return fail(COMMAND_USAGE, "--diff needs two inputs: sonde flamegraph --diff BEFORE AFTER");
+			return fail(COMMAND_USAGE,
+				    "--diff needs two inputs: sonde flamegraph --diff BEFORE AFTER");
 		int before = read_input(flame, words[0], options, FLAME_BEFORE);
 		if (before < 0)
 			return before;
@@ -224,8 +253,14 @@ static int read_files(struct flame *flame, struct options *options, int n, char 
 		return after < 0 ? after : before | after;
 	}
 	if (n > 1 || (n == 1 && options->input))
-		return fail(COMMAND_USAGE, "one input is drawn, not %d; a command to record stands behind --", n + !!options->input);
-	return read_input(flame, n ? words[0] : options->input ? options->input : default_input(), options, FLAME_AFTER);
+		return fail(COMMAND_USAGE,
+			    "one input is drawn, not %d; a command to record stands behind --",
+			    n + !!options->input);
+	return read_input(flame,
+			  n		   ? words[0]
+			  : options->input ? options->input
+					   : default_input(),
+			  options, FLAME_AFTER);
 }
 
 static int read_command(struct flame *flame, struct options *options, char **command)
@@ -251,12 +286,15 @@ static int write_result(struct flame *flame, const struct options *options, bool
 	const char *path = options->output;
 	const struct encoder *encoder;
 	struct out out;
-	int err = encoder_find(&encoder, options->folded ? "folded" : options->format ? options->format : "svg");
+	int err = encoder_find(&encoder, options->folded   ? "folded"
+					 : options->format ? options->format
+							   : "svg");
 
 	if (err < 0)
 		return err;
 	if (!encoder->flame)
-		return fail(EINVAL, "a flame graph can't be written as %s; use svg, folded or json", encoder->name);
+		return fail(EINVAL, "a flame graph can't be written as %s; use svg, folded or json",
+			    encoder->name);
 	if (path && strcmp(path, "-") == 0)
 		path = NULL;
 	else if (!path && strcmp(encoder->name, "svg") == 0 && (recorded || isatty(STDOUT_FILENO)))
@@ -308,7 +346,8 @@ static int run(int argc, char **argv)
 	flame_init(&flame);
 	int err;
 	if (n > files && (files || options.input || options.difference))
-		err = fail(COMMAND_USAGE, "either a file is drawn or a command is recorded, not both");
+		err = fail(COMMAND_USAGE,
+			   "either a file is drawn or a command is recorded, not both");
 	else if (n > files)
 		err = read_command(&flame, &options, argv + 1 + files);
 	else
@@ -317,11 +356,12 @@ static int run(int argc, char **argv)
 	if (err >= 0)
 		err = select_stacks(&flame, &options);
 	if (err >= 0 && options.normalize && flame.differential && flame_sum(&flame, FLAME_BEFORE) > 0)
-		flame_scale(&flame, FLAME_BEFORE, flame_sum(&flame, FLAME_AFTER) / flame_sum(&flame, FLAME_BEFORE));
+		flame_scale(&flame, FLAME_BEFORE,
+			    flame_sum(&flame, FLAME_AFTER) / flame_sum(&flame, FLAME_BEFORE));
 	if (err >= 0) {
 		if (flame.stacks_cut)
-			warn("%llu stacks are deeper than %d frames and were cut there", (unsigned long long)flame.stacks_cut,
-			     FLAME_DEPTH_MAX);
+			warn("%llu stacks are deeper than %d frames and were cut there",
+			     (unsigned long long)flame.stacks_cut, FLAME_DEPTH_MAX);
 		flame_finish(&flame, true);
 		err = write_result(&flame, &options, n > files);
 	}
@@ -342,9 +382,11 @@ static const struct command_example examples[] = {
 	{"sonde flamegraph --folded | grep -v cpu_idle | sonde flamegraph > busy.svg",
 	 "edits the stacks as text before they are drawn",
 	 STACKS "sonde flamegraph --folded stacks | grep -v cpu_idle | sonde flamegraph > busy.svg"},
-	{"sonde flamegraph --exclude cpu_idle --per-pid > busy.svg", "the same without the detour, by process",
+	{"sonde flamegraph --exclude cpu_idle --per-pid > busy.svg",
+	 "the same without the detour, by process",
 	 STACKS "sonde flamegraph --exclude cpu_idle --per-pid stacks > busy.svg"},
-	{"sonde flamegraph --diff before.data after.data > diff.svg", "where the second takes more (red) or less (blue)",
+	{"sonde flamegraph --diff before.data after.data > diff.svg",
+	 "where the second takes more (red) or less (blue)",
 	 STACKS "sonde flamegraph --diff stacks stacks > diff.svg"},
 	{"sonde flamegraph --reverse --inverted > callers.svg", "who calls the hot functions",
 	 STACKS "sonde flamegraph --reverse --inverted < stacks > callers.svg"},

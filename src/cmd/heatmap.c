@@ -19,19 +19,28 @@ struct options {
 };
 
 #define AT(member) offsetof(struct options, member)
-#define HEADING(text) {.kind = OPT_GROUP, .help = text}
-#define OPT(k, l, n, at, a, h, ...) {.kind = k, .letter = l, .name = n, .offset = at, .arg = a, .help = h, ##__VA_ARGS__}
+#define HEADING(text)                                                                              \
+	{                                                                                          \
+		.kind = OPT_GROUP, .help = text                                                    \
+	}
+#define OPT(k, l, n, at, a, h, ...)                                                                 \
+	{                                                                                           \
+		.kind = k, .letter = l, .name = n, .offset = at, .arg = a, .help = h, ##__VA_ARGS__ \
+	}
 
 static const struct opt opts[] = {
 	HEADING("Where the points come from"),
 	OPT(OPT_TEXT, 'i', "input", AT(input), "FILE",
 	    "A recording, perf script text, or text with a time and a value on each line; - is stdin. Default: stdin when it is a "
 	    "pipe or a file, else perf.data."),
-	OPT(OPT_TEXT, 'e', "event", AT(points.event), "EVENT", "Only this event of a recording: a name or a glob."),
+	OPT(OPT_TEXT, 'e', "event", AT(points.event), "EVENT",
+	    "Only this event of a recording: a name or a glob."),
 	OPT(OPT_TEXT, 0, "value", AT(points.value), "FIELD",
 	    "What the height shows: a number field of a tracepoint, or period, addr, weight, cpu, pid, tid."),
-	OPT(OPT_TEXT, 0, "from-event", AT(points.from), "EVENT", "With --to-event: the height is the time from one event to the other."),
-	OPT(OPT_TEXT, 0, "to-event", AT(points.to), "EVENT", "The event that ends what --from-event began."),
+	OPT(OPT_TEXT, 0, "from-event", AT(points.from), "EVENT",
+	    "With --to-event: the height is the time from one event to the other."),
+	OPT(OPT_TEXT, 0, "to-event", AT(points.to), "EVENT",
+	    "The event that ends what --from-event began."),
 	OPT(OPT_TEXT, 0, "key", AT(points.key), "FIELD,...",
 	    "Fields that both events of a pair share, such as dev,sector; default: the thread."),
 	OPT(OPT_FLAG, 0, "subsecond", AT(points.subsecond), NULL,
@@ -47,32 +56,40 @@ static const struct opt opts[] = {
 
 	HEADING("The grid"),
 	OPT(OPT_U32, 0, "rows", AT(grid.rows), "N", "Rows (50)."),
-	OPT(OPT_U32, 0, "cols", AT(grid.columns), "N", "Columns (100; of a --subsecond map: as many as there are seconds)."),
+	OPT(OPT_U32, 0, "cols", AT(grid.columns), "N",
+	    "Columns (100; of a --subsecond map: as many as there are seconds)."),
 	OPT(OPT_DOUBLE, 0, "stepsec", AT(step_sec), "SECONDS", "Width of a column in time."),
 	OPT(OPT_TEXT, 0, "minlat", AT(min_value), "VALUE", "Lowest value, in the unit of the values."),
 	OPT(OPT_TEXT, 0, "min-lat", AT(min_value), "VALUE", "The same.", .hidden = true),
-	OPT(OPT_TEXT, 0, "maxlat", AT(max_value), "VALUE", "Highest value; higher ones fall into the top row and are counted."),
+	OPT(OPT_TEXT, 0, "maxlat", AT(max_value), "VALUE",
+	    "Highest value; higher ones fall into the top row and are counted."),
 	OPT(OPT_TEXT, 0, "max-lat", AT(max_value), "VALUE", "The same.", .hidden = true),
-	OPT(OPT_FLAG, 0, "drop-beyond", AT(grid.drop_beyond), NULL, "Leave values outside the range out."),
+	OPT(OPT_FLAG, 0, "drop-beyond", AT(grid.drop_beyond), NULL,
+	    "Leave values outside the range out."),
 	OPT(OPT_FLAG, 0, "log", AT(logarithmic), NULL, "Logarithmic height."),
 
 	HEADING("Units of text input"),
-	OPT(OPT_TEXT, 0, "unitstime", AT(style.time_unit), "UNIT", "Of the times: s (default), ms, us, ns."),
+	OPT(OPT_TEXT, 0, "unitstime", AT(style.time_unit), "UNIT",
+	    "Of the times: s (default), ms, us, ns."),
 	OPT(OPT_TEXT, 0, "units-time", AT(style.time_unit), "UNIT", "The same.", .hidden = true),
 	OPT(OPT_TEXT, 0, "unitslat", AT(style.value_unit), "UNIT",
 	    "Of the values: s, ms, us, ns, or any word. Default: for pairs of events ns, else none."),
 	OPT(OPT_TEXT, 0, "units-lat", AT(style.value_unit), "UNIT", "The same.", .hidden = true),
 
 	HEADING("How it looks"),
-	OPT(OPT_TEXT, 'o', "output", AT(output), "FILE", "Default: stdout; heat.svg when that is a terminal."),
+	OPT(OPT_TEXT, 'o', "output", AT(output), "FILE",
+	    "Default: stdout; heat.svg when that is a terminal."),
 	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT", "svg or json."),
 	OPT(OPT_TEXT, 0, "title", AT(style.title), "TEXT", "The line on top."),
 	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT", "A second line."),
 	OPT(OPT_TEXT, 0, "colors", AT(style.colors), "PALETTE", "hot red blue green grey viridis."),
-	OPT(OPT_FLAG, 0, "log-colors", AT(style.log_colors), NULL, "Color by the logarithm of the count."),
-	OPT(OPT_TEXT, 0, "countname", AT(style.count_name), "TEXT", "What is counted (events, samples)."),
+	OPT(OPT_FLAG, 0, "log-colors", AT(style.log_colors), NULL,
+	    "Color by the logarithm of the count."),
+	OPT(OPT_TEXT, 0, "countname", AT(style.count_name), "TEXT",
+	    "What is counted (events, samples)."),
 	OPT(OPT_TEXT, 0, "count-name", AT(style.count_name), "TEXT", "The same.", .hidden = true),
-	OPT(OPT_DOUBLE, 0, "boxsize", AT(box_size), "PIXELS", "Width and height of a cell; default: by their number."),
+	OPT(OPT_DOUBLE, 0, "boxsize", AT(box_size), "PIXELS",
+	    "Width and height of a cell; default: by their number."),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "Tell more."),
 	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "Tell only what went wrong."),
 	OPT_END,
@@ -82,7 +99,8 @@ static const char *default_input(void)
 {
 	struct stat st;
 
-	if (fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
+	if (fstat(STDIN_FILENO, &st) == 0 &&
+	    (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
 		return "-";
 	return "perf.data";
 }
@@ -95,9 +113,11 @@ static int check_options(struct options *options)
 	if (!points->from != !points->to)
 		return fail(COMMAND_USAGE, "--from-event and --to-event only make sense together");
 	if (points->from && points->value)
-		return fail(COMMAND_USAGE, "--value and --from-event both say what the height is; use one");
+		return fail(COMMAND_USAGE,
+			    "--value and --from-event both say what the height is; use one");
 	if ((points->from || points->value) && points->subsecond)
-		return fail(COMMAND_USAGE, "--subsecond shows times alone, without --value and --from-event");
+		return fail(COMMAND_USAGE,
+			    "--subsecond shows times alone, without --value and --from-event");
 	if (options->min_value) {
 		if (num_parse_double(str_of(options->min_value), &grid->min_value) < 0)
 			return fail(EINVAL, "--minlat '%s' is no number", options->min_value);
@@ -157,7 +177,8 @@ static void choose_look(struct options *options, const struct point_result *resu
 		style->time_unit = "s";
 	grid->step_time = options->step_sec * time_units_a_second(style->time_unit);
 	if (!style->count_name)
-		style->count_name = result->from_recording && !options->points.from ? "samples" : "events";
+		style->count_name =
+			result->from_recording && !options->points.from ? "samples" : "events";
 	if (result->subsecond) {
 		choose_subsecond(options);
 		return;
@@ -187,7 +208,8 @@ static int write_result(const struct heat *heat, const struct options *options)
 	if (err < 0)
 		return err;
 	if (!encoder->heat)
-		return fail(EINVAL, "a heat map can't be written as %s; use svg or json", encoder->name);
+		return fail(EINVAL, "a heat map can't be written as %s; use svg or json",
+			    encoder->name);
 	if (!path && strcmp(encoder->name, "svg") == 0 && isatty(STDOUT_FILENO))
 		path = "heat.svg";
 	if (path && strcmp(path, "-") == 0)
@@ -233,16 +255,20 @@ static int run(int argc, char **argv)
 	options.points.units_a_second = time_units_a_second(options.style.time_unit);
 	err = points_from_file(&heat, path, &options.points, &result);
 	if (err >= 0 && result.bad_lines)
-		warn("%s: %llu lines have no time and value and were left out, the first is line %llu", name,
-		     (unsigned long long)result.bad_lines, (unsigned long long)result.first_bad_line);
+		warn("%s: %llu lines have no time and value and were left out, the first is line %llu",
+		     name, (unsigned long long)result.bad_lines,
+		     (unsigned long long)result.first_bad_line);
 	if (err >= 0 && result.unpaired)
 		warn("%s: %llu events had no partner", name, (unsigned long long)result.unpaired);
 	if (err >= 0 && !heat.points.n)
-		err = result.filtered ? fail(ENODATA, "%s: no sample passes the filters; %llu were left out", name,
-					     (unsigned long long)result.filtered)
+		err = result.filtered
+			      ? fail(ENODATA, "%s: no sample passes the filters; %llu were left out",
+				     name, (unsigned long long)result.filtered)
 		      : options.points.value && !options.points.event
-			      ? fail(ENODATA, "no sample of %s has a field '%s'", name, options.points.value)
-			      : fail(ENODATA, "%s has nothing to draw: no such event, or no samples", name);
+			      ? fail(ENODATA, "no sample of %s has a field '%s'", name,
+				     options.points.value)
+			      : fail(ENODATA,
+				     "%s has nothing to draw: no such event, or no samples", name);
 	int damaged = result.damaged;
 	if (err >= 0) {
 		result.highest = heat.highest;
@@ -256,12 +282,14 @@ static int run(int argc, char **argv)
 }
 
 static const struct command_example examples[] = {
-	{"sonde heatmap -i perf.data -o heat.svg", "when in each second samples fell: idle gaps, bursts, timers",
+	{"sonde heatmap -i perf.data -o heat.svg",
+	 "when in each second samples fell: idle gaps, bursts, timers",
 	 "sonde heatmap -i $T/data/singleprocess.data -o heat.svg && test -s heat.svg"},
 	{"sonde heatmap -i perf.data --from-event block:block_rq_issue --to-event block:block_rq_complete --key dev,sector",
 	 "the latency of disk I/O over time",
 	 "sonde heatmap -i $T/data/tracepoints.data --from-event 'sched:*' --to-event 'sched:*' >heat.svg"},
-	{"sonde heatmap -i perf.data -e block:block_rq_issue --value bytes --log", "sizes of disk I/O over time",
+	{"sonde heatmap -i perf.data -e block:block_rq_issue --value bytes --log",
+	 "sizes of disk I/O over time",
 	 "sonde heatmap -i $T/data/tracepoints.data --value cpu >heat.svg"},
 	{"awk '{ print $1, $5 }' trace.txt | sonde heatmap --unitstime us --unitslat us --maxlat 20000 > heat.svg",
 	 "any times and values",

@@ -68,8 +68,10 @@ static int json_flame(struct out *out, const struct flame *flame, const struct f
 
 static int json_heat(struct out *out, const struct heat *heat, const struct heat_style *style)
 {
-	out_printf(out, "{\"rows\":%u,\"columns\":%u,\"start_time\":%.15g,\"step_time\":%.15g,\"scale\":\"%s\"", heat->rows,
-		   heat->columns, heat->start_time, heat->step_time, heat->scale == HEAT_LOG ? "log" : "linear");
+	out_printf(out,
+		   "{\"rows\":%u,\"columns\":%u,\"start_time\":%.15g,\"step_time\":%.15g,\"scale\":\"%s\"",
+		   heat->rows, heat->columns, heat->start_time, heat->step_time,
+		   heat->scale == HEAT_LOG ? "log" : "linear");
 	out_text(out, ",\"time_unit\":");
 	json_quote(out, str_of(style->time_unit ? style->time_unit : "s"));
 	out_text(out, ",\"value_unit\":");

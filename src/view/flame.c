@@ -14,7 +14,8 @@ struct flame_frame flame_frame_parse(struct str text)
 {
 	struct flame_frame frame = {.name = text};
 
-	if (text.n > 4 && text.p[text.n - 1] == ']' && text.p[text.n - 3] == '[' && text.p[text.n - 4] == '_') {
+	if (text.n > 4 && text.p[text.n - 1] == ']' && text.p[text.n - 3] == '[' &&
+	    text.p[text.n - 4] == '_') {
 		for (unsigned kind = 1; kind < FLAME_KINDS; kind++) {
 			if (text.p[text.n - 2] == kind_suffix[kind][2]) {
 				frame.kind = kind;
@@ -36,7 +37,8 @@ static void slots_new(struct flame *flame, size_t mask)
 		flame->slots = xcalloc(mask + 1, sizeof(*flame->slots));
 		return;
 	}
-	void *p = mmap(NULL, flame->slots_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, flame->slots_bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		alloc_failed();
 	madvise(p, flame->slots_bytes, MADV_HUGEPAGE);
@@ -164,8 +166,8 @@ uint32_t flame_guess_child(const struct flame *flame, uint32_t parent, struct st
 	return child;
 }
 
-void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse, unsigned side,
-		 double value)
+void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse,
+		 unsigned side, double value)
 {
 	uint32_t node = 0;
 
@@ -320,11 +322,12 @@ void flame_finish(struct flame *flame, bool by_name)
 	drop_index(flame);
 }
 
-void flame_select(struct flame *to, const struct flame *finished, bool (*keep)(void *arg, const char *stack, size_t n),
-		  void *arg)
+void flame_select(struct flame *to, const struct flame *finished,
+		  bool (*keep)(void *arg, const char *stack, size_t n), void *arg)
 {
 	VEC(char) text = {0};
-	size_t *length = xcalloc((size_t)finished->depth_max + 1, sizeof(*length)); // of text up to a depth
+	size_t *length =
+		xcalloc((size_t)finished->depth_max + 1, sizeof(*length)); // of text up to a depth
 	uint32_t *made = xreallocarray(NULL, (size_t)finished->depth_max + 1, sizeof(*made));
 	uint16_t made_depth = 0; // the path exists in `to` up to here
 
@@ -350,13 +353,15 @@ void flame_select(struct flame *to, const struct flame *finished, bool (*keep)(v
 		if (!keep(arg, text.v, text.n))
 			continue;
 		// The names of the path stand above in drawing order; walk up to find those that are missing.
-		for (size_t at = i; finished->nodes.v[at].depth > made_depth; at = finished->nodes.v[at].parent)
+		for (size_t at = i; finished->nodes.v[at].depth > made_depth;
+		     at = finished->nodes.v[at].parent)
 			made[finished->nodes.v[at].depth] = (uint32_t)at;
 		for (uint16_t depth = made_depth + 1; depth <= node->depth; depth++) {
 			const struct flame_node *step = &finished->nodes.v[made[depth]];
 
 			made[depth] = flame_child(to, made[depth - 1],
-						  (struct flame_frame){flame_name(finished, step), step->kind});
+						  (struct flame_frame){flame_name(finished, step),
+								       step->kind});
 		}
 		made_depth = node->depth;
 		flame_add(to, made[node->depth], 0, node->self[0]);

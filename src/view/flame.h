@@ -22,9 +22,9 @@ struct flame_frame {
 struct flame_node {
 	uint32_t name; // of flame->names
 	uint32_t parent;
-	uint32_t end; // index behind the subtree
-	uint16_t depth; // root 0
-	uint8_t kind;	// enum flame_kind
+	uint32_t end;		  // index behind the subtree
+	uint16_t depth;		  // root 0
+	uint8_t kind;		  // enum flame_kind
 	double self[2], total[2]; // by side; samples, or what the values count
 	double start; // where it lies on the x axis, from 0 to the root's width (see flame_width)
 };
@@ -47,7 +47,7 @@ struct flame {
 	size_t mask, slots_bytes;
 	bool differential; // side 0 is before, side 1 after; else all is on side 1
 	bool finished;
-	uint16_t depth_max; // of a node
+	uint16_t depth_max;  // of a node
 	uint64_t stacks_cut; // deeper than FLAME_DEPTH_MAX: their outermost part is kept
 };
 
@@ -61,14 +61,15 @@ void flame_done(struct flame *flame);
 uint32_t flame_child(struct flame *flame, uint32_t parent, struct flame_frame frame);
 // The child under which the stack before went on, when `text` begins with its name (and annotation) and ends there or
 // goes on with ';'; else 0. *ret_n: bytes taken. Saves flame_child its hash for nearly all frames.
-uint32_t flame_guess_child(const struct flame *flame, uint32_t parent, struct str text, size_t *ret_n);
+uint32_t flame_guess_child(const struct flame *flame, uint32_t parent, struct str text,
+			   size_t *ret_n);
 static inline void flame_add(struct flame *flame, uint32_t node, unsigned side, double value)
 {
 	flame->nodes.v[node].self[side] += value;
 }
 // A stack of n frames, outermost first (reverse: begins with the last).
-void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse, unsigned side,
-		 double value);
+void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse,
+		 unsigned side, double value);
 
 // Totals, order and places. Without `by_name` siblings stay in the order of first sight. Cost: a few passes.
 void flame_finish(struct flame *flame, bool by_name);
@@ -79,8 +80,8 @@ double flame_sum(const struct flame *flame, unsigned side);
 
 // A copy of the stacks for which keep() says yes; it gets each as folded text without its value (valid during the
 // call, NUL-terminated). `to` is initialised by the caller and not finished.
-void flame_select(struct flame *to, const struct flame *finished, bool (*keep)(void *arg, const char *stack, size_t n),
-		  void *arg);
+void flame_select(struct flame *to, const struct flame *finished,
+		  bool (*keep)(void *arg, const char *stack, size_t n), void *arg);
 
 static inline struct str flame_name(const struct flame *flame, const struct flame_node *node)
 {

@@ -14,7 +14,8 @@ static void add(struct flame *flame, const char *stack, unsigned side, double va
 	flame_stack(flame, frames, n, false, side, value);
 }
 
-static void assert_node(const struct flame *flame, size_t i, const char *name, double start, double total)
+static void assert_node(const struct flame *flame, size_t i, const char *name, double start,
+			double total)
 {
 	const struct flame_node *node = &flame->nodes.v[i];
 
@@ -51,10 +52,14 @@ static void kinds_are_told_apart(void **state)
 		const char *text, *name;
 		enum flame_kind kind;
 	} cases[] = {
-		{"vfs_read_[k]", "vfs_read", FLAME_KERNEL}, {"run_[j]", "run", FLAME_JIT},
-		{"get_[i]", "get", FLAME_INLINED},	    {"wake_[w]", "wake", FLAME_WAKER},
-		{"x_[z]", "x_[z]", FLAME_PLAIN},	    {"_[k]", "_[k]", FLAME_PLAIN},
-		{"a[k]", "a[k]", FLAME_PLAIN},		    {"", "", FLAME_PLAIN},
+		{"vfs_read_[k]", "vfs_read", FLAME_KERNEL},
+		{"run_[j]", "run", FLAME_JIT},
+		{"get_[i]", "get", FLAME_INLINED},
+		{"wake_[w]", "wake", FLAME_WAKER},
+		{"x_[z]", "x_[z]", FLAME_PLAIN},
+		{"_[k]", "_[k]", FLAME_PLAIN},
+		{"a[k]", "a[k]", FLAME_PLAIN},
+		{"", "", FLAME_PLAIN},
 	};
 	struct flame flame;
 
@@ -140,8 +145,10 @@ static void many_frames(void **state)
 
 	flame_init(&flame);
 	for (int i = 0; i < 20000; i++) {
-		struct flame_frame frames[2] = {{{name, (size_t)sprintf(name, "f%d", i % 3000)}, FLAME_PLAIN},
-						{{name, (size_t)sprintf(name, "f%d", i % 3000)}, FLAME_PLAIN}};
+		struct flame_frame frames[2] = {{{name, (size_t)sprintf(name, "f%d", i % 3000)},
+						 FLAME_PLAIN},
+						{{name, (size_t)sprintf(name, "f%d", i % 3000)},
+						 FLAME_PLAIN}};
 
 		flame_stack(&flame, frames, 2, true, FLAME_AFTER, i);
 		sum += i;
@@ -150,9 +157,10 @@ static void many_frames(void **state)
 	assert_int_equal(flame.nodes.n, 6001);
 	assert_true(flame.nodes.v[0].total[FLAME_AFTER] == sum);
 	for (size_t i = 1; i < flame.nodes.n; i++)
-		assert_true(flame.nodes.v[i].parent < i && flame.nodes.v[flame.nodes.v[i].parent].end >= flame.nodes.v[i].end);
+		assert_true(flame.nodes.v[i].parent < i &&
+			    flame.nodes.v[flame.nodes.v[i].parent].end >= flame.nodes.v[i].end);
 	flame_done(&flame);
 }
 
-RUN_TESTS(TEST(merges_and_orders), TEST(kinds_are_told_apart), TEST(two_sides), TEST(selects_stacks), TEST(depth_is_bounded),
-	  TEST(many_frames))
+RUN_TESTS(TEST(merges_and_orders), TEST(kinds_are_told_apart), TEST(two_sides),
+	  TEST(selects_stacks), TEST(depth_is_bounded), TEST(many_frames))

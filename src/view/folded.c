@@ -127,7 +127,8 @@ static uint32_t add_forward(struct flame *flame, struct path *path, struct str s
 	path->stack = stack;
 	while (at < stack.n) {
 		size_t taken, end;
-		uint32_t child = flame_guess_child(flame, node, (struct str){stack.p + at, stack.n - at}, &taken);
+		uint32_t child = flame_guess_child(flame, node,
+						   (struct str){stack.p + at, stack.n - at}, &taken);
 
 		if (child) {
 			end = at + taken;
@@ -138,7 +139,8 @@ static uint32_t add_forward(struct flame *flame, struct path *path, struct str s
 			end = semicolon ? (size_t)(semicolon - stack.p) : stack.n;
 		}
 		if (!child && end > at)
-			node = flame_child(flame, node, flame_frame_parse((struct str){stack.p + at, end - at}));
+			node = flame_child(flame, node,
+					   flame_frame_parse((struct str){stack.p + at, end - at}));
 		if (path->n < FLAME_DEPTH_MAX) {
 			path->v[path->n].end = end;
 			path->v[path->n++].node = node;
@@ -161,7 +163,8 @@ static uint32_t add_reverse(struct flame *flame, struct str stack)
 		size_t at = semicolon ? (size_t)(semicolon - stack.p) + 1 : 0;
 
 		if (end > at)
-			node = flame_child(flame, node, flame_frame_parse((struct str){stack.p + at, end - at}));
+			node = flame_child(flame, node,
+					   flame_frame_parse((struct str){stack.p + at, end - at}));
 		if (++depth > FLAME_DEPTH_MAX) {
 			flame->stacks_cut++;
 			break;
@@ -178,7 +181,8 @@ void folded_read(struct flame *flame, struct str text, const struct folded_optio
 
 	path->stack = (struct str){0};
 	path->n = 0;
-	*ret = (struct folded_result){.two_columns = !options->single_column && has_two_columns(text)};
+	*ret = (struct folded_result){.two_columns =
+					      !options->single_column && has_two_columns(text)};
 	if (ret->two_columns)
 		flame->differential = true;
 	for (uint64_t number = 1; text.p; number++) {
@@ -194,7 +198,8 @@ void folded_read(struct flame *flame, struct str text, const struct folded_optio
 			continue;
 		}
 		ret->lines++;
-		uint32_t node = options->reverse ? add_reverse(flame, line) : add_forward(flame, path, line);
+		uint32_t node = options->reverse ? add_reverse(flame, line)
+						 : add_forward(flame, path, line);
 		if (ret->two_columns) {
 			flame_add(flame, node, FLAME_BEFORE, before);
 			flame_add(flame, node, FLAME_AFTER, value);

@@ -11,7 +11,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct flame flame;
 
 		flame_init(&flame);
-		folded_read(&flame, text, &(struct folded_options){.side = FLAME_AFTER, .reverse = reverse}, &result);
+		folded_read(&flame, text,
+			    &(struct folded_options){.side = FLAME_AFTER, .reverse = reverse},
+			    &result);
 		flame_finish(&flame, true);
 		flame_done(&flame);
 	}

@@ -7,7 +7,8 @@ static struct folded_result read_text(struct flame *flame, const char *text, boo
 	struct folded_result result;
 
 	flame_init(flame);
-	folded_read(flame, str_of(text), &(struct folded_options){.side = FLAME_AFTER, .reverse = reverse}, &result);
+	folded_read(flame, str_of(text),
+		    &(struct folded_options){.side = FLAME_AFTER, .reverse = reverse}, &result);
 	flame_finish(flame, true);
 	return result;
 }
@@ -29,9 +30,12 @@ static void lines(void **state)
 		const char *line;
 		double value; // 0: not a stack
 	} cases[] = {
-		{"a;b 5", 5},	  {"a;b\t5", 5},  {"a;b 5 ", 5},    {"a;b 5\r", 5},   {"a b c 7", 7},	{"x 1.5", 1.5},
-		{"x 0.125", 0.125}, {"x 3.", 3},	  {"a;b", 0},	    {"5", 0},	      {" 5", 0},	{"a;b 5x", 0},
-		{"a;b 1.2.3", 0}, {"a;b -3", 0}, {"f(int) 12", 12}, {"a 1e5", 0},     {"a .5", 0},	{"operator new[] 3", 3},
+		{"a;b 5", 5},	    {"a;b\t5", 5},  {"a;b 5 ", 5},
+		{"a;b 5\r", 5},	    {"a b c 7", 7}, {"x 1.5", 1.5},
+		{"x 0.125", 0.125}, {"x 3.", 3},    {"a;b", 0},
+		{"5", 0},	    {" 5", 0},	    {"a;b 5x", 0},
+		{"a;b 1.2.3", 0},   {"a;b -3", 0},  {"f(int) 12", 12},
+		{"a 1e5", 0},	    {"a .5", 0},    {"operator new[] 3", 3},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -90,7 +94,8 @@ static void two_columns(void **state)
 static void bad_lines_are_counted(void **state)
 {
 	struct flame flame;
-	struct folded_result result = read_text(&flame, "a 1\n\n# comment\nnonsense\nb 2\nmore", false);
+	struct folded_result result =
+		read_text(&flame, "a 1\n\n# comment\nnonsense\nb 2\nmore", false);
 
 	assert_int_equal(result.lines, 2);
 	assert_int_equal(result.bad_lines, 2);
@@ -98,4 +103,5 @@ static void bad_lines_are_counted(void **state)
 	flame_done(&flame);
 }
 
-RUN_TESTS(TEST(lines), TEST(shared_beginnings), TEST(reversed), TEST(two_columns), TEST(bad_lines_are_counted))
+RUN_TESTS(TEST(lines), TEST(shared_beginnings), TEST(reversed), TEST(two_columns),
+	  TEST(bad_lines_are_counted))

@@ -7,7 +7,10 @@ enum { CELLS_MAX = 4000000, COLUMNS_DEFAULT = 100, ROWS_DEFAULT = 50 };
 
 void heat_init(struct heat *heat)
 {
-	*heat = (struct heat){.first_time = INFINITY, .last_time = -INFINITY, .lowest = INFINITY, .highest = -INFINITY};
+	*heat = (struct heat){.first_time = INFINITY,
+			      .last_time = -INFINITY,
+			      .lowest = INFINITY,
+			      .highest = -INFINITY};
 }
 
 void heat_done(struct heat *heat)
@@ -45,15 +48,19 @@ static void choose_values(struct heat *heat, const struct heat_options *options)
 {
 	heat->scale = options->scale;
 	heat->rows = options->rows ? options->rows : ROWS_DEFAULT;
-	heat->min_value = options->has_min_value ? options->min_value : heat->lowest < 0 ? heat->lowest : 0;
+	heat->min_value = options->has_min_value ? options->min_value
+			  : heat->lowest < 0	 ? heat->lowest
+						 : 0;
 	if (options->has_max_value) {
 		heat->max_value = options->max_value;
 	} else {
 		double range = heat->highest - heat->min_value;
 
 		// A little above the highest value, so that it lies inside its row.
-		heat->max_value = range > 0 ? heat->min_value + round_up(range * 1.000001 / heat->rows) * heat->rows
-					    : heat->min_value + 1;
+		heat->max_value =
+			range > 0 ? heat->min_value +
+					    round_up(range * 1.000001 / heat->rows) * heat->rows
+				  : heat->min_value + 1;
 	}
 	if (heat->scale == HEAT_LOG && heat->min_value <= 0) {
 		double least = heat->max_value;
@@ -115,12 +122,12 @@ int heat_finish(struct heat *heat, const struct heat_options *options)
 		return fail(ENODATA, "there is nothing to draw: no points");
 	choose_values(heat, options);
 	if (!(heat->max_value > heat->min_value))
-		return fail(EINVAL, "the highest value (%g) must be above the lowest (%g)", heat->max_value,
-			    heat->min_value);
+		return fail(EINVAL, "the highest value (%g) must be above the lowest (%g)",
+			    heat->max_value, heat->min_value);
 	choose_times(heat, options);
 	if ((uint64_t)heat->rows * heat->columns > CELLS_MAX)
-		return fail(E2BIG, "a heat map of %u columns and %u rows is too large to look at", heat->columns,
-			    heat->rows);
+		return fail(E2BIG, "a heat map of %u columns and %u rows is too large to look at",
+			    heat->columns, heat->rows);
 	heat->cells = xcalloc((size_t)heat->rows * heat->columns, sizeof(*heat->cells));
 	vec_each(const struct heat_point, point, &heat->points) {
 		double row = row_of(heat, point->value);

@@ -18,9 +18,9 @@ struct heat_options {
 	unsigned rows, columns;
 	double min_value, max_value; // values above fall into the top row and are counted as beyond
 	bool has_min_value, has_max_value;
-	double step_time;	     // width of a column
-	bool align_columns;	     // columns begin at multiples of the step (whole seconds)
-	bool drop_beyond;	     // values outside the range are not drawn at all
+	double step_time;   // width of a column
+	bool align_columns; // columns begin at multiples of the step (whole seconds)
+	bool drop_beyond;   // values outside the range are not drawn at all
 	enum heat_scale scale;
 };
 

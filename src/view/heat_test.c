@@ -18,7 +18,10 @@ static void fills_cells(void **state)
 	heat_add(&heat, 10.5, 5, 1);
 	heat_add(&heat, 19.99, 95, 1);
 	heat_add(&heat, 12, NAN, 1);
-	assert_int_equal(heat_finish(&heat, &(struct heat_options){.rows = 10, .step_time = 1, .has_max_value = true, .max_value = 100}),
+	assert_int_equal(heat_finish(&heat, &(struct heat_options){.rows = 10,
+								   .step_time = 1,
+								   .has_max_value = true,
+								   .max_value = 100}),
 			 0);
 	assert_int_equal(heat.columns, 10);
 	assert_true(cell(&heat, 0, 0) == 2);
@@ -99,8 +102,11 @@ static void refusals(void **state)
 	heat_add(&heat, 0, 1, 1);
 	heat_add(&heat, 1e9, 2, 1);
 	assert_int_equal(heat_finish(&heat, &(struct heat_options){.step_time = 1}), -E2BIG);
-	assert_int_equal(heat_finish(&heat, &(struct heat_options){.has_max_value = true, .max_value = -1}), -EINVAL);
+	assert_int_equal(heat_finish(&heat,
+				     &(struct heat_options){.has_max_value = true, .max_value = -1}),
+			 -EINVAL);
 	heat_done(&heat);
 }
 
-RUN_TESTS(TEST(fills_cells), TEST(counts_what_is_beyond), TEST(whole_seconds), TEST(logarithmic_rows), TEST(refusals))
+RUN_TESTS(TEST(fills_cells), TEST(counts_what_is_beyond), TEST(whole_seconds),
+	  TEST(logarithmic_rows), TEST(refusals))

@@ -8,13 +8,13 @@
 
 // Which samples count and under which frames they stand.
 struct stack_options {
-	const char *event;	  // only this one: its name, its name without modifiers, or a glob; NULL: the first that is seen
-	bool all_events;	  // each under a frame of its own
-	bool per_pid, per_tid;	  // base frames "comm-PID", "comm-PID/TID" in place of "comm"
-	bool no_base;		  // no base frame for the command's name
-	bool by_period;		  // a sample counts its period, else 1
-	bool reverse;		  // innermost frame first
-	unsigned side;		  // FLAME_BEFORE or FLAME_AFTER
+	const char *event; // only this one: its name, its name without modifiers, or a glob; NULL: the first that is seen
+	bool all_events;       // each under a frame of its own
+	bool per_pid, per_tid; // base frames "comm-PID", "comm-PID/TID" in place of "comm"
+	bool no_base;	       // no base frame for the command's name
+	bool by_period;	       // a sample counts its period, else 1
+	bool reverse;	       // innermost frame first
+	unsigned side;	       // FLAME_BEFORE or FLAME_AFTER
 	bool force;
 	struct filter_options filter;
 	struct sym_options sym;
@@ -22,13 +22,13 @@ struct stack_options {
 
 // What was there, to be told with the result.
 struct stack_counts {
-	uint64_t samples;	    // in the tree
-	uint64_t filtered;	    // not wanted by the filter
-	uint64_t other_events;	    // of events that were not asked for
+	uint64_t samples;		    // in the tree
+	uint64_t filtered;		    // not wanted by the filter
+	uint64_t other_events;		    // of events that were not asked for
 	uint64_t bad_lines, first_bad_line; // of text
-	char *events;		    // names of the other events, ", " between; heap
-	char *event;		    // the one that was taken, when it was one; heap
-	bool damaged;		    // the recording stops in the middle
+	char *events;			    // names of the other events, ", " between; heap
+	char *event;			    // the one that was taken, when it was one; heap
+	bool damaged;			    // the recording stops in the middle
 };
 void stack_counts_done(struct stack_counts *counts);
 
@@ -44,8 +44,8 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 // `perf script` text: default fields, with or without CPU, time, period, tid.
 int stacks_from_script(struct flame *flame, struct str text, const struct stack_options *options,
 		       struct stack_counts *ret);
-int stacks_from_recording(struct flame *flame, const char *path, const struct stack_options *options,
-			  struct stack_counts *ret);
+int stacks_from_recording(struct flame *flame, const char *path,
+			  const struct stack_options *options, struct stack_counts *ret);
 
 // Does the event's name answer to what -e says?
 bool stack_event_is(const char *name, const char *wanted);

@@ -20,7 +20,8 @@ bool stack_event_is(const char *name, const char *wanted)
 {
 	size_t n = strlen(wanted);
 
-	return strcmp(name, wanted) == 0 || text_glob(name, wanted) || (strncmp(name, wanted, n) == 0 && name[n] == ':');
+	return strcmp(name, wanted) == 0 || text_glob(name, wanted) ||
+	       (strncmp(name, wanted, n) == 0 && name[n] == ':');
 }
 
 void stack_counts_other(struct stack_counts *counts, struct str event)
@@ -33,7 +34,8 @@ void stack_counts_other(struct stack_counts *counts, struct str event)
 		if (str_eq(known, event))
 			return;
 	}
-	char *longer = counts->events ? text_dup_fmt("%s, %.*s", counts->events, STR_FMT(event)) : str_dup(event);
+	char *longer = counts->events ? text_dup_fmt("%s, %.*s", counts->events, STR_FMT(event))
+				      : str_dup(event);
 	free(counts->events);
 	counts->events = longer;
 }
@@ -44,13 +46,15 @@ enum stack_format stack_format_of(struct str bytes)
 		const char *magic;
 		size_t n;
 	} recordings[] = {
-		{"PERFILE2", 8}, {"2ELIFREP", 8}, {"PERFFILE", 8}, {"ELIFFREP", 8}, {"\x1f\x8b", 2}, {"\x28\xb5\x2f\xfd", 4},
+		{"PERFILE2", 8}, {"2ELIFREP", 8}, {"PERFFILE", 8},
+		{"ELIFFREP", 8}, {"\x1f\x8b", 2}, {"\x28\xb5\x2f\xfd", 4},
 	};
 	struct str rest = bytes;
 	unsigned lines = 0, folded = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
-		if (bytes.n >= recordings[i].n && memcmp(bytes.p, recordings[i].magic, recordings[i].n) == 0)
+		if (bytes.n >= recordings[i].n &&
+		    memcmp(bytes.p, recordings[i].magic, recordings[i].n) == 0)
 			return STACKS_RECORDING;
 	}
 	while (rest.p && lines < 100) {
@@ -70,13 +74,15 @@ enum stack_format stack_format_of(struct str bytes)
 	return folded * 2 > lines ? STACKS_FOLDED : STACKS_SCRIPT;
 }
 
-static int read_text(struct flame *flame, struct str text, enum stack_format format, const struct stack_options *options,
-		     struct stack_counts *ret)
+static int read_text(struct flame *flame, struct str text, enum stack_format format,
+		     const struct stack_options *options, struct stack_counts *ret)
 {
 	if (format == STACKS_SCRIPT)
 		return stacks_from_script(flame, text, options, ret);
 	struct folded_result result;
-	folded_read(flame, text, &(struct folded_options){.side = options->side, .reverse = options->reverse}, &result);
+	folded_read(flame, text,
+		    &(struct folded_options){.side = options->side, .reverse = options->reverse},
+		    &result);
 	ret->samples = result.lines;
 	ret->bad_lines = result.bad_lines;
 	ret->first_bad_line = result.first_bad_line;
@@ -91,7 +97,8 @@ static int seekable_stdin(int *ret_fd)
 	ssize_t n;
 	int fd, err = 0;
 
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) && lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
+	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
+	    lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
 		*ret_fd = dup(STDIN_FILENO);
 		return *ret_fd < 0 ? fail(errno, "dup of stdin failed: %s", strerror(errno)) : 0;
 	}
@@ -157,6 +164,8 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 	else if (format == STACKS_UNKNOWN && !bytes.n)
 		err = fail(ENODATA, "%s is empty", name);
 	else if (format == STACKS_UNKNOWN)
-		err = fail(EINVAL, "%s is neither a recording (perf.data) nor text with stacks (folded, or of perf script)", name);
+		err = fail(EINVAL,
+			   "%s is neither a recording (perf.data) nor text with stacks (folded, or of perf script)",
+			   name);
 	return err;
 }

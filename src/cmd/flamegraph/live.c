@@ -78,10 +78,14 @@ int flamegraph_record(const struct live_options *options, char **command, char *
 	sigaction(SIGQUIT, &quit, NULL);
 	if (pid < 0)
 		err = fail(errno, "fork failed: %s", strerror(errno));
-	else if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 255 || WEXITSTATUS(status) == 129))
-		err = fail(ECHILD, "'%s' could not be recorded; what `sonde record` said stands above", command[0]);
+	else if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 255 ||
+				       WEXITSTATUS(status) == 129))
+		err = fail(ECHILD,
+			   "'%s' could not be recorded; what `sonde record` said stands above",
+			   command[0]);
 	else if (!WIFEXITED(status) || WEXITSTATUS(status))
-		inform("the recorded command ended with status %d", WIFEXITED(status) ? WEXITSTATUS(status) : status);
+		inform("the recorded command ended with status %d",
+		       WIFEXITED(status) ? WEXITSTATUS(status) : status);
 	if (err < 0) {
 		unlink(path);
 		free(path);

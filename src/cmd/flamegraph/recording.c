@@ -27,7 +27,7 @@ struct taker {
 	VEC(struct base) bases;
 	struct map base_ids;
 	VEC(struct first_sum) sums; // by stack
-	struct map other_sums; // base << 32 | stack -> sum
+	struct map other_sums;	    // base << 32 | stack -> sum
 	// of the sample before: most follow in the same task
 	struct task *last_task;
 	struct event *last_event;
@@ -48,7 +48,9 @@ static bool event_wanted(struct taker *taker, struct event *event)
 		return event == taker->first_event;
 	}
 	if (!event->user)
-		event->user = (void *)(uintptr_t)(stack_event_is(event->name, options->event) ? EVENT_ASKED : EVENT_OTHER);
+		event->user = (void *)(uintptr_t)(stack_event_is(event->name, options->event)
+							  ? EVENT_ASKED
+							  : EVENT_OTHER);
 	return event->user == (void *)(uintptr_t)EVENT_ASKED;
 }
 
@@ -68,7 +70,8 @@ static uint32_t base_of(struct taker *taker, struct event *event, struct task *t
 		base.pid = task->pid;
 	if (options->per_tid)
 		base.tid = task->tid;
-	uint64_t key = hash_mix((uint64_t)base.event << 32 | base.comm, (uint64_t)base.pid << 32 | base.tid);
+	uint64_t key = hash_mix((uint64_t)base.event << 32 | base.comm,
+				(uint64_t)base.pid << 32 | base.tid);
 	uint64_t *id = map_at(&taker->base_ids, key, &is_new);
 	if (is_new) {
 		*id = taker->bases.n;
@@ -101,8 +104,8 @@ static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint6
 		*map_at(&taker->other_sums, (uint64_t)base << 32 | stack, NULL) += value;
 }
 
-static int take_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
-		       struct task *task, const struct record *record)
+static int take_sample(void *arg, struct session *session, struct event *event,
+		       const struct sample *sample, struct task *task, const struct record *record)
 {
 	struct taker *taker = arg;
 
@@ -112,7 +115,8 @@ static int take_sample(void *arg, struct session *session, struct event *event, 
 		return 0;
 	}
 	if (!filter_sample(taker->filter, sample) ||
-	    (taker->options->filter.comms && task && !filter_comm(taker->filter, task_comm(session->sym, task)))) {
+	    (taker->options->filter.comms && task &&
+	     !filter_comm(taker->filter, task_comm(session->sym, task)))) {
 		taker->counts->filtered++;
 		return 0;
 	}
@@ -146,7 +150,8 @@ static enum flame_kind kind_of(const struct frame *frame)
 	if (frame->sym && frame->sym->inlined)
 		return FLAME_INLINED;
 	if (!frame->dso)
-		return frame->cpumode == PERF_RECORD_MISC_KERNEL || frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL
+		return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
+				       frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL
 			       ? FLAME_KERNEL
 			       : FLAME_PLAIN;
 	switch (frame->dso->kind) {
@@ -159,7 +164,8 @@ static enum flame_kind kind_of(const struct frame *frame)
 	case DSO_HYPERVISOR:
 		return FLAME_KERNEL;
 	case DSO_ANON:
-		return frame->sym || text_starts(frame->dso->short_name, "[JIT]") ? FLAME_JIT : FLAME_PLAIN;
+		return frame->sym || text_starts(frame->dso->short_name, "[JIT]") ? FLAME_JIT
+										  : FLAME_PLAIN;
 	default:
 		return strstr(frame->dso->long_name, "jitted-") ? FLAME_JIT : FLAME_PLAIN;
 	}
@@ -187,7 +193,8 @@ static struct flame_frame frame_of(struct maker *maker, uint32_t id)
 		if (frame->sym && frame->sym->name[0])
 			known->name = str_of(frame->sym->name);
 		else
-			known->name = str_of(file[0] == '[' ? file : arena_fmt(&maker->arena, "[%s]", file));
+			known->name = str_of(
+				file[0] == '[' ? file : arena_fmt(&maker->arena, "[%s]", file));
 	}
 	return *known;
 }
@@ -206,9 +213,11 @@ static uint32_t task_node(struct maker *maker, const struct base *base, uint32_t
 
 	if (base->comm == UINT32_MAX && base->pid == UINT32_MAX)
 		return parent;
-	name = base->comm == UINT32_MAX ? STR("task") : maker->session->sym->strings.strings.v[base->comm];
+	name = base->comm == UINT32_MAX ? STR("task")
+					: maker->session->sym->strings.strings.v[base->comm];
 	if (base->tid != UINT32_MAX)
-		name = str_of(arena_fmt(&maker->arena, "%.*s-%d/%d", STR_FMT(name), (int)base->pid, (int)base->tid));
+		name = str_of(arena_fmt(&maker->arena, "%.*s-%d/%d", STR_FMT(name), (int)base->pid,
+					(int)base->tid));
 	else if (base->pid != UINT32_MAX)
 		name = str_of(arena_fmt(&maker->arena, "%.*s-%d", STR_FMT(name), (int)base->pid));
 	return flame_child(maker->flame, parent, (struct flame_frame){name, FLAME_PLAIN});
@@ -282,7 +291,8 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct ses
 	maker.frames = xcalloc(taker->stacks.frames.n, sizeof(*maker.frames));
 	for (size_t i = 0; i < taker->sums.n; i++) {
 		if (taker->sums.v[i].base)
-			make_stack(&maker, taker->sums.v[i].base - 1, (uint32_t)i, taker->sums.v[i].sum);
+			make_stack(&maker, taker->sums.v[i].base - 1, (uint32_t)i,
+				   taker->sums.v[i].sum);
 	}
 	for (size_t i = 0; map_next(&taker->other_sums, &i, &slot);)
 		make_stack(&maker, (uint32_t)(slot.key >> 32), (uint32_t)slot.key, slot.value);
@@ -292,11 +302,13 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct ses
 	vec_done(&maker.path);
 }
 
-int stacks_from_recording(struct flame *flame, const char *path, const struct stack_options *options,
-			  struct stack_counts *ret)
+int stacks_from_recording(struct flame *flame, const char *path,
+			  const struct stack_options *options, struct stack_counts *ret)
 {
 	static const struct session_hooks hooks = {.sample = take_sample, .start = start};
-	struct session_options session_options = {.path = path, .force = options->force, .sym = options->sym};
+	struct session_options session_options = {.path = path,
+						  .force = options->force,
+						  .sym = options->sym};
 	struct taker taker = {.options = options, .counts = ret};
 	struct session *session;
 	int err = session_open(&session, &session_options);

@@ -10,7 +10,7 @@ struct reader {
 	const struct stack_options *options;
 	struct stack_counts *counts;
 	struct filter *filter;
-	struct arena arena; // names of one sample
+	struct arena arena;		// names of one sample
 	VEC(struct flame_frame) frames; // as they come, innermost first
 	bool open, wanted;
 	struct str comm, event, first_event;
@@ -53,7 +53,8 @@ static bool parse_ids(struct str word, struct sample *ret)
 		ret->pid = ret->tid = UINT32_MAX;
 		return true;
 	}
-	if (!is_number(first) || !is_number(second) || num_parse_u64(first, &pid) < 0 || num_parse_u64(second, &tid) < 0)
+	if (!is_number(first) || !is_number(second) || num_parse_u64(first, &pid) < 0 ||
+	    num_parse_u64(second, &tid) < 0)
 		return false;
 	ret->tid = (uint32_t)tid;
 	ret->pid = (uint32_t)pid; // without a slash perf shows the thread; its process is not known
@@ -86,14 +87,18 @@ static bool parse_time(struct str word, struct sample *ret)
 
 static bool is_event(struct str word)
 {
-	return word.n > 1 && word.p[word.n - 1] == ':' && !is_number((struct str){word.p, word.n - 1});
+	return word.n > 1 && word.p[word.n - 1] == ':' &&
+	       !is_number((struct str){word.p, word.n - 1});
 }
 
 // "comm PID[/TID] [CPU] TIME: PERIOD EVENT: ...". False: no such line. ret_rest: behind the event.
 static bool parse_head(struct reader *reader, struct str line, struct str *ret_rest)
 {
 	struct str rest = line, word, found_rest = {0};
-	struct sample sample = {.pid = UINT32_MAX, .tid = UINT32_MAX, .cpu = UINT32_MAX, .time = UINT64_MAX};
+	struct sample sample = {.pid = UINT32_MAX,
+				.tid = UINT32_MAX,
+				.cpu = UINT32_MAX,
+				.time = UINT64_MAX};
 	struct sample ids = sample;
 	const char *comm_end = NULL, *begin;
 
@@ -152,10 +157,12 @@ static enum flame_kind kind_of(struct str dso)
 		return FLAME_INLINED;
 	if (!dso.n)
 		return FLAME_PLAIN;
-	if (str_is(dso, "[vdso]") || str_is(dso, "[vdso32]") || str_is(dso, "[vsyscall]") || str_is(dso, "[unknown]") ||
-	    str_is(dso, "[heap]") || str_is(dso, "[stack]") || str_starts(dso, "[anon"))
+	if (str_is(dso, "[vdso]") || str_is(dso, "[vdso32]") || str_is(dso, "[vsyscall]") ||
+	    str_is(dso, "[unknown]") || str_is(dso, "[heap]") || str_is(dso, "[stack]") ||
+	    str_starts(dso, "[anon"))
 		return FLAME_PLAIN;
-	if (str_starts(dso, "[JIT]") || str_starts(dso, "/tmp/perf-") || memmem(dso.p, dso.n, "jitted-", 7))
+	if (str_starts(dso, "[JIT]") || str_starts(dso, "/tmp/perf-") ||
+	    memmem(dso.p, dso.n, "jitted-", 7))
 		return FLAME_JIT;
 	struct str name = base_name(dso);
 	if (str_starts(dso, "[") || str_starts(name, "vmlinux") || memmem(name.p, name.n, ".ko", 3))
@@ -168,7 +175,8 @@ static enum flame_kind kind_of(struct str dso)
 // "perf-1234.map"
 static bool text_dso_is_map(struct str file)
 {
-	return file.n > 9 && str_starts(file, "perf-") && is_number((struct str){file.p + 5, file.n - 9}) &&
+	return file.n > 9 && str_starts(file, "perf-") &&
+	       is_number((struct str){file.p + 5, file.n - 9}) &&
 	       memcmp(file.p + file.n - 4, ".map", 4) == 0;
 }
 
@@ -184,7 +192,8 @@ static bool parse_frame(struct reader *reader, struct str line)
 	struct str name = str_trim(rest);
 	if (!name.n)
 		return false;
-	if (name.p[name.n - 1] == ')') { // the dso's own parentheses: " (", the last that closes at the end
+	if (name.p[name.n - 1] ==
+	    ')') { // the dso's own parentheses: " (", the last that closes at the end
 		size_t i = name.n - 1, depth = 1;
 
 		while (i && depth) {
@@ -212,7 +221,8 @@ static bool parse_frame(struct reader *reader, struct str line)
 		if (module)
 			file.n = (size_t)(module - file.p);
 		if (str_starts(dso, "/tmp/perf-") && text_dso_is_map(file))
-			name = str_of(arena_fmt(&reader->arena, "[JIT] tid %.*s", (int)(file.n - 9), file.p + 5));
+			name = str_of(arena_fmt(&reader->arena, "[JIT] tid %.*s", (int)(file.n - 9),
+						file.p + 5));
 		else if (file.n && file.p[0] != '[' && kind != FLAME_INLINED)
 			name = str_of(arena_fmt(&reader->arena, "[%.*s]", STR_FMT(file)));
 		else
@@ -260,8 +270,8 @@ static void add_base(struct reader *reader)
 	struct str base = reader->comm;
 
 	if (options->per_tid && reader->sample.pid != UINT32_MAX)
-		base = str_of(arena_fmt(&reader->arena, "%.*s-%u/%u", STR_FMT(base), reader->sample.pid,
-					reader->sample.tid));
+		base = str_of(arena_fmt(&reader->arena, "%.*s-%u/%u", STR_FMT(base),
+					reader->sample.pid, reader->sample.tid));
 	else if (options->per_pid && reader->sample.pid != UINT32_MAX)
 		base = str_of(arena_fmt(&reader->arena, "%.*s-%u", STR_FMT(base), reader->sample.pid));
 	if (!options->no_base)
@@ -279,10 +289,13 @@ static void finish_sample(struct reader *reader)
 		add_base(reader);
 		n = reader->frames.n;
 		if (options->all_events && reader->event.n)
-			node = flame_child(reader->flame, 0, (struct flame_frame){reader->event, FLAME_PLAIN});
+			node = flame_child(reader->flame, 0,
+					   (struct flame_frame){reader->event, FLAME_PLAIN});
 		for (size_t i = 0; i < n; i++)
-			node = flame_child(reader->flame, node, reader->frames.v[options->reverse ? i : n - 1 - i]);
-		flame_add(reader->flame, node, options->side, options->by_period ? (double)reader->period : 1);
+			node = flame_child(reader->flame, node,
+					   reader->frames.v[options->reverse ? i : n - 1 - i]);
+		flame_add(reader->flame, node, options->side,
+			  options->by_period ? (double)reader->period : 1);
 		reader->counts->samples++;
 	}
 	reader->open = false;
@@ -302,7 +315,8 @@ static void read_line(struct reader *reader, struct str line, uint64_t number)
 	}
 	if (line.p[0] == '#')
 		return;
-	if (reader->open && isspace((unsigned char)line.p[0]) && (!reader->wanted || parse_frame(reader, line))) {
+	if (reader->open && isspace((unsigned char)line.p[0]) &&
+	    (!reader->wanted || parse_frame(reader, line))) {
 		struct str word = str_trim(line);
 		uint64_t ip;
 
@@ -320,14 +334,16 @@ static void read_line(struct reader *reader, struct str line, uint64_t number)
 	reader->open = true;
 	reader->wanted = is_wanted(reader);
 	if (reader->wanted)
-		parse_frame(reader, rest); // samples without a call chain have their address on the same line
+		parse_frame(reader,
+			    rest); // samples without a call chain have their address on the same line
 }
 
 int stacks_from_script(struct flame *flame, struct str text, const struct stack_options *options,
 		       struct stack_counts *ret)
 {
 	struct reader reader = {.flame = flame, .options = options, .counts = ret};
-	struct recording none = {.path = "perf script text"}; // percentages and CPUs of a recording are not to be had
+	struct recording none = {
+		.path = "perf script text"}; // percentages and CPUs of a recording are not to be had
 	int err = filter_new(&reader.filter, &options->filter, &none);
 
 	if (err < 0)

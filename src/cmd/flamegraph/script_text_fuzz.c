@@ -4,7 +4,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct stack_options options = {.side = FLAME_AFTER, .all_events = size % 2, .per_tid = size % 3 == 0};
+	struct stack_options options = {.side = FLAME_AFTER,
+					.all_events = size % 2,
+					.per_tid = size % 3 == 0};
 	struct stack_counts counts = {0};
 	struct flame flame;
 

@@ -35,9 +35,9 @@ static void check(const char *text, const struct stack_options *options, const c
 }
 
 #define CHAIN                                                                                      \
-	"swapper     0 [000] 14424.495396:    1393123 cycles: \n"                                      \
-	"\tffffffff81054fbf do_idle+0x1f ([kernel.kallsyms])\n"                                        \
-	"\t          4005d0 main+0xab (/usr/bin/my prog)\n"                                            \
+	"swapper     0 [000] 14424.495396:    1393123 cycles: \n"                                  \
+	"\tffffffff81054fbf do_idle+0x1f ([kernel.kallsyms])\n"                                    \
+	"\t          4005d0 main+0xab (/usr/bin/my prog)\n"                                        \
 	"\t               0 [unknown] ([unknown])\n\n"
 
 static void heads(void **state)
@@ -47,7 +47,8 @@ static void heads(void **state)
 	} cases[] = {
 		{CHAIN, "swapper;[unknown];main;do_idle_[k] 1\n"},
 		{"bash 12/13 1.5: 7 cycles:u: \n\t 401000 f (/bin/bash)\n\n", "bash;f 1\n"},
-		{"Web Content 7  12 [001] d..1. 1.5: sched:sched_switch: prev=1\n\t401000 f+0x1 (/x)\n\n", "Web Content 7;f 1\n"},
+		{"Web Content 7  12 [001] d..1. 1.5: sched:sched_switch: prev=1\n\t401000 f+0x1 (/x)\n\n",
+		 "Web Content 7;f 1\n"},
 		{"            perf  5969 1056482.246901:          1 cycles:  ffffffffb42071f4 [unknown] ([kernel.kallsyms])\n",
 		 "perf;[kernel.kallsyms]_[k] 1\n"},
 		{"a 1 1.0: 1 c: \n\t12 f(int, char (*)(void))+0x3 (/lib/x (deleted))\n\t13 g (inlined)\n\n",
@@ -64,8 +65,9 @@ static void heads(void **state)
 
 static void bases_and_weights(void **state)
 {
-	static const char text[] = "t 5/6 [000] 1.0: 10 cycles: \n\t401000 f (/x)\n\nt 5/7 [001] 2.0: 20 cycles: \n\t401000 f (/x)\n\n"
-				   "u 8/8 [000] 3.0: 40 other: \n\t401000 g (/x)\n\n";
+	static const char text[] =
+		"t 5/6 [000] 1.0: 10 cycles: \n\t401000 f (/x)\n\nt 5/7 [001] 2.0: 20 cycles: \n\t401000 f (/x)\n\n"
+		"u 8/8 [000] 3.0: 40 other: \n\t401000 g (/x)\n\n";
 
 	check(text, &(struct stack_options){0}, "t;f 2\n");
 	check(text, &(struct stack_options){.by_period = true}, "t;f 30\n");
@@ -76,7 +78,8 @@ static void bases_and_weights(void **state)
 	check(text, &(struct stack_options){.event = "other"}, "u;g 1\n");
 	check(text, &(struct stack_options){.all_events = true}, "cycles;t;f 2\nother;u;g 1\n");
 	check(text, &(struct stack_options){.filter.tids = "7"}, "t;f 1\n");
-	check(text, &(struct stack_options){.filter.cpus = "0", .all_events = true}, "cycles;t;f 1\nother;u;g 1\n");
+	check(text, &(struct stack_options){.filter.cpus = "0", .all_events = true},
+	      "cycles;t;f 1\nother;u;g 1\n");
 	check(text, &(struct stack_options){.filter.comms = "u", .event = "*"}, "u;g 1\n");
 	check(text, &(struct stack_options){.filter.times = "1.5,"}, "t;f 1\n");
 }
@@ -84,7 +87,8 @@ static void bases_and_weights(void **state)
 static void counts(void **state)
 {
 	struct stack_counts counts;
-	char *result = folded("nonsense\n" CHAIN "x 1 1.0: 1 other: \n\t401000 f (/x)\n\n", &(struct stack_options){0}, &counts);
+	char *result = folded("nonsense\n" CHAIN "x 1 1.0: 1 other: \n\t401000 f (/x)\n\n",
+			      &(struct stack_options){0}, &counts);
 
 	assert_int_equal(counts.samples, 1);
 	assert_int_equal(counts.bad_lines, 1);
@@ -102,14 +106,21 @@ static void formats(void **state)
 		const char *text;
 		enum stack_format format;
 	} cases[] = {
-		{"PERFILE2....", STACKS_RECORDING},	       {"2ELIFREP....", STACKS_RECORDING}, {"a;b 1\nc 2\n", STACKS_FOLDED},
-		{"# comment\n\nmain 5\n", STACKS_FOLDED}, {CHAIN, STACKS_SCRIPT},	   {"", STACKS_UNKNOWN},
+		{"PERFILE2....", STACKS_RECORDING},
+		{"2ELIFREP....", STACKS_RECORDING},
+		{"a;b 1\nc 2\n", STACKS_FOLDED},
+		{"# comment\n\nmain 5\n", STACKS_FOLDED},
+		{CHAIN, STACKS_SCRIPT},
+		{"", STACKS_UNKNOWN},
 		{"\n\n", STACKS_UNKNOWN},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		assert_int_equal(stack_format_of(str_of(cases[i].text)), cases[i].format);
-	assert_int_equal(stack_format_of((struct str){"\x7f" "ELF\0\0\0", 7}), STACKS_UNKNOWN);
+	assert_int_equal(stack_format_of((struct str){"\x7f"
+						      "ELF\0\0\0",
+						      7}),
+			 STACKS_UNKNOWN);
 }
 
 RUN_TESTS(TEST(heads), TEST(bases_and_weights), TEST(counts), TEST(formats))

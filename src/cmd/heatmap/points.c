@@ -43,7 +43,8 @@ static bool script_time(struct str line, double *ret)
 	struct str word;
 
 	while ((word = next_word(&line)).n) {
-		if (word.n > 3 && word.p[word.n - 1] == ':' && memchr(word.p, '.', word.n) && parse_number(word, ret))
+		if (word.n > 3 && word.p[word.n - 1] == ':' && memchr(word.p, '.', word.n) &&
+		    parse_number(word, ret))
 			return true;
 	}
 	return false;
@@ -134,7 +135,8 @@ int points_from_file(struct heat *heat, const char *path, const struct point_opt
 	struct str bytes = {(const char *)mapped.p, mapped.n};
 	bool recording = stack_format_of(bytes) == STACKS_RECORDING;
 	if (!recording && (options->value || options->from))
-		err = fail(EINVAL, "--value and --from-event need a recording, and %s is text", fd >= 0 ? "stdin" : path);
+		err = fail(EINVAL, "--value and --from-event need a recording, and %s is text",
+			   fd >= 0 ? "stdin" : path);
 	else if (!recording)
 		points_from_text(heat, bytes, options, ret);
 	file_unmap(&mapped);

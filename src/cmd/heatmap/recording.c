@@ -56,7 +56,7 @@ static const struct builtin {
 	uint64_t (*get)(const struct sample *sample);
 } builtins[] = {
 	{"period", value_period}, {"addr", value_addr}, {"weight", value_weight},
-	{"cpu", value_cpu},	  {"pid", value_pid},   {"tid", value_tid},
+	{"cpu", value_cpu},	  {"pid", value_pid},	{"tid", value_tid},
 };
 
 static const struct builtin *find_builtin(const char *name)
@@ -78,9 +78,11 @@ static int no_such_field(const struct event *event, const char *field)
 		names[i] = fields[i].name;
 	const char *near = nearest(field, names);
 	if (!event->tp)
-		return fail(EINVAL, "%s is no tracepoint and has no field '%s'; it has period, addr, weight, cpu, pid and tid",
+		return fail(EINVAL,
+			    "%s is no tracepoint and has no field '%s'; it has period, addr, weight, cpu, pid and tid",
 			    event->name, field);
-	return near ? fail(EINVAL, "%s has no field '%s'; did you mean '%s'?", event->name, field, near)
+	return near ? fail(EINVAL, "%s has no field '%s'; did you mean '%s'?", event->name, field,
+			   near)
 		    : fail(EINVAL, "%s has no field '%s'", event->name, field);
 }
 
@@ -165,7 +167,8 @@ static void take_pair(struct taker *taker, const struct role *role, const struct
 			uint64_t started = *start;
 
 			map_remove(&taker->pending, key);
-			heat_add(taker->heat, (double)sample->time / 1e9, (double)sample->time - (double)started, 1);
+			heat_add(taker->heat, (double)sample->time / 1e9,
+				 (double)sample->time - (double)started, 1);
 		} else if (!role->from) {
 			taker->result->unpaired++;
 		}
@@ -183,7 +186,8 @@ static void take_pair(struct taker *taker, const struct role *role, const struct
 	}
 }
 
-static double value_of(const struct point_options *options, const struct role *role, const struct sample *sample)
+static double value_of(const struct point_options *options, const struct role *role,
+		       const struct sample *sample)
 {
 	if (!role->value)
 		return (double)find_builtin(options->value)->get(sample);
@@ -191,8 +195,8 @@ static double value_of(const struct point_options *options, const struct role *r
 	return role->value->is_signed ? (double)(int64_t)value : (double)value;
 }
 
-static int take_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
-		       struct task *task, const struct record *record)
+static int take_sample(void *arg, struct session *session, struct event *event,
+		       const struct sample *sample, struct task *task, const struct record *record)
 {
 	struct taker *taker = arg;
 	const struct point_options *options = taker->options;
@@ -208,7 +212,8 @@ static int take_sample(void *arg, struct session *session, struct event *event, 
 	if (!role->wanted || sample->time == UINT64_MAX)
 		return 0;
 	if (!filter_sample(taker->filter, sample) ||
-	    (options->filter.comms && task && !filter_comm(taker->filter, task_comm(session->sym, task)))) {
+	    (options->filter.comms && task &&
+	     !filter_comm(taker->filter, task_comm(session->sym, task)))) {
 		taker->result->filtered++;
 		return 0;
 	}
@@ -217,7 +222,8 @@ static int take_sample(void *arg, struct session *session, struct event *event, 
 	else if (options->value)
 		heat_add(taker->heat, (double)sample->time / 1e9, value_of(options, role, sample), 1);
 	else
-		heat_add(taker->heat, (double)sample->time / 1e9, (double)(sample->time % 1000000000) / 1e6, 1);
+		heat_add(taker->heat, (double)sample->time / 1e9,
+			 (double)(sample->time % 1000000000) / 1e6, 1);
 	return 0;
 }
 
@@ -225,7 +231,9 @@ static int start(void *arg, struct session *session)
 {
 	struct taker *taker = arg;
 
-	return taker->filter ? 0 : filter_new(&taker->filter, &taker->options->filter, session->recording);
+	return taker->filter
+		       ? 0
+		       : filter_new(&taker->filter, &taker->options->filter, session->recording);
 }
 
 int points_from_recording(struct heat *heat, const char *path, const struct point_options *options,

@@ -17,7 +17,8 @@ static size_t character_size(const unsigned char *p, size_t n)
 		c = c << 6 | (p[i] & 0x3f);
 	}
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	bool allowed = c >= least[size] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) && c != 0xfffe && c != 0xffff;
+	bool allowed = c >= least[size] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) &&
+		       c != 0xfffe && c != 0xffff;
 	// C1 controls are allowed, but browsers show nothing useful
 	return allowed && c >= 0xa0 ? size : 0;
 }

@@ -17,11 +17,11 @@ static void escapes(void **state)
 		{"\x7f", "\\x7f", 4},
 		{"\xff\xfe", "\xef\xbf\xbd\xef\xbf\xbd", 2},
 		{"na\xc3\xafve", "na\xc3\xafve", 5},
-		{"\xc3", "\xef\xbf\xbd", 1},			    // cut
-		{"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", 2},	    // overlong
+		{"\xc3", "\xef\xbf\xbd", 1},				     // cut
+		{"\xc0\xaf", "\xef\xbf\xbd\xef\xbf\xbd", 2},		     // overlong
 		{"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 3}, // surrogate
 		{"\xef\xbf\xbe", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd", 3}, // U+FFFE is no XML character
-		{"\xc2\x85", "\xef\xbf\xbd\xef\xbf\xbd", 2},	    // C1 control
+		{"\xc2\x85", "\xef\xbf\xbd\xef\xbf\xbd", 2},		     // C1 control
 		{"\xf0\x9f\x94\xa5", "\xf0\x9f\x94\xa5", 1},
 		{"", "", 0},
 	};
@@ -45,7 +45,10 @@ static void cuts_by_characters(void **state)
 		size_t n;
 		const char *xml;
 	} cases[] = {
-		{"abcdef", 3, "abc"}, {"a<<b", 3, "a&lt;&lt;"}, {"\xc3\xaf\xc3\xaf\xc3\xaf", 2, "\xc3\xaf\xc3\xaf"}, {"ab", 9, "ab"},
+		{"abcdef", 3, "abc"},
+		{"a<<b", 3, "a&lt;&lt;"},
+		{"\xc3\xaf\xc3\xaf\xc3\xaf", 2, "\xc3\xaf\xc3\xaf"},
+		{"ab", 9, "ab"},
 		{"abc", 0, ""},
 	};
 

@@ -30,12 +30,12 @@ enum hue_id {
 };
 
 static const struct hue hues[HUES] = {
-	[HOT] = {"hot", 6, 50, 88, 57, 67},	 [MEM] = {"mem", 88, 158, 58, 55, 68},
-	[IO] = {"io", 205, 255, 62, 66, 78},	 [RED] = {"red", -8, 8, 78, 62, 74},
-	[GREEN] = {"green", 100, 130, 52, 55, 68}, [BLUE] = {"blue", 208, 224, 72, 66, 76},
-	[AQUA] = {"aqua", 172, 188, 52, 58, 70}, [YELLOW] = {"yellow", 48, 56, 80, 54, 64},
+	[HOT] = {"hot", 6, 50, 88, 57, 67},	     [MEM] = {"mem", 88, 158, 58, 55, 68},
+	[IO] = {"io", 205, 255, 62, 66, 78},	     [RED] = {"red", -8, 8, 78, 62, 74},
+	[GREEN] = {"green", 100, 130, 52, 55, 68},   [BLUE] = {"blue", 208, 224, 72, 66, 76},
+	[AQUA] = {"aqua", 172, 188, 52, 58, 70},     [YELLOW] = {"yellow", 48, 56, 80, 54, 64},
 	[PURPLE] = {"purple", 282, 300, 52, 68, 78}, [ORANGE] = {"orange", 24, 38, 90, 58, 67},
-	[GREY] = {"grey", 215, 225, 6, 74, 82},	 [STEEL] = {NULL, 202, 226, 58, 69, 78},
+	[GREY] = {"grey", 215, 225, 6, 74, 82},	     [STEEL] = {NULL, 202, 226, 58, 69, 78},
 };
 
 // From a frame to its hue. Kinds first, then words of the name.
@@ -53,7 +53,10 @@ struct svg_palette {
 	bool fade_unknown;		// "[libc.so.6]", "[unknown]" paler
 };
 
-#define PLAIN(text, hue) {.name = text, .kinds = {hue, hue, hue, hue, hue}}
+#define PLAIN(text, hue)                                                                           \
+	{                                                                                          \
+		.name = text, .kinds = { hue, hue, hue, hue, hue }                                 \
+	}
 
 static const struct svg_palette palettes[] = {
 	{.name = "auto", .kinds = {HOT, STEEL, GREEN, AQUA, PURPLE}, .fade_unknown = true},
@@ -73,23 +76,33 @@ static const struct svg_palette palettes[] = {
 	{.name = "java",
 	 .kinds = {RED, ORANGE, GREEN, AQUA, PURPLE},
 	 .rules = {{"::", false, YELLOW},
-	  {"java/", false, GREEN},
-	  {"javax/", false, GREEN},
-	  {"jdk/", false, GREEN},
-	  {"org/", false, GREEN},
-	  {"com/", false, GREEN},
-	  {"io/", true, GREEN},
-	  {"sun/", true, GREEN}}},
+		   {"java/", false, GREEN},
+		   {"javax/", false, GREEN},
+		   {"jdk/", false, GREEN},
+		   {"org/", false, GREEN},
+		   {"com/", false, GREEN},
+		   {"io/", true, GREEN},
+		   {"sun/", true, GREEN}}},
 	{.name = "js",
 	 .kinds = {RED, ORANGE, AQUA, AQUA, PURPLE},
-	 .rules = {{"::", false, YELLOW}, {".js", false, GREEN}, {".mjs", false, GREEN}, {".ts", false, GREEN}, {":", false, AQUA}},
+	 .rules = {{"::", false, YELLOW},
+		   {".js", false, GREEN},
+		   {".mjs", false, GREEN},
+		   {".ts", false, GREEN},
+		   {":", false, AQUA}},
 	 .jit_rules = {{"/", false, GREEN}, {".js", false, GREEN}}},
 	{.name = "perl",
 	 .kinds = {RED, ORANGE, GREEN, AQUA, PURPLE},
-	 .rules = {{"Perl", true, GREEN}, {".pl", false, GREEN}, {".pm", false, GREEN}, {"::", false, YELLOW}}},
+	 .rules = {{"Perl", true, GREEN},
+		   {".pl", false, GREEN},
+		   {".pm", false, GREEN},
+		   {"::", false, YELLOW}}},
 	{.name = "python",
 	 .kinds = {RED, ORANGE, GREEN, AQUA, PURPLE},
-	 .rules = {{"py::", true, GREEN}, {".py", false, GREEN}, {"_Py", true, YELLOW}, {"Py", true, YELLOW}}},
+	 .rules = {{"py::", true, GREEN},
+		   {".py", false, GREEN},
+		   {"_Py", true, YELLOW},
+		   {"Py", true, YELLOW}}},
 };
 
 int svg_palette_find(const struct svg_palette **ret, const char *name)
@@ -106,8 +119,10 @@ int svg_palette_find(const struct svg_palette **ret, const char *name)
 	const char *near = nearest(name, names);
 	if (near)
 		return fail(EINVAL, "there are no colors '%s'; did you mean '%s'?", name, near);
-	return fail(EINVAL, "there are no colors '%s'; there are auto hot mem io java js perl python wakeup chain "
-			    "red green blue aqua yellow purple orange grey", name);
+	return fail(EINVAL,
+		    "there are no colors '%s'; there are auto hot mem io java js perl python wakeup chain "
+		    "red green blue aqua yellow purple orange grey",
+		    name);
 }
 
 uint32_t svg_hsl(double h, double s, double l)
@@ -175,7 +190,8 @@ static struct str first_word(struct str name)
 
 uint32_t svg_frame_color(const struct svg_palette *palette, struct flame_frame frame, uint64_t salt)
 {
-	if (str_is(frame.name, "--") || str_is(frame.name, "-")) // separates the waker's stack from the sleeper's
+	if (str_is(frame.name, "--") ||
+	    str_is(frame.name, "-")) // separates the waker's stack from the sleeper's
 		return 0xa0a0a8;
 	const struct hue *hue = hue_of(palette, frame);
 	struct str word = first_word(frame.name);
@@ -217,8 +233,9 @@ int svg_background_find(struct svg_background *ret, const char *name)
 		const char *name;
 		uint32_t top, bottom;
 	} named[] = {
-		{"yellow", 0xf4f2ea, 0xf3e9b4}, {"blue", 0xf0f3f6, 0xd9e2f5}, {"green", 0xf0f5f0, 0xd8f0d8},
-		{"grey", 0xfafafa, 0xe6e6e6},   {"gray", 0xfafafa, 0xe6e6e6}, {"white", 0xffffff, 0xffffff},
+		{"yellow", 0xf4f2ea, 0xf3e9b4}, {"blue", 0xf0f3f6, 0xd9e2f5},
+		{"green", 0xf0f5f0, 0xd8f0d8},	{"grey", 0xfafafa, 0xe6e6e6},
+		{"gray", 0xfafafa, 0xe6e6e6},	{"white", 0xffffff, 0xffffff},
 	};
 	const char *names[ARRAY_SIZE(named) + 1] = {NULL};
 
@@ -229,7 +246,8 @@ int svg_background_find(struct svg_background *ret, const char *name)
 	for (size_t i = 0; i < ARRAY_SIZE(named); i++) {
 		names[i] = named[i].name;
 		if (strcmp(name, named[i].name) == 0) {
-			*ret = (struct svg_background){.top = named[i].top, .bottom = named[i].bottom};
+			*ret = (struct svg_background){.top = named[i].top,
+						       .bottom = named[i].bottom};
 			return 0;
 		}
 	}
@@ -240,5 +258,6 @@ int svg_background_find(struct svg_background *ret, const char *name)
 	}
 	const char *near = nearest(name, names);
 	return fail(EINVAL, "there is no background '%s'; %s%s%s", name, near ? "did you mean '" : "",
-		    near ? near : "use yellow, blue, green, grey, white or #rrggbb", near ? "'?" : "");
+		    near ? near : "use yellow, blue, green, grey, white or #rrggbb",
+		    near ? "'?" : "");
 }

@@ -116,7 +116,8 @@ static void write_title(const struct drawing *drawing, const struct flame_node *
 static uint32_t color_of(const struct drawing *drawing, const struct flame_node *node, struct str name)
 {
 	if (drawing->flame->differential)
-		return svg_change_color(drawing->change_max > 0 ? own_change(node) / drawing->change_max : 0);
+		return svg_change_color(
+			drawing->change_max > 0 ? own_change(node) / drawing->change_max : 0);
 	if (node == drawing->flame->nodes.v)
 		return 0xc9c9d1;
 	uint64_t salt = drawing->style.random_colors ? (uint64_t)(node - drawing->flame->nodes.v) : 0;
@@ -189,7 +190,9 @@ static void write_legend(const struct drawing *drawing, double y)
 		kinds += drawing->kinds[kind] && svg_kind_color(drawing->palette, kind, &color);
 	if (kinds < 2 && !drawing->flame->differential)
 		return;
-	out_printf(out, "<text class=\"faint\" id=\"legend\" text-anchor=\"middle\" x=\"50%%\" y=\"%g\">", y);
+	out_printf(out,
+		   "<text class=\"faint\" id=\"legend\" text-anchor=\"middle\" x=\"50%%\" y=\"%g\">",
+		   y);
 	if (drawing->flame->differential) {
 		out_text(out, "<tspan style=\"fill:");
 		svg_color(out, svg_change_color(0.7));
@@ -217,21 +220,25 @@ static void write_box(const struct drawing *drawing, double bottom)
 	double y = drawing->top + drawing->rows * style->frame_height + 20;
 
 	out_printf(out, "<text id=\"details\" x=\"%d\" y=\"%g\"> </text>\n", SIDE_PAD, y);
-	out_printf(out, "<text id=\"matched\" x=\"100%%\" dx=\"-%d\" y=\"%g\" text-anchor=\"end\"> </text>\n", SIDE_PAD, y);
+	out_printf(out,
+		   "<text id=\"matched\" x=\"100%%\" dx=\"-%d\" y=\"%g\" text-anchor=\"end\"> </text>\n",
+		   SIDE_PAD, y);
 	write_legend(drawing, bottom);
 	if (style->notes) {
 		out_text(out, "<desc>");
 		xml_text(out, style->notes);
 		out_text(out, "</desc>\n");
 	}
-	out_printf(out, "<svg id=\"frames\" x=\"%d\" y=\"%g\" width=\"%g\" height=\"%g\" font-size=\"%g\" font-family=\"",
-		   SIDE_PAD, drawing->top, drawing->inner_width, drawing->rows * style->frame_height,
-		   style->font_size);
-	xml_text(out, style->font ? style->font : "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace");
+	out_printf(out,
+		   "<svg id=\"frames\" x=\"%d\" y=\"%g\" width=\"%g\" height=\"%g\" font-size=\"%g\" font-family=\"",
+		   SIDE_PAD, drawing->top, drawing->inner_width,
+		   drawing->rows * style->frame_height, style->font_size);
+	xml_text(out, style->font ? style->font
+				  : "ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace");
 	out_text(out, "\" data-total=\"");
 	svg_number(out, drawing->total[FLAME_AFTER], 3);
-	out_printf(out, "\" data-row=\"%g\" data-rows=\"%u\" data-inverted=\"%d\" data-type=\"", style->frame_height,
-		   drawing->rows, style->inverted);
+	out_printf(out, "\" data-row=\"%g\" data-rows=\"%u\" data-inverted=\"%d\" data-type=\"",
+		   style->frame_height, drawing->rows, style->inverted);
 	xml_text(out, style->name_type);
 	out_text(out, "\">\n");
 	for (size_t i = 0; i < drawing->flame->nodes.n;) {
@@ -259,7 +266,10 @@ int svg_flame(struct out *out, const struct flame *flame, const struct flame_sty
 		.rows = 1,
 	};
 	struct flame_style *style = &drawing.style;
-	struct svg_page page = {.title = style->title, .subtitle = style->subtitle, .styles = rules, .width = style->width};
+	struct svg_page page = {.title = style->title,
+				.subtitle = style->subtitle,
+				.styles = rules,
+				.width = style->width};
 	int err = svg_palette_find(&drawing.palette, style->colors);
 
 	if (err < 0)
@@ -270,8 +280,10 @@ int svg_flame(struct out *out, const struct flame *flame, const struct flame_sty
 	if (!(drawing.total[FLAME_AFTER] > 0))
 		return fail(ENODATA, "there is nothing to draw: no stacks");
 	if (style->width < 10 * SIDE_PAD || style->width > 100000)
-		return fail(EINVAL, "a width of %g pixels can't be drawn; use 100 to 100000", style->width);
-	if (style->frame_height < 3 || style->frame_height > 200 || style->font_size < 3 || style->font_size > 200)
+		return fail(EINVAL, "a width of %g pixels can't be drawn; use 100 to 100000",
+			    style->width);
+	if (style->frame_height < 3 || style->frame_height > 200 || style->font_size < 3 ||
+	    style->font_size > 200)
 		return fail(EINVAL, "frame height and font size must lie between 3 and 200 pixels");
 	drawing.inner_width = style->width - 2 * SIDE_PAD;
 	drawing.character_width = style->font_size * 0.602;

@@ -25,7 +25,7 @@ struct heat_hues {
 };
 
 static const struct heat_hues palettes[] = {
-	{"hot", 52, -20, 92}, {"red", 8, -4, 80},     {"blue", 200, 232, 80},
+	{"hot", 52, -20, 92},	{"red", 8, -4, 80},    {"blue", 200, 232, 80},
 	{"green", 90, 150, 60}, {"grey", 220, 220, 6}, {"viridis", 60, 280, 62},
 };
 
@@ -108,7 +108,8 @@ static void write_level_colors(struct out *out, const struct heat_hues *hues, bo
 	for (int i = 0; i < LEVELS; i++) {
 		double part = (double)i / (LEVELS - 1);
 		// In the dark, few is dark and many is bright.
-		double hue = dark ? hues->many + (hues->few - hues->many) * part : hues->few + (hues->many - hues->few) * part;
+		double hue = dark ? hues->many + (hues->few - hues->many) * part
+				  : hues->few + (hues->many - hues->few) * part;
 		double lightness = dark ? 24 + 58 * part : 88 - 62 * pow(part, 0.85);
 
 		out_printf(out, ".l%d{fill:", i);
@@ -141,10 +142,10 @@ static void write_time_axis(const struct heat_drawing *drawing)
 	for (double t = 0; t <= range * (1 + 1e-9); t += step) {
 		double x = LEFT + t / heat->step_time * drawing->cell_width;
 
-		out_printf(out, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%g\" y2=\"%g\"/>", x, x,
-			   TOP + drawing->height, TOP + drawing->height + 5);
-		out_printf(out, "<text class=\"faint\" x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">", x,
-			   TOP + drawing->height + 18);
+		out_printf(out, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%g\" y2=\"%g\"/>",
+			   x, x, TOP + drawing->height, TOP + drawing->height + 5);
+		out_printf(out, "<text class=\"faint\" x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">",
+			   x, TOP + drawing->height + 18);
 		if (t == 0)
 			out_char(out, '0');
 		else
@@ -152,8 +153,8 @@ static void write_time_axis(const struct heat_drawing *drawing)
 		out_text(out, "</text>\n");
 	}
 	if (drawing->style->time_title) {
-		out_printf(out, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">", LEFT + drawing->width / 2,
-			   TOP + drawing->height + 36);
+		out_printf(out, "<text x=\"%g\" y=\"%g\" text-anchor=\"middle\">",
+			   LEFT + drawing->width / 2, TOP + drawing->height + 36);
 		xml_text(out, drawing->style->time_title);
 		out_text(out, "</text>\n");
 	}
@@ -163,9 +164,10 @@ static void write_value_label(const struct heat_drawing *drawing, double y, doub
 {
 	struct out *out = drawing->out;
 
-	out_printf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\"/>", LEFT - 5, LEFT + drawing->width,
-		   y, y);
-	out_printf(out, "<text class=\"faint\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 9, y + 4);
+	out_printf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\"/>",
+		   LEFT - 5, LEFT + drawing->width, y, y);
+	out_printf(out, "<text class=\"faint\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 9,
+		   y + 4);
 	if (value == 0)
 		out_char(out, '0');
 	else
@@ -182,25 +184,32 @@ static void write_value_axis(const struct heat_drawing *drawing)
 	if (heat->scale == HEAT_LOG) {
 		double rows = log(heat->max_value / heat->min_value);
 
-		for (double value = pow(10, ceil(log10(heat->min_value) - 1e-9)); value <= heat->max_value * 1.000001;
-		     value *= 10)
-			write_value_label(drawing, bottom - log(value / heat->min_value) / rows * drawing->height, value);
+		for (double value = pow(10, ceil(log10(heat->min_value) - 1e-9));
+		     value <= heat->max_value * 1.000001; value *= 10)
+			write_value_label(drawing,
+					  bottom - log(value / heat->min_value) / rows *
+							   drawing->height,
+					  value);
 	} else {
 		double step = nice_step(range, fmax(2, drawing->height / 50));
 
-		for (double value = ceil(heat->min_value / step - 1e-9) * step; value <= heat->max_value + step * 1e-6;
-		     value += step)
-			write_value_label(drawing, bottom - (value - heat->min_value) / range * drawing->height,
+		for (double value = ceil(heat->min_value / step - 1e-9) * step;
+		     value <= heat->max_value + step * 1e-6; value += step)
+			write_value_label(drawing,
+					  bottom - (value - heat->min_value) / range * drawing->height,
 					  fabs(value) < step * 1e-6 ? 0 : value);
 	}
 	if (drawing->style->value_title) {
 		double y = TOP + drawing->height / 2;
 
-		out_printf(out, "<text x=\"16\" y=\"%g\" text-anchor=\"middle\" transform=\"rotate(-90 16 %g)\">", y, y);
+		out_printf(out,
+			   "<text x=\"16\" y=\"%g\" text-anchor=\"middle\" transform=\"rotate(-90 16 %g)\">",
+			   y, y);
 		xml_text(out, drawing->style->value_title);
 		out_text(out, "</text>\n");
 	}
-	out_printf(out, "<path class=\"axis\" d=\"M%d %dV%gH%g\"/>\n", LEFT, TOP, bottom, LEFT + drawing->width);
+	out_printf(out, "<path class=\"axis\" d=\"M%d %dV%gH%g\"/>\n", LEFT, TOP, bottom,
+		   LEFT + drawing->width);
 }
 
 static void write_cell(const struct heat_drawing *drawing, unsigned column, unsigned row, double count)
@@ -242,13 +251,15 @@ static void write_cell(const struct heat_drawing *drawing, unsigned column, unsi
 static void write_legend(const struct heat_drawing *drawing)
 {
 	struct out *out = drawing->out;
-	double step = 6, right = LEFT + drawing->width, left = right - LEVELS * step, y = TOP + drawing->height + 54;
+	double step = 6, right = LEFT + drawing->width, left = right - LEVELS * step,
+	       y = TOP + drawing->height + 54;
 	double max = drawing->heat->cell_max;
 
 	for (int i = 0; i < LEVELS; i++)
-		out_printf(out, "<rect class=\"l%d\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"10\"/>", i, left + i * step, y, step);
-	out_printf(out, "\n<text class=\"faint\" x=\"%g\" y=\"%g\" text-anchor=\"end\">%s1</text>\n", left - 5, y + 9,
-		   drawing->style->log_colors ? "log  " : "");
+		out_printf(out, "<rect class=\"l%d\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"10\"/>",
+			   i, left + i * step, y, step);
+	out_printf(out, "\n<text class=\"faint\" x=\"%g\" y=\"%g\" text-anchor=\"end\">%s1</text>\n",
+		   left - 5, y + 9, drawing->style->log_colors ? "log  " : "");
 	out_printf(out, "<text class=\"faint\" x=\"%g\" y=\"%g\" text-anchor=\"end\">", right, y - 5);
 	svg_count(out, max);
 	out_char(out, ' ');
@@ -285,12 +296,15 @@ static int choose_look(struct heat_drawing *drawing)
 	if (!drawing->hues) {
 		const char *near = nearest(wanted, names);
 
-		return fail(EINVAL, "there are no heat map colors '%s'; %s%s%s", wanted, near ? "did you mean '" : "",
-			    near ? near : "use hot, red, blue, green, grey or viridis", near ? "'?" : "");
+		return fail(EINVAL, "there are no heat map colors '%s'; %s%s%s", wanted,
+			    near ? "did you mean '" : "",
+			    near ? near : "use hot, red, blue, green, grey or viridis",
+			    near ? "'?" : "");
 	}
 	drawing->time_unit = style->time_unit ? style->time_unit : "s";
 	if (!unit_ns(drawing->time_unit))
-		return fail(EINVAL, "'%s' is no unit of time: use s, ms, us or ns", drawing->time_unit);
+		return fail(EINVAL, "'%s' is no unit of time: use s, ms, us or ns",
+			    drawing->time_unit);
 	drawing->count_name = style->count_name ? style->count_name : "events";
 	drawing->cell_width = style->cell_width;
 	drawing->cell_height = style->cell_height;

@@ -68,7 +68,8 @@ void svg_percent(struct out *out, double part, double whole)
 
 static void write_gradient(struct out *out, const struct svg_background *background)
 {
-	out_text(out, "<defs><linearGradient id=\"sky\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\"><stop offset=\"5%\" stop-color=\"");
+	out_text(out,
+		 "<defs><linearGradient id=\"sky\" x1=\"0\" y1=\"0\" x2=\"0\" y2=\"1\"><stop offset=\"5%\" stop-color=\"");
 	svg_color(out, background->top);
 	out_text(out, "\"/><stop offset=\"95%\" stop-color=\"");
 	svg_color(out, background->bottom);
@@ -88,7 +89,8 @@ void svg_begin(struct out *out, const struct svg_page *page)
 	svg_number(out, page->width, 1);
 	out_char(out, ' ');
 	svg_number(out, page->height, 1);
-	out_text(out, "\" font-family=\"system-ui,'DejaVu Sans',Verdana,sans-serif\" font-size=\"12\">\n<title>");
+	out_text(out,
+		 "\" font-family=\"system-ui,'DejaVu Sans',Verdana,sans-serif\" font-size=\"12\">\n<title>");
 	xml_text(out, page->title);
 	out_text(out, "</title>\n<style>\n"
 		      "text{fill:#24242a}.big{font-size:17px;font-weight:600}.faint{fill:#6a6a74}\n"

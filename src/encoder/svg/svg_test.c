@@ -13,8 +13,10 @@ static void numbers(void **state)
 		unsigned decimals;
 		const char *text;
 	} cases[] = {
-		{0, 4, "0"},	     {1.5, 4, "1.5"}, {12.34567, 4, "12.3457"}, {0.00004, 4, "0"},	{99.99999, 4, "100"},
-		{-2.25, 2, "-2.25"}, {7, 0, "7"},     {1e15, 2, "1e+15"},	   {0.05, 2, "0.05"}, {-0.001, 2, "0"},
+		{0, 4, "0"},	   {1.5, 4, "1.5"},	 {12.34567, 4, "12.3457"},
+		{0.00004, 4, "0"}, {99.99999, 4, "100"}, {-2.25, 2, "-2.25"},
+		{7, 0, "7"},	   {1e15, 2, "1e+15"},	 {0.05, 2, "0.05"},
+		{-0.001, 2, "0"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -33,7 +35,8 @@ static void counts(void **state)
 	static const struct {
 		double v;
 		const char *text;
-	} cases[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {1234567, "1,234,567"}, {2.5, "2.50"}, {-1200, "-1,200"}, {0.999, "1"}};
+	} cases[] = {{0, "0"},	    {999, "999"},      {1000, "1,000"}, {1234567, "1,234,567"},
+		     {2.5, "2.50"}, {-1200, "-1,200"}, {0.999, "1"}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct out out;
@@ -58,7 +61,9 @@ static void colors(void **state)
 	assert_non_null(strstr(err_sentence(), "'aqua'"));
 	assert_int_equal(svg_palette_find(&palette, "java"), 0);
 	// Kinds and words decide.
-	uint32_t jit = svg_frame_color(palette, (struct flame_frame){STR("com.example.Main.run"), FLAME_JIT}, 0);
+	uint32_t jit =
+		svg_frame_color(palette,
+				(struct flame_frame){STR("com.example.Main.run"), FLAME_JIT}, 0);
 	assert_true(((jit >> 8) & 255) > (jit >> 16) && ((jit >> 8) & 255) > (jit & 255));
 	assert_int_equal(svg_frame_color(palette, (struct flame_frame){STR("same"), FLAME_PLAIN}, 0),
 			 svg_frame_color(palette, (struct flame_frame){STR("same"), FLAME_PLAIN}, 0));
@@ -86,7 +91,9 @@ static void draws_frames(void **state)
 
 	assert_int_equal(draw(&out, "a;b 3\na;<c> 1\n", &(struct flame_style){.title = "T & T"}), 0);
 	assert_non_null(strstr(out.buf, "<title>T &amp; T</title>"));
-	assert_non_null(strstr(out.buf, "<title>b (3 samples, 75.00%)</title><rect x=\"25%\" y=\"0\" width=\"75%\""));
+	assert_non_null(
+		strstr(out.buf,
+		       "<title>b (3 samples, 75.00%)</title><rect x=\"25%\" y=\"0\" width=\"75%\""));
 	assert_non_null(strstr(out.buf, "<title>&lt;c&gt; (1 samples, 25.00%)</title>"));
 	out_done(&out);
 	assert_int_equal(draw(&out, "a;b 3\na;c 1\n", &(struct flame_style){.min_width = 500}), 0);
@@ -97,7 +104,8 @@ static void draws_frames(void **state)
 static void refusals(void **state)
 {
 	static const struct flame_style styles[] = {
-		{.width = 1}, {.frame_height = 1}, {.font_size = 1000}, {.colors = "nope"}, {.background = "nope"},
+		{.width = 1},	    {.frame_height = 1},    {.font_size = 1000},
+		{.colors = "nope"}, {.background = "nope"},
 	};
 	struct out out;
 
@@ -128,4 +136,5 @@ static void draws_heat(void **state)
 	heat_done(&heat);
 }
 
-RUN_TESTS(TEST(numbers), TEST(counts), TEST(colors), TEST(draws_frames), TEST(refusals), TEST(draws_heat))
+RUN_TESTS(TEST(numbers), TEST(counts), TEST(colors), TEST(draws_frames), TEST(refusals),
+	  TEST(draws_heat))
