@@ -63,8 +63,8 @@ static uint32_t open_path(struct weights *weights, const struct trie *trie, uint
 		uint32_t at = weights->open.v[d] & 0x7fffffffu;
 
 		weights->open.v[d] = (uint32_t)weights->v.n;
-		vec_push(&weights->v, (struct weighted){
-					      .node = at, .depth = d + 1, .parent = parent, .first = NONE});
+		vec_push(&weights->v,
+			 (struct weighted){.node = at, .depth = d + 1, .parent = parent, .first = NONE});
 		parent = weights->open.v[d];
 	}
 	return parent;
@@ -208,8 +208,7 @@ static void push_up(struct builder *b, uint32_t node, const struct item *from)
 					  .weight = from->weight});
 }
 
-static void push_down(struct builder *b, const struct weights *weights, uint32_t index,
-		      bool subtract)
+static void push_down(struct builder *b, const struct weights *weights, uint32_t index, bool subtract)
 {
 	const struct weighted *w = &weights->v.v[index];
 
@@ -300,7 +299,8 @@ static void add_children(struct builder *b, uint32_t parent, struct group *group
 {
 	const struct call_tree_options *options = b->options;
 	struct call_tree *tree = b->tree;
-	uint64_t least = options->least, all = parent == NONE ? tree->hit : tree->nodes.v[parent].children_hit;
+	uint64_t least = options->least,
+		 all = parent == NONE ? tree->hit : tree->nodes.v[parent].children_hit;
 	uint32_t last = NONE;
 
 	if (options->least_fraction > 0)
@@ -355,8 +355,9 @@ void call_tree_callers(struct call_tree *tree, const struct trie *trie, struct p
 	build(&b);
 }
 
-void call_tree_callees(struct call_tree *tree, const struct trie *trie, const struct subtree *subtrees,
-		       size_t n, const struct call_tree_options *options)
+void call_tree_callees(struct call_tree *tree, const struct trie *trie,
+		       const struct subtree *subtrees, size_t n,
+		       const struct call_tree_options *options)
 {
 	struct builder b = {.tree = tree, .trie = trie, .options = options};
 

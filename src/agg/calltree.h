@@ -35,9 +35,9 @@ struct weighted {
 	uint32_t end;	 // index behind the subtree
 	uint32_t self_count, count;
 	uint64_t self_weight, weight;
-	uint32_t first;	       // smallest tag of the subtree ...
-	uint32_t first_depth;  // ... and how deep its path ends
-	uint32_t deepest;      // deepest end of a path in the subtree
+	uint32_t first;	      // smallest tag of the subtree ...
+	uint32_t first_depth; // ... and how deep its path ends
+	uint32_t deepest;     // deepest end of a path in the subtree
 };
 struct weights {
 	VEC(struct weighted) v;
@@ -50,11 +50,11 @@ void weights_done(struct weights *weights);
 
 // The finished tree: a node is a run of frames that no path leaves or ends within.
 struct call_node {
-	uint32_t parent; // UINT32_MAX: at the top
+	uint32_t parent;		// UINT32_MAX: at the top
 	uint32_t first_frame, frames_n; // in call_tree.frames
 	uint32_t count, children_count;
 	uint64_t hit, children_hit; // weight of paths that end here, and below
-	uint32_t child, sibling;    // the heaviest child; the next lighter sibling; UINT32_MAX: none
+	uint32_t child, sibling; // the heaviest child; the next lighter sibling; UINT32_MAX: none
 };
 struct call_tree {
 	VEC(struct call_node) nodes;
@@ -87,8 +87,9 @@ struct subtree {
 	uint32_t index; // into weights->v; UINT32_MAX: all
 	bool subtract;
 };
-void call_tree_callees(struct call_tree *tree, const struct trie *trie, const struct subtree *subtrees,
-		       size_t n, const struct call_tree_options *options);
+void call_tree_callees(struct call_tree *tree, const struct trie *trie,
+		       const struct subtree *subtrees, size_t n,
+		       const struct call_tree_options *options);
 
 // Nodes where at least `least` weight ends, heaviest first; equal ones children before parents, siblings in their order.
 // `ids` has room for tree->nodes.n; returns how many.

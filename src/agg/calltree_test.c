@@ -36,7 +36,11 @@ static void test_preorder(void **state)
 
 static void test_sums(void **state)
 {
-	struct path_weight paths[] = {{6, 1, 10, 5}, {3, 2, 20, 3}, {4, 1, 5, 9}, {3, 1, 1, 4}, {0, 7, 7, 0}};
+	struct path_weight paths[] = {{6, 1, 10, 5},
+				      {3, 2, 20, 3},
+				      {4, 1, 5, 9},
+				      {3, 1, 1, 4},
+				      {0, 7, 7, 0}};
 	struct weights weights = {0};
 	struct trie trie;
 

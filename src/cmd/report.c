@@ -25,7 +25,8 @@ static int percent_limit(void *options, const struct opt *opt, const char *arg, 
 	double percent;
 
 	if (num_parse_double(str_of(arg), &percent) < 0)
-		return fail(COMMAND_USAGE, "--percent-limit takes a number of percent, not '%s'", arg);
+		return fail(COMMAND_USAGE, "--percent-limit takes a number of percent, not '%s'",
+			    arg);
 	o->percent_limit = (float)percent;
 	o->chain.least_percent = percent;
 	return 0;
@@ -47,7 +48,10 @@ static int event_group(void *options, const struct opt *opt, const char *arg, bo
 }
 
 #define AT(field) offsetof(struct report_options, field)
-#define IGNORED(name, text) {OPT_FLAG, 0, name, AT(ignored), .help = text}
+#define IGNORED(name, text)                                                                        \
+	{                                                                                          \
+		OPT_FLAG, 0, name, AT(ignored), .help = text                                       \
+	}
 
 static const struct opt opts[] = {
 	{OPT_GROUP, .help = "What is read"},
@@ -57,7 +61,8 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "time", AT(filter.times), "RANGE",
 	 "Only samples in START,STOP (seconds, either may be missing), or in parts such as 10%/2 or 0%-10%."},
 	{OPT_TEXT, 'C', "cpu", AT(filter.cpus), "LIST", "Only samples of these CPUs, such as 0-3,8."},
-	{OPT_FLAG, 0, "disable-order", AT(unordered), .help = "In the order of the file, not of time."},
+	{OPT_FLAG, 0, "disable-order", AT(unordered),
+	 .help = "In the order of the file, not of time."},
 	{OPT_GROUP, .help = "Rows and columns"},
 	{OPT_TEXT, 's', "sort", AT(sort), "KEY[,KEY...]",
 	 "What makes a row. Common keys: pid comm dso symbol parent cpu socket srcline srcfile time trace cgroup "
@@ -70,20 +75,28 @@ static const struct opt opts[] = {
 	 "Columns in this order: sort keys, and overhead overhead_children overhead_sys overhead_us "
 	 "overhead_guest_sys overhead_guest_us sample period. A + in front adds to the default."},
 	{OPT_FLAG, 'n', "show-nr-samples", AT(counts), .help = "A column with the number of samples."},
-	{OPT_FLAG, 0, "show-total-period", AT(total_period), .help = "A column with the sum of periods."},
+	{OPT_FLAG, 0, "show-total-period", AT(total_period),
+	 .help = "A column with the sum of periods."},
 	{OPT_FLAG, 0, "show-cpu-utilization", AT(cpu_utilization),
 	 .help = "Columns with the shares of kernel and user mode."},
 	{OPT_FLAG, 0, "showcpuutilization", AT(cpu_utilization), .help = "", .hidden = true},
-	{OPT_FLAG, 0, "hierarchy", AT(hierarchy), .help = "Each sort key is a level below the one before."},
+	{OPT_FLAG, 0, "hierarchy", AT(hierarchy),
+	 .help = "Each sort key is a level below the one before."},
 	{OPT_CALL, 0, "group", 0,
-	 .help = "Events of a group side by side (the default); all events when none is in a group.", .call = event_group},
-	{OPT_INT, 0, "group-sort-idx", AT(group_index), "N", "Sort by the event with this index in the group."},
+	 .help = "Events of a group side by side (the default); all events when none is in a group.",
+	 .call = event_group},
+	{OPT_INT, 0, "group-sort-idx", AT(group_index), "N",
+	 "Sort by the event with this index in the group."},
 	{OPT_CALL, 'b', "branch-stack", 0,
-	 .help = "Rows are branches taken (the default for recordings with branch stacks).", .call = branch_stack},
-	{OPT_FLAG, 0, "mem-mode", AT(mem_mode), .help = "Rows are memory accesses (recorded with -d)."},
-	{OPT_FLAG, 0, "raw-trace", AT(raw_trace), .help = "Fields of tracepoints instead of their text."},
+	 .help = "Rows are branches taken (the default for recordings with branch stacks).",
+	 .call = branch_stack},
+	{OPT_FLAG, 0, "mem-mode", AT(mem_mode),
+	 .help = "Rows are memory accesses (recorded with -d)."},
+	{OPT_FLAG, 0, "raw-trace", AT(raw_trace),
+	 .help = "Fields of tracepoints instead of their text."},
 	{OPT_FLAG, 0, "ns", AT(ns), .help = "Times in nanoseconds."},
-	{OPT_TEXT, 0, "time-quantum", AT(time_quantum), "TIME", "Grain of the time key (default: 100ms)."},
+	{OPT_TEXT, 0, "time-quantum", AT(time_quantum), "TIME",
+	 "Grain of the time key (default: 100ms)."},
 	{OPT_GROUP, .help = "Call graphs"},
 	{OPT_CALL, 'g', "call-graph", 0, "TYPE,PERCENT[,LIMIT],ORDER,KEY[,branch],VALUE",
 	 "Type: graph, fractal, flat, folded, none. Percent: branches below it are left out. Limit: lines of a level. Order: "
@@ -93,7 +106,8 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "children", AT(children),
 	 .help = "Functions count for their callers too (the default when there are call chains)."},
 	{OPT_FLAG, 'G', "inverted", AT(inverted), .help = "Call graphs begin at the caller."},
-	{OPT_INT, 0, "max-stack", AT(max_stack), "N", "Frames of a call chain that are read (default: 127)."},
+	{OPT_INT, 0, "max-stack", AT(max_stack), "N",
+	 "Frames of a call chain that are read (default: 127)."},
 	{OPT_TEXT, 0, "ignore-callees", AT(ignore_callees), "REGEX",
 	 "What these functions call counts as theirs."},
 	{OPT_TEXT, 'p', "parent", AT(parent), "REGEX", "Sort by the caller that matches too."},
@@ -104,22 +118,28 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 'S', "symbols", AT(filter.symbols), "SYMBOL[,SYMBOL...]", "Only these symbols."},
 	{OPT_TEXT, 0, "pid", AT(filter.pids), "PID[,PID...]", "Only these processes."},
 	{OPT_TEXT, 0, "tid", AT(filter.tids), "TID[,TID...]", "Only these threads."},
-	{OPT_TEXT, 0, "symbol-filter", AT(symbol_filter), "TEXT", "Only symbols that contain the text."},
+	{OPT_TEXT, 0, "symbol-filter", AT(symbol_filter), "TEXT",
+	 "Only symbols that contain the text."},
 	{OPT_INT, 0, "socket-filter", AT(socket), "N", "Only this processor socket."},
-	{OPT_CALL, 0, "percent-limit", 0, "PERCENT", "Leave out rows and branches below it.", percent_limit},
+	{OPT_CALL, 0, "percent-limit", 0, "PERCENT", "Leave out rows and branches below it.",
+	 percent_limit},
 	{OPT_TEXT, 0, "percentage", AT(percentage), "relative|absolute",
 	 "Percent of what is shown, or of all (the default)."},
 	{OPT_FLAG, 'U', "hide-unresolved", AT(hide_unresolved), .help = "Only what has a symbol."},
-	{OPT_FLAG, 0, "skip-empty", AT(skip_empty), .help = "Leave out events without samples (the default)."},
+	{OPT_FLAG, 0, "skip-empty", AT(skip_empty),
+	 .help = "Leave out events without samples (the default)."},
 	{OPT_GROUP, .help = "Layout"},
-	{OPT_TEXT, 0, "format", AT(format), "text|json|csv", "text is perf's layout; json one object; csv one line a row."},
+	{OPT_TEXT, 0, "format", AT(format), "text|json|csv",
+	 "text is perf's layout; json one object; csv one line a row."},
 	{OPT_TEXT, 't', "field-separator", AT(separator), "CHAR",
 	 "Between columns in place of spaces; in texts it becomes a dot."},
 	{OPT_TEXT, 'w', "column-widths", AT(widths), "N[,N...]", "Widths of the columns."},
-	{OPT_COUNT, 'v', "verbose", AT(verbose), .help = "With addresses, full paths and where symbols came from."},
+	{OPT_COUNT, 'v', "verbose", AT(verbose),
+	 .help = "With addresses, full paths and where symbols came from."},
 	{OPT_FLAG, 'q', "quiet", AT(quiet), .help = "Without headers."},
 	{OPT_FLAG, 0, "stdio", AT(stdio), .help = "As text (the default)."},
-	{OPT_FLAG, 0, "tui", AT(tui), .help = "In the terminal browser: not there yet, it shows text."},
+	{OPT_FLAG, 0, "tui", AT(tui),
+	 .help = "In the terminal browser: not there yet, it shows text."},
 	{OPT_FLAG, 0, "gtk", AT(gtk), .help = "In a window: not there, it shows text."},
 	{OPT_GROUP, .help = "About the recording"},
 	{OPT_FLAG, 0, "header", AT(header), .help = "With what the file says about the machine."},
@@ -137,16 +157,21 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "kallsyms", AT(kallsyms), "FILE", "A copy of /proc/kallsyms."},
 	{OPT_FLAG, 'm', "modules", AT(modules), .help = "Modules of the running kernel."},
 	{OPT_TEXT, 0, "symfs", AT(symfs), "DIR", "Look for files below it."},
-	{OPT_FLAG, 0, "demangle", AT(demangle), .help = "C++ and Rust names as in the source (the default)."},
+	{OPT_FLAG, 0, "demangle", AT(demangle),
+	 .help = "C++ and Rust names as in the source (the default)."},
 	{OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), .help = "In the kernel too."},
 	{OPT_FLAG, 0, "inline", AT(inlines), .help = "With inlined functions: not there yet."},
 	{OPT_FLAG, 0, "full-source-path", AT(full_source_path), .help = "Full paths of source files."},
 	{OPT_GROUP, .help = "Taken from perf and without effect here"},
-	{OPT_FLAG, 0, "branch-history", AT(branch_history), .help = "Branches in call graphs: not there yet."},
+	{OPT_FLAG, 0, "branch-history", AT(branch_history),
+	 .help = "Branches in call graphs: not there yet."},
 	{OPT_FLAG, 0, "total-cycles", AT(total_cycles), .help = "Blocks by cycles: not there yet."},
-	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr), .help = "Longer call chains of branch records: not there yet."},
-	{OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS", "Decoding of processor traces: not there yet.", .absent = ""},
-	IGNORED("source", "Of annotate."), IGNORED("asm-raw", "Of annotate."),
+	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr),
+	 .help = "Longer call chains of branch records: not there yet."},
+	{OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS",
+	 "Decoding of processor traces: not there yet.", .absent = ""},
+	IGNORED("source", "Of annotate."),
+	IGNORED("asm-raw", "Of annotate."),
 	IGNORED("show-ref-call-graph", "Of the browser."),
 	{OPT_TEXT, 'M', "disassembler-style", AT(ignored_text), "STYLE", "Of annotate."},
 	{OPT_TEXT, 0, "objdump", AT(ignored_text), "PATH", "Of annotate."},
@@ -154,7 +179,8 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "prefix-strip", AT(ignored_text), "N", "Of annotate."},
 	{OPT_TEXT, 0, "percent-type", AT(ignored_text), "TYPE", "Of annotate."},
 	{OPT_INT, 0, "samples", AT(ignored_int), "N", "Of the browser."},
-	{OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.", .absent = "always"},
+	{OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.",
+	 .absent = "always"},
 	OPT_END,
 };
 
@@ -174,14 +200,15 @@ const struct command command_report = {
 	.name = "report",
 	.summary = "Show where the time of a recording went",
 	.usage = "sonde report [options] [SYMBOL-FILTER]",
-	.description = "Adds up the samples of a recording by command, file and function (or by other keys, see "
-		       "--sort) and shows the heaviest first, each with the call graph that leads to it. With call "
-		       "chains a function counts for its callers too: Children is the share of a function and all "
-		       "that it called, Self its own.\n\n"
-		       "--format json is one object: lost_samples, lost_records, damage (null, or what is wrong with "
-		       "the file), events; an event has its samples, period and rows; a row one field for each column "
-		       "(percentages as numbers) with period, samples, children_period, and calls: a tree of frames, "
-		       "period, samples and further calls. --format csv has one line a row and its columns first.",
+	.description =
+		"Adds up the samples of a recording by command, file and function (or by other keys, see "
+		"--sort) and shows the heaviest first, each with the call graph that leads to it. With call "
+		"chains a function counts for its callers too: Children is the share of a function and all "
+		"that it called, Self its own.\n\n"
+		"--format json is one object: lost_samples, lost_records, damage (null, or what is wrong with "
+		"the file), events; an event has its samples, period and rows; a row one field for each column "
+		"(percentages as numbers) with period, samples, children_period, and calls: a tree of frames, "
+		"period, samples and further calls. --format csv has one line a row and its columns first.",
 	.opts = opts,
 	.opts_size = sizeof(struct report_options),
 	.examples = examples,
@@ -229,7 +256,8 @@ static int choose_mode(struct report *report)
 	}
 	if (report->o.mem_mode) {
 		if (report->mode == MODE_BRANCH)
-			return fail(COMMAND_USAGE, "branch and mem mode exclude each other: take --no-branch-stack");
+			return fail(COMMAND_USAGE,
+				    "branch and mem mode exclude each other: take --no-branch-stack");
 		report->mode = MODE_MEMORY;
 		report->children = false;
 	}
@@ -255,14 +283,18 @@ static int check_data(struct report *report)
 		return 0;
 	if (!(types & PERF_SAMPLE_CALLCHAIN)) {
 		if (report->has_parent)
-			return fail(EINVAL, "%s has no call chains to find parents in: record with -g", path);
+			return fail(EINVAL,
+				    "%s has no call chains to find parents in: record with -g", path);
 		if (report->chain.enabled)
-			return fail(EINVAL, "%s has no call chains: record with -g, or leave -g away", path);
+			return fail(EINVAL,
+				    "%s has no call chains: record with -g, or leave -g away", path);
 	}
 	if (report->mode == MODE_BRANCH && !(types & PERF_SAMPLE_BRANCH_STACK))
 		return fail(EINVAL, "%s has no branch stacks: record with -b", path);
 	if (report->mode == MODE_MEMORY && !(types & PERF_SAMPLE_DATA_SRC))
-		return fail(EINVAL, "%s has no memory accesses: record with -d on a processor that samples them", path);
+		return fail(EINVAL,
+			    "%s has no memory accesses: record with -d on a processor that samples them",
+			    path);
 	return 0;
 }
 
@@ -335,7 +367,10 @@ static int make_filters(struct report *report)
 	const struct filter_options *given = &report->o.filter;
 	struct recording *recording = report->session->recording;
 	struct filter_options skip = {.cpus = given->cpus, .times = given->times};
-	struct filter_options hide = {.pids = given->pids, .tids = given->tids, .comms = given->comms, .dsos = given->dsos};
+	struct filter_options hide = {.pids = given->pids,
+				      .tids = given->tids,
+				      .comms = given->comms,
+				      .dsos = given->dsos};
 	struct filter_options symbols = {.symbols = given->symbols};
 	int err = filter_new(&report->skip, &skip, recording);
 
@@ -344,7 +379,8 @@ static int make_filters(struct report *report)
 	if (!err)
 		err = filter_new(&report->hide_symbol, &symbols, recording);
 	if (!err)
-		report->has_hide = !filter_is_empty(report->hide) || !filter_is_empty(report->hide_symbol);
+		report->has_hide =
+			!filter_is_empty(report->hide) || !filter_is_empty(report->hide_symbol);
 	return err;
 }
 
@@ -360,8 +396,8 @@ static int prepare(struct report *report)
 	if (!err)
 		err = make_filters(report);
 	if (!err && report->has_parent)
-		err = compile(&report->parent_regex, o->parent ? o->parent : "^sys_|^do_page_fault", "parent",
-			      &report->has_parent_regex);
+		err = compile(&report->parent_regex, o->parent ? o->parent : "^sys_|^do_page_fault",
+			      "parent", &report->has_parent_regex);
 	if (!err && o->ignore_callees)
 		err = compile(&report->ignore_regex, o->ignore_callees, "ignore-callees",
 			      &report->has_ignore_regex);
@@ -381,8 +417,8 @@ static void note_task(struct report *report, uint32_t tid)
 	vec_push(&report->tids, tid);
 }
 
-static int on_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
-		     const struct record *record)
+static int on_record(void *arg, struct session *session, struct event *event,
+		     const struct sample *ids, const struct record *record)
 {
 	struct report *report = arg;
 	const struct perf_event_header *header = record->header;
@@ -418,7 +454,8 @@ static int on_record(void *arg, struct session *session, struct event *event, co
 		break;
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
-		if (report->o.mmaps && (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+		if (report->o.mmaps &&
+		    (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
 			note_task(report, ((const struct record_mmap *)header)->tid);
 		break;
 	default:
@@ -427,8 +464,8 @@ static int on_record(void *arg, struct session *session, struct event *event, co
 	return 0;
 }
 
-static int count_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
-			struct task *task, const struct record *record)
+static int count_sample(void *arg, struct session *session, struct event *event,
+			const struct sample *sample, struct task *task, const struct record *record)
 {
 	report_hist(arg, event)->samples++;
 	return 0;
@@ -514,22 +551,30 @@ static int check_options(struct report *report)
 	struct report_options *o = &report->o;
 
 	if (strcmp(o->percentage, "relative") && strcmp(o->percentage, "absolute"))
-		return fail(COMMAND_USAGE, "--percentage takes relative or absolute, not '%s'", o->percentage);
-	if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json") && strcmp(o->format, "csv"))
+		return fail(COMMAND_USAGE, "--percentage takes relative or absolute, not '%s'",
+			    o->percentage);
+	if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json") &&
+	    strcmp(o->format, "csv"))
 		return fail(COMMAND_USAGE, "--format takes text, json or csv, not '%s'", o->format);
-	if (!is_text(report) && (o->hierarchy || o->stats || o->tasks || o->mmaps || o->header || o->header_only))
-		return fail(COMMAND_USAGE, "--format %s is for the report itself, not for --hierarchy, --stats, --tasks, "
-					   "--mmaps or --header", o->format);
+	if (!is_text(report) &&
+	    (o->hierarchy || o->stats || o->tasks || o->mmaps || o->header || o->header_only))
+		return fail(COMMAND_USAGE,
+			    "--format %s is for the report itself, not for --hierarchy, --stats, --tasks, "
+			    "--mmaps or --header",
+			    o->format);
 	if (o->separator && (!*o->separator || *o->separator == '.'))
 		return fail(COMMAND_USAGE, "--field-separator takes a character other than the dot");
 	if (o->dump)
 		return fail(COMMAND_USAGE, "report does not dump records: sonde script -D does");
 	report->quantum_ns = 100000000;
-	if (o->time_quantum && (num_parse_duration(str_of(o->time_quantum), 1, &report->quantum_ns) < 0 ||
-				!report->quantum_ns))
-		return fail(COMMAND_USAGE, "--time-quantum takes a time such as 10ms, not '%s'", o->time_quantum);
+	if (o->time_quantum &&
+	    (num_parse_duration(str_of(o->time_quantum), 1, &report->quantum_ns) < 0 ||
+	     !report->quantum_ns))
+		return fail(COMMAND_USAGE, "--time-quantum takes a time such as 10ms, not '%s'",
+			    o->time_quantum);
 	if (o->branch_history || o->total_cycles || o->stitch_lbr)
-		return fail(COMMAND_USAGE, "--branch-history, --total-cycles and --stitch-lbr are not there yet");
+		return fail(COMMAND_USAGE,
+			    "--branch-history, --total-cycles and --stitch-lbr are not there yet");
 	if (o->tui || o->gtk)
 		warn("There is no browser yet: here is the text.");
 	if (o->separator) {
@@ -623,7 +668,8 @@ static void join_call_graph(struct report *report, int *argc, char **argv)
 		}
 		joins |= n > 1 && arg[0] == '-' && arg[n - 1] == 'g' && flags == n - 2;
 		if (joins && i + 1 < *argc && argv[i + 1][0] != '-')
-			argv[to] = arena_fmt(&report->arena, "%s%s%s", arg, is_long ? "=" : "", argv[++i]);
+			argv[to] = arena_fmt(&report->arena, "%s%s%s", arg, is_long ? "=" : "",
+					     argv[++i]);
 		else
 			argv[to] = argv[i];
 	}
@@ -651,7 +697,8 @@ static int run(int argc, char **argv)
 	if (words < 0)
 		return words;
 	if (words > 1)
-		return fail(COMMAND_USAGE, "report takes one symbol filter, not '%s' and '%s'", argv[1], argv[2]);
+		return fail(COMMAND_USAGE, "report takes one symbol filter, not '%s' and '%s'",
+			    argv[1], argv[2]);
 	if (words == 1)
 		report.o.symbol_filter = argv[1];
 	log_set_level(report.o.quiet ? LOG_QUIET : report.o.verbose);

@@ -28,8 +28,9 @@ void stacks_done(struct stacks *stacks)
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 {
 	bool by_symbol = location->sym && stacks->key == FRAME_BY_FUNCTION;
-	uint64_t key = by_symbol ? (uintptr_t)location->sym
-				 : hash_mix(location->dso ? location->dso->id + 1ull : 0, location->ip);
+	uint64_t key =
+		by_symbol ? (uintptr_t)location->sym
+			  : hash_mix(location->dso ? location->dso->id + 1ull : 0, location->ip);
 	bool is_new;
 	uint64_t *id = map_at(&stacks->frame_ids, key, &is_new);
 
@@ -144,7 +145,8 @@ static bool make_steps(struct stacks *stacks, const struct sample *sample)
 }
 
 // From the outer end inwards; what the task's last chain had there as well is not resolved again.
-static uint32_t follow_last(struct stacks *stacks, struct task *task, const struct sample *sample, uint64_t where)
+static uint32_t follow_last(struct stacks *stacks, struct task *task, const struct sample *sample,
+			    uint64_t where)
 {
 	struct stack_memory *last = &stacks->last[task->index % STACK_MEMORIES];
 	size_t n, known, old = last->steps.n;
@@ -153,7 +155,8 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	if (!make_steps(stacks, sample))
 		return 0;
 	n = known = stacks->steps.n;
-	while (last->where == where && known && old && stacks->steps.v[known - 1].ip == last->steps.v[old - 1].ip &&
+	while (last->where == where && known && old &&
+	       stacks->steps.v[known - 1].ip == last->steps.v[old - 1].ip &&
 	       stacks->steps.v[known - 1].cpumode == last->steps.v[old - 1].cpumode) {
 		node = last->steps.v[--old].node;
 		stacks->steps.v[--known].node = node;
@@ -188,7 +191,8 @@ uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct
 		add_ip(stacks, task, sample->cpumode, sample->ip);
 		return descend(stacks);
 	}
-	where = hash_mix((uint64_t)space->id << 32 | space->generation, stacks->sym->kernel->generation);
+	where = hash_mix((uint64_t)space->id << 32 | space->generation,
+			 stacks->sym->kernel->generation);
 	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where);
 	if (stacks->chain_ids.n >= MOST_CHAINS)
 		map_clear(&stacks->chain_ids);

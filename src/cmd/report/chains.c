@@ -24,8 +24,8 @@ struct run {
 	VEC(struct path_weight) paths;
 	VEC(struct occurrence) occurrences;
 	VEC(struct subtree) subtrees;
-	VEC(uint32_t) open;		       // by entry: innermost open occurrence + 1
-	VEC(uint32_t) levels;		       // by depth: occurrence opened there
+	VEC(uint32_t) open;		     // by entry: innermost open occurrence + 1
+	VEC(uint32_t) levels;		     // by depth: occurrence opened there
 	uint32_t *frame_entry, *frame_stamp; // of the context
 	uint32_t stamp;
 };
@@ -66,7 +66,8 @@ static int by_context(const void *a, const void *b, void *arg)
 {
 	const struct run *run = arg;
 	const struct hist *hist = run->hist;
-	uint32_t x = hist->pairs.v[*(const uint32_t *)a].entry, y = hist->pairs.v[*(const uint32_t *)b].entry;
+	uint32_t x = hist->pairs.v[*(const uint32_t *)a].entry,
+		 y = hist->pairs.v[*(const uint32_t *)b].entry;
 	uint32_t cx = hist->entries.v[x]->context, cy = hist->entries.v[y]->context;
 
 	if (cx != cy)
@@ -80,7 +81,8 @@ static void take_paths(struct run *run, const uint32_t *pairs, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
 
-		vec_push(&run->paths, (struct path_weight){pair->stack, pair->count, pair->period, pairs[i]});
+		vec_push(&run->paths,
+			 (struct path_weight){pair->stack, pair->count, pair->period, pairs[i]});
 	}
 }
 
@@ -215,8 +217,8 @@ static void open_occurrence(struct run *run, const struct entry *context, uint32
 		e->acc += w->weight;
 		seen_first(run, e, w);
 	}
-	e->max_depth = MAX(e->max_depth,
-			   run->report->chain.caller ? w->deepest - w->depth + 1 : w->depth);
+	e->max_depth =
+		MAX(e->max_depth, run->report->chain.caller ? w->deepest - w->depth + 1 : w->depth);
 	vec_push(&run->occurrences, (struct occurrence){.entry = id,
 							.index = index,
 							.around = around,
@@ -313,7 +315,8 @@ static void callee_tree(struct run *run, struct entry *e, const uint32_t *pairs,
 		if (own != NONE)
 			vec_push(&run->subtrees, (struct subtree){&run->own, own, true});
 	}
-	call_tree_callees(tree_new(e), &run->report->trie, run->subtrees.v, run->subtrees.n, &run->options);
+	call_tree_callees(tree_new(e), &run->report->trie, run->subtrees.v, run->subtrees.n,
+			  &run->options);
 }
 
 static void remove_own(struct run *run, const struct entry *e, const struct entry *context,
@@ -343,18 +346,21 @@ static void remove_own(struct run *run, const struct entry *e, const struct entr
 
 // From the innermost occurrence outwards.
 static void caller_tree(struct run *run, struct entry *e, const struct entry *context,
-			const uint32_t *pairs, size_t n, struct occurrence *occurrences, size_t occurrences_n)
+			const uint32_t *pairs, size_t n, struct occurrence *occurrences,
+			size_t occurrences_n)
 {
 	take_paths(run, pairs, n);
 	for (size_t i = 0; i < n; i++)
-		remove_own(run, e, context, &run->hist->pairs.v[pairs[i]], occurrences, occurrences_n);
+		remove_own(run, e, context, &run->hist->pairs.v[pairs[i]], occurrences,
+			   occurrences_n);
 	for (size_t i = 0; i < occurrences_n; i++) {
 		const struct occurrence *o = &occurrences[i];
 
 		if (o->net_count)
-			vec_push(&run->paths, (struct path_weight){.node = run->weights.v.v[o->index].node,
-								   .count = o->net_count,
-								   .weight = o->net_weight});
+			vec_push(&run->paths,
+				 (struct path_weight){.node = run->weights.v.v[o->index].node,
+						      .count = o->net_count,
+						      .weight = o->net_weight});
 	}
 	call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n, &run->options);
 }
@@ -378,8 +384,8 @@ static void context_trees(struct run *run, const struct entry *context)
 			p_end++;
 		if (wants_tree(run, e->acc)) {
 			if (run->report->chain.caller)
-				callee_tree(run, e, &run->pairs[p], p_end - p, &run->occurrences.v[o],
-					    o_end - o);
+				callee_tree(run, e, &run->pairs[p], p_end - p,
+					    &run->occurrences.v[o], o_end - o);
 			else
 				caller_tree(run, e, context, &run->pairs[p], p_end - p,
 					    &run->occurrences.v[o], o_end - o);
@@ -422,7 +428,7 @@ void hist_chains(struct hist *hist)
 	struct run run = {.hist = hist, .report = report};
 	double percent = report->chain.least_percent;
 	uint64_t total = !strcmp(report->o.percentage, "relative") ? hist->chain_shown_period
-								    : hist->chain_period;
+								   : hist->chain_period;
 
 	if (!hist->pairs.n)
 		return;

@@ -46,7 +46,8 @@ void hist_free(struct hist *hist)
 	free(hist);
 }
 
-static uint64_t column_hash(const struct report *report, const struct column *column, const struct entry *e)
+static uint64_t column_hash(const struct report *report, const struct column *column,
+			    const struct entry *e)
 {
 	if (column->field) {
 		const uint8_t *p = NULL;
@@ -69,7 +70,8 @@ static uint64_t hash_columns(const struct report *report, struct column *const *
 	return h;
 }
 
-static int64_t compare_context(const struct report *report, const struct entry *l, const struct entry *r)
+static int64_t compare_context(const struct report *report, const struct entry *l,
+			       const struct entry *r)
 {
 	for (size_t i = 0; i < report->context_keys.n; i++) {
 		const struct column *column = report->context_keys.v[i];
@@ -77,7 +79,8 @@ static int64_t compare_context(const struct report *report, const struct entry *
 		int64_t cmp;
 
 		if (column->field) {
-			int a_n = column_field_part(column, l, &a), b_n = column_field_part(column, r, &b);
+			int a_n = column_field_part(column, l, &a),
+			    b_n = column_field_part(column, r, &b);
 
 			cmp = column->event != l->hist->event ? 0
 			      : a_n != b_n		      ? 1
@@ -169,7 +172,8 @@ struct entry *hist_find(struct hist *hist, const struct entry *template)
 	struct entry wanted = *template;
 
 	wanted.hist = hist;
-	wanted.hash = hash_columns(hist->report, hist->report->sorts.v, hist->report->sorts.n, &wanted);
+	wanted.hash =
+		hash_columns(hist->report, hist->report->sorts.v, hist->report->sorts.n, &wanted);
 	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
 }
 
@@ -216,13 +220,17 @@ void place_of(struct place *ret, const struct location *location)
 }
 
 // A caller's entry shows the address as it was sampled, not where it lies in the file; so does perf.
-void frame_template(const struct report *report, struct entry *template, const struct entry *context, uint32_t frame)
+void frame_template(const struct report *report, struct entry *template,
+		    const struct entry *context, uint32_t frame)
 {
 	const struct frame *f = &report->stacks.frames.v[frame];
 
 	*template = *context;
-	template->place = (struct place){
-		.dso = f->dso, .sym = f->sym, .addr = f->ip, .ip = f->ip, .level = f->level};
+	template->place = (struct place){.dso = f->dso,
+					 .sym = f->sym,
+					 .addr = f->ip,
+					 .ip = f->ip,
+					 .level = f->level};
 	template->cpumode = f->cpumode;
 }
 
@@ -236,8 +244,10 @@ static bool frame_matches(struct report *report, uint32_t frame, uint8_t **flags
 
 		report->frame_parent = xrealloc(report->frame_parent, grown);
 		report->frame_ignored = xrealloc(report->frame_ignored, grown);
-		memset(report->frame_parent + report->frame_flags_n, 0, grown - report->frame_flags_n);
-		memset(report->frame_ignored + report->frame_flags_n, 0, grown - report->frame_flags_n);
+		memset(report->frame_parent + report->frame_flags_n, 0,
+		       grown - report->frame_flags_n);
+		memset(report->frame_ignored + report->frame_flags_n, 0,
+		       grown - report->frame_flags_n);
 		report->frame_flags_n = grown;
 	}
 	if (!(*flags)[frame])
@@ -277,8 +287,11 @@ static uint32_t without_callees(struct report *report, uint32_t stack, struct en
 	frame = report->stacks.nodes.v[kept].frame;
 	const struct frame *f = &report->stacks.frames.v[frame];
 
-	template->place = (struct place){
-		.dso = f->dso, .sym = f->sym, .addr = f->addr, .ip = f->ip, .level = f->level};
+	template->place = (struct place){.dso = f->dso,
+					 .sym = f->sym,
+					 .addr = f->addr,
+					 .ip = f->ip,
+					 .level = f->level};
 	return kept;
 }
 
@@ -316,8 +329,8 @@ static void count_sample(struct hist *hist, const struct entry *e, uint64_t peri
 		hist->chain_shown_period += period;
 }
 
-static void add_pair(struct hist *hist, const struct entry *e, const struct entry *template, uint32_t stack,
-		     uint64_t period)
+static void add_pair(struct hist *hist, const struct entry *e, const struct entry *template,
+		     uint32_t stack, uint64_t period)
 {
 	struct pair *last = hist->last_pair ? &hist->pairs.v[hist->last_pair - 1] : NULL;
 	bool is_new;
@@ -328,10 +341,10 @@ static void add_pair(struct hist *hist, const struct entry *e, const struct entr
 		if (is_new) {
 			*id = hist->pairs.n;
 			vec_push(&hist->pairs, (struct pair){.entry = e->id,
-							    .stack = stack,
-							    .task = template->task,
-							    .filtered = template->filtered,
-							    .first = hist->seen});
+							     .stack = stack,
+							     .task = template->task,
+							     .filtered = template->filtered,
+							     .first = hist->seen});
 		}
 		hist->last_pair = (uint32_t)*id + 1;
 		last = &hist->pairs.v[*id];
@@ -340,7 +353,8 @@ static void add_pair(struct hist *hist, const struct entry *e, const struct entr
 	last->count++;
 }
 
-static const char *trace_text(struct report *report, const struct event *event, const struct sample *sample)
+static const char *trace_text(struct report *report, const struct event *event,
+			      const struct sample *sample)
 {
 	struct out *out = &report->scratch;
 
@@ -351,12 +365,11 @@ static const char *trace_text(struct report *report, const struct event *event, 
 		tracepoint_print_fields(out, event->tp, sample->raw, sample->raw_size);
 	else
 		tracepoint_print(out, event->tp, sample->raw, sample->raw_size);
-	return intern_get(&report->texts,
-			  intern_str(&report->texts, (struct str){out->buf, out->n}));
+	return intern_get(&report->texts, intern_str(&report->texts, (struct str){out->buf, out->n}));
 }
 
-static uint8_t hidden_by(struct report *report, const struct sample *sample, const struct task *task,
-			 const struct location *location)
+static uint8_t hidden_by(struct report *report, const struct sample *sample,
+			 const struct task *task, const struct location *location)
 {
 	uint8_t hidden = 0;
 
@@ -466,7 +479,8 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 		add_pair(hist, e, template, stacks_of_sample(&report->stacks, task, sample), cost);
 }
 
-static void take_weights(struct entry *template, const struct event *event, const struct sample *sample)
+static void take_weights(struct entry *template, const struct event *event,
+			 const struct sample *sample)
 {
 	if (event->attr.sample_type & (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT */) {
 		template->x->weight = sample->weight & 0xffffffffu;
@@ -514,8 +528,8 @@ static void take_extra(struct report *report, struct entry *template, const stru
 	x->raw_size = sample->raw_size;
 }
 
-int report_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
-		  struct task *task, const struct record *record)
+int report_sample(void *arg, struct session *session, struct event *event,
+		  const struct sample *sample, struct task *task, const struct record *record)
 {
 	struct report *report = arg;
 	struct hist *hist = report_hist(report, event);

@@ -64,15 +64,17 @@ static void print_maps(const struct task *task, int indent, struct out *out)
 		const struct mapping *map = task->space->maps.v[i];
 
 		out_fill(out, ' ', (size_t)indent);
-		out_printf(out, "  %llx-%llx %c%c%c%c %08llx %llu %s\n", (unsigned long long)map->start,
-			   (unsigned long long)map->end, map->prot & PROT_READ ? 'r' : '-',
-			   map->prot & PROT_WRITE ? 'w' : '-', map->prot & PROT_EXEC ? 'x' : '-',
-			   map->flags & MAP_SHARED ? 's' : 'p', (unsigned long long)map->pgoff,
-			   (unsigned long long)map->ino, map->dso->long_name);
+		out_printf(out, "  %llx-%llx %c%c%c%c %08llx %llu %s\n",
+			   (unsigned long long)map->start, (unsigned long long)map->end,
+			   map->prot & PROT_READ ? 'r' : '-', map->prot & PROT_WRITE ? 'w' : '-',
+			   map->prot & PROT_EXEC ? 'x' : '-', map->flags & MAP_SHARED ? 's' : 'p',
+			   (unsigned long long)map->pgoff, (unsigned long long)map->ino,
+			   map->dso->long_name);
 	}
 }
 
-static void print_task(struct report *report, const struct listed *all, uint32_t i, int level, bool mmaps)
+static void print_task(struct report *report, const struct listed *all, uint32_t i, int level,
+		       bool mmaps)
 {
 	const struct task *task = all[i].task;
 	struct out *out = &report->out;
@@ -80,7 +82,8 @@ static void print_task(struct report *report, const struct listed *all, uint32_t
 
 	out_room(out, 64);
 	before = out->n;
-	out_printf(out, "  %8d %8d %8d |%*s", (int)task->pid, (int)task->tid, (int)task->ppid, level, "");
+	out_printf(out, "  %8d %8d %8d |%*s", (int)task->pid, (int)task->tid, (int)task->ppid,
+		   level, "");
 	int indent = (int)(out->n - before);
 
 	out_safe(out, task_comm(report->session->sym, task));
@@ -116,7 +119,10 @@ void report_tasks(struct report *report, bool mmaps)
 			continue;
 		map_at(&by_tid, task->tid, &is_new);
 		if (is_new)
-			all[n++] = (struct listed){.task = task, .first = NONE, .last = NONE, .next = NONE};
+			all[n++] = (struct listed){.task = task,
+						   .first = NONE,
+						   .last = NONE,
+						   .next = NONE};
 	}
 	qsort(all, n, sizeof(*all), by_bucket);
 	for (uint32_t i = 0; i < n; i++)
@@ -126,7 +132,9 @@ void report_tasks(struct report *report, bool mmaps)
 
 		// Up to a parent that has its place; what has none stands at the top.
 		for (uint32_t steps = 0; !all[at].placed && steps <= n; steps++) {
-			uint64_t *parent = all[at].task->ppid == NONE ? NULL : map_find(&places, all[at].task->ppid);
+			uint64_t *parent = all[at].task->ppid == NONE
+						   ? NULL
+						   : map_find(&places, all[at].task->ppid);
 
 			if (!parent || *parent == at) {
 				append(all, &first, &last, at);
@@ -207,14 +215,14 @@ static void print_raw(const struct thread_values *all, struct out *out, int pid_
 		for (size_t i = 0; i < all->threads.n; i++)
 			count = MAX(count, digits(value_at(&all->threads.v[i], j)));
 	}
-	out_printf(out, "# %*s  %*s  %*s  %*s  %*s\n", pid_width, "PID", tid_width, "TID", name, "Name", raw,
-		   "Raw", count, "Count");
+	out_printf(out, "# %*s  %*s  %*s  %*s  %*s\n", pid_width, "PID", tid_width, "TID", name,
+		   "Name", raw, "Raw", count, "Count");
 	for (size_t i = 0; i < all->threads.n; i++) {
 		for (size_t j = 0; j < all->counters.n; j++)
 			out_printf(out, "  %*d  %*d  %*s  %*x  %*llu", pid_width,
-				   (int)all->threads.v[i].pid, tid_width, (int)all->threads.v[i].tid, name,
-				   all->counters.v[j]->name, raw, all->counters.v[j]->index, count,
-				   (unsigned long long)value_at(&all->threads.v[i], j));
+				   (int)all->threads.v[i].pid, tid_width, (int)all->threads.v[i].tid,
+				   name, all->counters.v[j]->name, raw, all->counters.v[j]->index,
+				   count, (unsigned long long)value_at(&all->threads.v[i], j));
 	}
 }
 

@@ -32,7 +32,8 @@ static int by_dso(const void *a, const void *b, void *arg)
 	const struct dso *x = report->session->sym->dsos.v[*(const uint32_t *)a];
 	const struct dso *y = report->session->sym->dsos.v[*(const uint32_t *)b];
 
-	return report->verbose > 0 ? strcmp(x->long_name, y->long_name) : strcmp(x->short_name, y->short_name);
+	return report->verbose > 0 ? strcmp(x->long_name, y->long_name)
+				   : strcmp(x->short_name, y->short_name);
 }
 
 // Places of 0..n-1 in the order, equal ones equal; [n] is behind all.
@@ -79,7 +80,8 @@ static void rank_entries(struct hist *hist)
 			struct entry *e = hist->entries.v[j];
 
 			e->rank = e->rank << 32 |
-				  (is_comm ? comms[e->comm] : dsos[e->place.dso ? e->place.dso->id : dsos_n]);
+				  (is_comm ? comms[e->comm]
+					   : dsos[e->place.dso ? e->place.dso->id : dsos_n]);
 		}
 	}
 	hist->ranked_columns = i;
@@ -102,12 +104,13 @@ static void make_compact(struct hist *hist)
 	for (size_t i = 0; i < hist->entries.n; i++) {
 		const struct entry *e = hist->entries.v[i];
 
-		hist->compact[i] = (struct compact){.rank = e->rank,
-						    .weight = report->children ? e->acc : e->period,
-						    .start = e->place.sym ? e->place.sym->start : e->place.addr,
-						    .end = e->place.sym ? e->place.sym->end : 0,
-						    .has_symbol = e->place.sym && !e->place.sym->inlined,
-						    .is_special = e->place.sym && e->place.sym->inlined};
+		hist->compact[i] =
+			(struct compact){.rank = e->rank,
+					 .weight = report->children ? e->acc : e->period,
+					 .start = e->place.sym ? e->place.sym->start : e->place.addr,
+					 .end = e->place.sym ? e->place.sym->end : 0,
+					 .has_symbol = e->place.sym && !e->place.sym->inlined,
+					 .is_special = e->place.sym && e->place.sym->inlined};
 	}
 }
 
@@ -248,7 +251,8 @@ static void list_again(struct hist *hist)
 
 static void set_member(struct report *report, struct entry *leader, struct entry *member)
 {
-	uint32_t n = leader->hist->event->group_members, i = member->hist->event->index - leader->hist->event->index;
+	uint32_t n = leader->hist->event->group_members,
+		 i = member->hist->event->index - leader->hist->event->index;
 
 	if (!leader->members)
 		leader->members = arena_zalloc(&report->arena, n * sizeof(*leader->members));
@@ -302,9 +306,10 @@ static void make_rows(struct hist *hist)
 	struct order rows = {0};
 
 	first = hist->report->sorts.n ? hist->report->sorts.v[0] : NULL;
-	hist->weight_is_first = first && !first->key && !first->field && !first->elided &&
-				first->number == (hist->report->children ? NUMBER_CHILDREN : NUMBER_OVERHEAD) &&
-				(hist->report->children || !hist->report->o.group_index);
+	hist->weight_is_first =
+		first && !first->key && !first->field && !first->elided &&
+		first->number == (hist->report->children ? NUMBER_CHILDREN : NUMBER_OVERHEAD) &&
+		(hist->report->children || !hist->report->o.group_index);
 	list_again(hist);
 	ids = xcalloc(hist->sorted_n + 1, sizeof(*ids));
 	vec_reserve(&rows.nodes, hist->sorted_n);

@@ -58,8 +58,8 @@ static uint32_t bit(int depth)
 }
 
 // One line of a node; `frame` NONE stands for what was left out.
-static void print_line(const struct graph *g, const struct call_node *node, uint32_t frame, int depth,
-		       uint32_t mask, bool first, uint64_t total)
+static void print_line(const struct graph *g, const struct call_node *node, uint32_t frame,
+		       int depth, uint32_t mask, bool first, uint64_t total)
 {
 	print_margin(g);
 	for (int i = 0; i < depth; i++) {
@@ -79,8 +79,8 @@ static void print_line(const struct graph *g, const struct call_node *node, uint
 	out_char(g->out, '\n');
 }
 
-static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uint64_t total, int depth,
-			uint32_t mask)
+static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uint64_t total,
+			int depth, uint32_t mask)
 {
 	const struct chain_options *chain = &g->report->chain;
 	uint64_t remaining = total;
@@ -99,10 +99,11 @@ static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uin
 			out_text(g->out, mask & bit(i) ? "|          " : "           ");
 		out_char(g->out, '\n');
 		for (uint32_t i = 0; i < node->frames_n; i++)
-			print_line(g, node, g->tree->frames.v[node->first_frame + i], depth, below_mask,
-				   i == 0, total);
-		print_level(g, id, node->child, chain->mode == CHAIN_FRACTAL ? node->children_hit : total,
-			    depth + 1, below_mask | bit(depth));
+			print_line(g, node, g->tree->frames.v[node->first_frame + i], depth,
+				   below_mask, i == 0, total);
+		print_level(g, id, node->child,
+			    chain->mode == CHAIN_FRACTAL ? node->children_hit : total, depth + 1,
+			    below_mask | bit(depth));
 		any = true;
 		id = node->sibling;
 		if (++printed == chain->print_limit)
@@ -112,7 +113,8 @@ static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uin
 		struct call_node rest = {.hit = remaining};
 
 		if (chain->value == CHAIN_COUNT && any) {
-			uint32_t all = parent == NONE ? g->tree->count : g->tree->nodes.v[parent].children_count;
+			uint32_t all = parent == NONE ? g->tree->count
+						      : g->tree->nodes.v[parent].children_count;
 
 			if (all <= counted)
 				return any;
@@ -135,7 +137,8 @@ static void print_graph(struct graph *g, uint64_t total, uint64_t own)
 	bool started = false, any;
 
 	// A single root that holds all needs no percentage: its frames hang directly below the row.
-	if (at != NONE && g->tree->nodes.v[at].sibling == NONE && weight_of(&g->tree->nodes.v[at]) == own) {
+	if (at != NONE && g->tree->nodes.v[at].sibling == NONE &&
+	    weight_of(&g->tree->nodes.v[at]) == own) {
 		const struct call_node *node = &g->tree->nodes.v[at];
 
 		for (uint32_t i = symbol_comes_first(report); i < node->frames_n; i++) {
@@ -192,8 +195,8 @@ static void print_ends(const struct graph *g, uint64_t total, uint64_t least)
 		if (folded) {
 			print_value(g, node->hit, node->count, total);
 			out_char(g->out, ' ');
-			print_path(g, ids[i], "", report->separator_text ? report->separator_text : ";",
-				   &first);
+			print_path(g, ids[i], "",
+				   report->separator_text ? report->separator_text : ";", &first);
 		} else {
 			out_fill(g->out, ' ', 11);
 			print_value(g, weight_of(node), node->count + node->children_count, total);

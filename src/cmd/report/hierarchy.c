@@ -40,7 +40,8 @@ static bool level_has(const struct level *level, enum width a, enum width b)
 }
 
 // A level that does not show what is filtered is hidden only when all below it is.
-static void settle_filter(const struct level *level, struct entry *e, enum hidden bit, enum width a, enum width b)
+static void settle_filter(const struct level *level, struct entry *e, enum hidden bit, enum width a,
+			  enum width b)
 {
 	if (level_has(level, a, b)) {
 		for (struct entry *up = e->up; up && !(e->filtered & bit); up = up->up)
@@ -67,8 +68,8 @@ static void settle_filters(struct report *report, const struct level *level, str
 		e->filtered |= HIDDEN_SYMBOL;
 }
 
-static struct entry *find_in_level(struct report *report, struct level_set *set, const struct level *level,
-				   struct entry *wanted)
+static struct entry *find_in_level(struct report *report, struct level_set *set,
+				   const struct level *level, struct entry *wanted)
 {
 	struct place_in_level at = {report, set, level};
 	uint32_t found;
@@ -79,7 +80,8 @@ static struct entry *find_in_level(struct report *report, struct level_set *set,
 	return found == UINT32_MAX ? NULL : set->entries.v[found];
 }
 
-static void add_to_level(struct report *report, struct level_set *set, const struct level *level, struct entry *e)
+static void add_to_level(struct report *report, struct level_set *set, const struct level *level,
+			 struct entry *e)
 {
 	struct place_in_level at = {report, set, level};
 
@@ -87,7 +89,8 @@ static void add_to_level(struct report *report, struct level_set *set, const str
 	order_insert(&set->in, (uint32_t)set->entries.n - 1, level_order, &at);
 }
 
-static struct entry *new_row(struct report *report, const struct entry *from, struct entry *up, size_t level)
+static struct entry *new_row(struct report *report, const struct entry *from, struct entry *up,
+			     size_t level)
 {
 	struct entry *e = arena_memdup(&report->arena, from, sizeof(*e));
 
@@ -147,7 +150,8 @@ void hierarchy_build(struct hist *hist)
 		insert_entry(hist, hist->entries.v[hist->sorted[i]]);
 }
 
-static void match_level(struct hist *leader, struct level_set *there, struct level_set *here, struct entry *up)
+static void match_level(struct hist *leader, struct level_set *there, struct level_set *here,
+			struct entry *up)
 {
 	struct report *report = leader->report;
 	uint32_t n = leader->event->group_members;
@@ -293,7 +297,8 @@ static bool shows_children(const struct entry *e)
 {
 	for (size_t i = 0; i < e->below->entries.n; i++) {
 		if (!e->below->entries.v[i]->filtered)
-			return entry_percent(e->below->entries.v[i]) >= e->hist->report->o.percent_limit;
+			return entry_percent(e->below->entries.v[i]) >=
+			       e->hist->report->o.percent_limit;
 	}
 	return false;
 }
@@ -311,7 +316,8 @@ static int numbers_width(const struct hist *hist)
 	return width;
 }
 
-static void print_level(const struct hist *hist, const struct level_set *set, struct out *out, struct out *line)
+static void print_level(const struct hist *hist, const struct level_set *set, struct out *out,
+			struct out *line)
 {
 	const struct report *report = hist->report;
 
@@ -322,9 +328,11 @@ static void print_level(const struct hist *hist, const struct level_set *set, st
 			print_row(e, out, line);
 			if (!e->leaf && !shows_children(e)) {
 				if (!report->separator)
-					out_fill(out, ' ', (report->levels.n + e->depth - 1) * INDENT);
+					out_fill(out, ' ',
+						 (report->levels.n + e->depth - 1) * INDENT);
 				out_fill(out, ' ', (size_t)numbers_width(hist) + 4);
-				out_printf(out, "no entry >= %.2f%%\n", (double)report->o.percent_limit);
+				out_printf(out, "no entry >= %.2f%%\n",
+					   (double)report->o.percent_limit);
 			}
 		}
 		if (!e->leaf)

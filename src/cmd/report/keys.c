@@ -78,7 +78,10 @@ static void pid_print(R report, E e, struct out *out, int width)
 	const char *comm = e->task ? task_comm(report->session->sym, e->task) : "";
 
 	out_printf(out, "%*d:", width < 0 ? 0 : 7, (int)pid_hash(report, e));
-	put(out, comm, width < 0 ? -1 : (width > 7 ? width : 7) - 8 < 0 ? 0 : (width > 7 ? width : 7) - 8);
+	put(out, comm,
+	    width < 0			      ? -1
+	    : (width > 7 ? width : 7) - 8 < 0 ? 0
+					      : (width > 7 ? width : 7) - 8);
 }
 
 static const char *comm_of(R report, E e)
@@ -196,8 +199,7 @@ static void place_symbol_print(R report, const struct place *place, uint64_t add
 		put_address(out, addr);
 	} else if (place->sym->type == 1 /* STT_OBJECT */) {
 		out_text(out, place->sym->name);
-		out_printf(out, "+0x%llx",
-			   (unsigned long long)(place->addr - place->sym->start));
+		out_printf(out, "+0x%llx", (unsigned long long)(place->addr - place->sym->start));
 	} else {
 		put_most(out, place->sym->name, width < 0 ? -1 : width - (int)(out->n - start));
 		if (place->sym->inlined)
@@ -350,7 +352,8 @@ static void srcfile_print(R report, E e, struct out *out, int width)
 }
 static const char *end_srcline(R report, E e, bool from)
 {
-	return e->x->branch ? srcline_of(report, e, from ? &e->x->branch->from : &e->x->branch->to) : "??:0";
+	return e->x->branch ? srcline_of(report, e, from ? &e->x->branch->from : &e->x->branch->to)
+			    : "??:0";
 }
 static uint64_t srcline_from_hash(R report, E e)
 {
@@ -436,10 +439,12 @@ static void time_print(R report, E e, struct out *out, int width)
 	char text[48];
 
 	if (report->o.ns)
-		snprintf(text, sizeof(text), "%llu.%09llu", (unsigned long long)(e->x->time / 1000000000),
+		snprintf(text, sizeof(text), "%llu.%09llu",
+			 (unsigned long long)(e->x->time / 1000000000),
 			 (unsigned long long)(e->x->time % 1000000000));
 	else
-		snprintf(text, sizeof(text), "%llu.%06llu", (unsigned long long)(e->x->time / 1000000000),
+		snprintf(text, sizeof(text), "%llu.%06llu",
+			 (unsigned long long)(e->x->time / 1000000000),
 			 (unsigned long long)(e->x->time % 1000000000 / 1000));
 	put_most(out, text, width);
 }
@@ -476,7 +481,8 @@ static int64_t cgroup_id_compare(R report, E l, E r)
 }
 static void cgroup_id_print(R report, E e, struct out *out, int width)
 {
-	out_printf(out, "%llu/0x%llx", (unsigned long long)e->x->cgroup_dev, (unsigned long long)e->x->cgroup_ino);
+	out_printf(out, "%llu/0x%llx", (unsigned long long)e->x->cgroup_dev,
+		   (unsigned long long)e->x->cgroup_ino);
 }
 
 static const char *trace(E e)
@@ -586,10 +592,14 @@ static void transaction_print(R report, E e, struct out *out, int width)
 	static const struct {
 		uint64_t bit;
 		const char *name;
-	} bits[] = {{PERF_TXN_ELISION, "EL "},	 {PERF_TXN_TRANSACTION, "TX "},
-		    {PERF_TXN_SYNC, "SYNC "},	 {PERF_TXN_ASYNC, "ASYNC "},
-		    {PERF_TXN_RETRY, "RETRY "},	 {PERF_TXN_CONFLICT, "CON "},
-		    {PERF_TXN_CAPACITY_WRITE, "CAP-WRITE "}, {PERF_TXN_CAPACITY_READ, "CAP-READ "}};
+	} bits[] = {{PERF_TXN_ELISION, "EL "},
+		    {PERF_TXN_TRANSACTION, "TX "},
+		    {PERF_TXN_SYNC, "SYNC "},
+		    {PERF_TXN_ASYNC, "ASYNC "},
+		    {PERF_TXN_RETRY, "RETRY "},
+		    {PERF_TXN_CONFLICT, "CON "},
+		    {PERF_TXN_CAPACITY_WRITE, "CAP-WRITE "},
+		    {PERF_TXN_CAPACITY_READ, "CAP-READ "}};
 	uint64_t t = e->x->transaction;
 	char text[160] = "";
 	size_t n = 0;
@@ -616,27 +626,28 @@ static int64_t no_branch(E l, E r, bool *ret)
 #define END_KEYS(end)                                                                              \
 	static uint64_t dso_##end##_hash(R report, E e)                                            \
 	{                                                                                          \
-		return e->x->branch ? place_dso_hash(report, &e->x->branch->end) : 0;                    \
+		return e->x->branch ? place_dso_hash(report, &e->x->branch->end) : 0;              \
 	}                                                                                          \
 	static int64_t dso_##end##_compare(R report, E l, E r)                                     \
 	{                                                                                          \
 		bool none;                                                                         \
 		int64_t cmp = no_branch(l, r, &none);                                              \
-		return none ? cmp : place_dso_compare(report, &l->x->branch->end, &r->x->branch->end);   \
+		return none ? cmp                                                                  \
+			    : place_dso_compare(report, &l->x->branch->end, &r->x->branch->end);   \
 	}                                                                                          \
 	static void dso_##end##_print(R report, E e, struct out *out, int width)                   \
 	{                                                                                          \
-		if (e->x->branch)                                                                     \
-			place_dso_print(report, &e->x->branch->end, out, width);                      \
+		if (e->x->branch)                                                                  \
+			place_dso_print(report, &e->x->branch->end, out, width);                   \
 		else                                                                               \
 			put(out, "N/A", width);                                                    \
 	}                                                                                          \
 	static uint64_t symbol_##end##_hash(R report, E e)                                         \
 	{                                                                                          \
 		const struct place *p;                                                             \
-		if (!e->x->branch)                                                                    \
+		if (!e->x->branch)                                                                 \
 			return 0;                                                                  \
-		p = &e->x->branch->end;                                                               \
+		p = &e->x->branch->end;                                                            \
 		return p->sym ? place_symbol_hash(p) : hash_mix(p->ip, 1);                         \
 	}                                                                                          \
 	static int64_t symbol_##end##_compare(R report, E l, E r)                                  \
@@ -645,21 +656,22 @@ static int64_t no_branch(E l, E r, bool *ret)
 		int64_t cmp = no_branch(l, r, &none);                                              \
 		if (none)                                                                          \
 			return cmp;                                                                \
-		if (!l->x->branch->end.sym && !r->x->branch->end.sym)                                    \
-			return address_compare(l->x->branch->end.ip, r->x->branch->end.ip);              \
-		return symbol_compare(l->x->branch->end.sym, r->x->branch->end.sym);                     \
+		if (!l->x->branch->end.sym && !r->x->branch->end.sym)                              \
+			return address_compare(l->x->branch->end.ip, r->x->branch->end.ip);        \
+		return symbol_compare(l->x->branch->end.sym, r->x->branch->end.sym);               \
 	}                                                                                          \
 	static void symbol_##end##_print(R report, E e, struct out *out, int width)                \
 	{                                                                                          \
-		if (e->x->branch)                                                                     \
-			place_symbol_print(report, &e->x->branch->end, e->x->branch->end.addr,           \
-					   e->x->branch->end.level, out, width);                      \
+		if (e->x->branch)                                                                  \
+			place_symbol_print(report, &e->x->branch->end, e->x->branch->end.addr,     \
+					   e->x->branch->end.level, out, width);                   \
 		else                                                                               \
 			put(out, "N/A", width);                                                    \
 	}                                                                                          \
 	static uint64_t addr_##end##_hash(R report, E e)                                           \
 	{                                                                                          \
-		return e->x->branch ? hash_mix(e->x->branch->end.ip, dso_##end##_hash(report, e)) : 0;   \
+		return e->x->branch ? hash_mix(e->x->branch->end.ip, dso_##end##_hash(report, e))  \
+				    : 0;                                                           \
 	}                                                                                          \
 	static int64_t addr_##end##_compare(R report, E l, E r)                                    \
 	{                                                                                          \
@@ -667,13 +679,13 @@ static int64_t no_branch(E l, E r, bool *ret)
 		int64_t cmp = no_branch(l, r, &none);                                              \
 		if (none)                                                                          \
 			return cmp;                                                                \
-		cmp = place_dso_compare(report, &l->x->branch->end, &r->x->branch->end);                 \
-		return cmp ? cmp : address_compare(l->x->branch->end.ip, r->x->branch->end.ip);          \
+		cmp = place_dso_compare(report, &l->x->branch->end, &r->x->branch->end);           \
+		return cmp ? cmp : address_compare(l->x->branch->end.ip, r->x->branch->end.ip);    \
 	}                                                                                          \
 	static void addr_##end##_print(R report, E e, struct out *out, int width)                  \
 	{                                                                                          \
-		if (e->x->branch)                                                                     \
-			end_address_print(report, e, &e->x->branch->end, out, width);                 \
+		if (e->x->branch)                                                                  \
+			end_address_print(report, e, &e->x->branch->end, out, width);              \
 		else                                                                               \
 			put(out, "N/A", width);                                                    \
 	}
@@ -710,9 +722,9 @@ static int64_t mispredict_compare(R report, E l, E r)
 static void mispredict_print(R report, E e, struct out *out, int width)
 {
 	put(out,
-	    branch_bits(e, BRANCH_PREDICTED, 1)	 ? "N"
+	    branch_bits(e, BRANCH_PREDICTED, 1) ? "N"
 	    : branch_bits(e, BRANCH_MISPRED, 1) ? "Y"
-						 : "N/A",
+						: "N/A",
 	    width);
 }
 static uint64_t cycles_hash(R report, E e)
@@ -791,8 +803,8 @@ static int64_t daddr_compare(R report, E l, E r)
 }
 static void daddr_print(R report, E e, struct out *out, int width)
 {
-	place_symbol_print(report, e->x->mem ? &e->x->mem->data : &no_place, daddr(e), e->place.level, out,
-			   width);
+	place_symbol_print(report, e->x->mem ? &e->x->mem->data : &no_place, daddr(e),
+			   e->place.level, out, width);
 }
 static uint64_t iaddr_hash(R report, E e)
 {
@@ -804,8 +816,8 @@ static int64_t iaddr_compare(R report, E l, E r)
 }
 static void iaddr_print(R report, E e, struct out *out, int width)
 {
-	place_symbol_print(report, e->x->mem ? &e->x->mem->code : &no_place, iaddr(e), e->place.level, out,
-			   width);
+	place_symbol_print(report, e->x->mem ? &e->x->mem->code : &no_place, iaddr(e),
+			   e->place.level, out, width);
 }
 static uint64_t dso_daddr_hash(R report, E e)
 {
@@ -842,8 +854,8 @@ SOURCE_KEY(snoop, mem_snoop)
 SOURCE_KEY(blocked, mem_blk)
 
 // The names of the set bits of `bits`, "or" between them; returns how long the text is.
-static size_t names_of_bits(char *text, size_t size, size_t n, uint64_t bits, const char *const *names,
-			    size_t names_n, bool *first)
+static size_t names_of_bits(char *text, size_t size, size_t n, uint64_t bits,
+			    const char *const *names, size_t names_n, bool *first)
 {
 	for (size_t i = 0; bits && i < names_n; i++, bits >>= 1) {
 		if (!(bits & 1))
@@ -859,8 +871,8 @@ static void locked_print(R report, E e, struct out *out, int width)
 
 	put_most(out,
 		 !e->x->mem || lock & PERF_MEM_LOCK_NA ? "N/A"
-		 : lock & PERF_MEM_LOCK_LOCKED	    ? "Yes"
-						    : "No",
+		 : lock & PERF_MEM_LOCK_LOCKED	       ? "Yes"
+						       : "No",
 		 width);
 }
 static void tlb_print(R report, E e, struct out *out, int width)
@@ -882,16 +894,25 @@ static void tlb_print(R report, E e, struct out *out, int width)
 }
 static void mem_print(R report, E e, struct out *out, int width)
 {
-	static const char *const names[] = {
-		"N/A",		      "HIT",		    "MISS",		"L1",
-		"LFB/MAB",	      "L2",		    "L3",		"Local RAM",
-		"Remote RAM (1 hop)", "Remote RAM (2 hops)", "Remote Cache (1 hop)",
-		"Remote Cache (2 hops)", "I/O",		    "Uncached"};
+	static const char *const names[] = {"N/A",
+					    "HIT",
+					    "MISS",
+					    "L1",
+					    "LFB/MAB",
+					    "L2",
+					    "L3",
+					    "Local RAM",
+					    "Remote RAM (1 hop)",
+					    "Remote RAM (2 hops)",
+					    "Remote Cache (1 hop)",
+					    "Remote Cache (2 hops)",
+					    "I/O",
+					    "Uncached"};
 	static const char *const hops[] = {"N/A", "core, same node", "node, same socket",
 					   "socket, same board", "board"};
-	static const char *const numbers[16] = {[9] = "CXL",	 [10] = "I/O",	[11] = "Any cache",
-						[12] = "LFB/MAB", [13] = "RAM", [14] = "PMEM",
-						[15] = "N/A"};
+	static const char *const numbers[16] =
+		{[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
+		 [13] = "RAM", [14] = "PMEM", [15] = "N/A"};
 	union perf_mem_data_src src = source(e);
 	uint64_t bits = e->x->mem ? src.mem_lvl : PERF_MEM_LVL_NA;
 	char text[256] = "";
@@ -928,12 +949,13 @@ static void snoop_print(R report, E e, struct out *out, int width)
 	static const char *const more[] = {"Fwd", "Peer"};
 	char text[96] = "";
 	bool first = true;
-	size_t n = names_of_bits(text, sizeof(text), 0, e->x->mem ? source(e).mem_snoop : PERF_MEM_SNOOP_NA,
-				 names, ARRAY_SIZE(names), &first);
+	size_t n = names_of_bits(text, sizeof(text), 0,
+				 e->x->mem ? source(e).mem_snoop : PERF_MEM_SNOOP_NA, names,
+				 ARRAY_SIZE(names), &first);
 
 	if (e->x->mem)
-		n = names_of_bits(text, sizeof(text), n, source(e).mem_snoopx, more, ARRAY_SIZE(more),
-				  &first);
+		n = names_of_bits(text, sizeof(text), n, source(e).mem_snoopx, more,
+				  ARRAY_SIZE(more), &first);
 	put_least(out, n ? text : "N/A", width);
 }
 static void blocked_print(R report, E e, struct out *out, int width)
@@ -1051,7 +1073,8 @@ const struct key report_keys[] = {
 	K2("ipc_null", "IPC   [IPC Coverage]", WIDTH_SYMBOL_IPC, sym, ipc_null, FRAME),
 	K("time", "Time", WIDTH_TIME, time, .flags = 0),
 	K("code_page_size", "Code Page Size", WIDTH_CODE_PAGE_SIZE, code_page_size, .flags = 0),
-	K2("local_ins_lat", "Local INSTR Latency", WIDTH_LOCAL_INS_LAT, ins_lat, local_ins_lat, .flags = 0),
+	K2("local_ins_lat", "Local INSTR Latency", WIDTH_LOCAL_INS_LAT, ins_lat, local_ins_lat,
+	   .flags = 0),
 	K("ins_lat", "INSTR Latency", WIDTH_GLOBAL_INS_LAT, ins_lat, .flags = 0),
 	K2("local_p_stage_cyc", "Local Retire Latency", WIDTH_LOCAL_P_STAGE_CYC, stage, local_stage,
 	   .flags = 0),
@@ -1061,7 +1084,8 @@ const struct key report_keys[] = {
 	K("dso_to", "Target Shared Object", WIDTH_DSO_TO, dso_to, BRANCH),
 	K("symbol_from", "Source Symbol", WIDTH_SYMBOL_FROM, symbol_from, BRANCH),
 	K("symbol_to", "Target Symbol", WIDTH_SYMBOL_TO, symbol_to, BRANCH),
-	K("mispredict", "Branch Mispredicted", WIDTH_MISPREDICT, mispredict, BRANCH, .flags = KEY_NO_ORDER),
+	K("mispredict", "Branch Mispredicted", WIDTH_MISPREDICT, mispredict, BRANCH,
+	  .flags = KEY_NO_ORDER),
 	K("in_tx", "Branch in transaction", WIDTH_IN_TX, in_tx, BRANCH, .flags = KEY_NO_ORDER),
 	K("abort", "Transaction abort", WIDTH_ABORT, abort, BRANCH, .flags = KEY_NO_ORDER),
 	K("cycles", "Basic Block Cycles", WIDTH_CYCLES, cycles, BRANCH),

@@ -34,11 +34,14 @@ struct report_options {
 	struct chain_options chain;
 	float percent_limit;
 	int verbose, max_stack, socket, group_index, ignored_int;
-	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui, gtk, stdio;
-	bool header, header_only, cpu_utilization, exclude_other, children, inverted, hide_unresolved, full_info;
+	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui,
+		gtk, stdio;
+	bool header, header_only, cpu_utilization, exclude_other, children, inverted,
+		hide_unresolved, full_info;
 	int branch; // 1, 0: asked for, or not to; -1: as the recording has it
 	bool total_period, group, group_given, branch_history, demangle, demangle_kernel;
-	bool mem_mode, raw_trace, hierarchy, inlines, ns, skip_empty, unordered, total_cycles, ignored;
+	bool mem_mode, raw_trace, hierarchy, inlines, ns, skip_empty, unordered, total_cycles,
+		ignored;
 	bool full_source_path, stitch_lbr, source;
 };
 
@@ -88,7 +91,7 @@ struct entry {
 	uint64_t period, period_sys, period_us, period_guest_sys, period_guest_us;
 	uint64_t acc; // with children
 	uint32_t samples;
-	uint32_t context; // of the keys that do not depend on the frame
+	uint32_t context;	  // of the keys that do not depend on the frame
 	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
 	uint32_t max_depth;
 	struct call_tree *tree;
@@ -101,7 +104,13 @@ struct entry {
 };
 
 // Why a row is not shown.
-enum hidden { HIDDEN_TASK = 1, HIDDEN_DSO = 2, HIDDEN_SYMBOL = 4, HIDDEN_PARENT = 8, HIDDEN_SOCKET = 16 };
+enum hidden {
+	HIDDEN_TASK = 1,
+	HIDDEN_DSO = 2,
+	HIDDEN_SYMBOL = 4,
+	HIDDEN_PARENT = 8,
+	HIDDEN_SOCKET = 16
+};
 
 // The rows of one place in the hierarchy.
 struct level_set {
@@ -111,16 +120,55 @@ struct level_set {
 
 // Widths that perf keeps per kind of column.
 enum width {
-	WIDTH_SYMBOL, WIDTH_TIME, WIDTH_DSO, WIDTH_THREAD, WIDTH_COMM, WIDTH_CGROUP_ID, WIDTH_CGROUP,
-	WIDTH_PARENT, WIDTH_CPU, WIDTH_SOCKET, WIDTH_SRCLINE, WIDTH_SRCFILE, WIDTH_MISPREDICT,
-	WIDTH_IN_TX, WIDTH_ABORT, WIDTH_SYMBOL_FROM, WIDTH_SYMBOL_TO, WIDTH_DSO_FROM, WIDTH_DSO_TO,
-	WIDTH_LOCAL_WEIGHT, WIDTH_GLOBAL_WEIGHT, WIDTH_CODE_PAGE_SIZE, WIDTH_MEM_DADDR_SYMBOL,
-	WIDTH_MEM_DADDR_DSO, WIDTH_MEM_PHYS_DADDR, WIDTH_MEM_DATA_PAGE_SIZE, WIDTH_MEM_LOCKED,
-	WIDTH_MEM_TLB, WIDTH_MEM_LVL, WIDTH_MEM_SNOOP, WIDTH_MEM_DCACHELINE, WIDTH_MEM_IADDR_SYMBOL,
-	WIDTH_TRANSACTION, WIDTH_CYCLES, WIDTH_SRCLINE_FROM, WIDTH_SRCLINE_TO, WIDTH_TRACE,
-	WIDTH_SYM_SIZE, WIDTH_DSO_SIZE, WIDTH_SYMBOL_IPC, WIDTH_MEM_BLOCKED, WIDTH_LOCAL_INS_LAT,
-	WIDTH_GLOBAL_INS_LAT, WIDTH_LOCAL_P_STAGE_CYC, WIDTH_GLOBAL_P_STAGE_CYC, WIDTH_ADDR_FROM,
-	WIDTH_ADDR_TO, WIDTH_ADDR, WIDTHS
+	WIDTH_SYMBOL,
+	WIDTH_TIME,
+	WIDTH_DSO,
+	WIDTH_THREAD,
+	WIDTH_COMM,
+	WIDTH_CGROUP_ID,
+	WIDTH_CGROUP,
+	WIDTH_PARENT,
+	WIDTH_CPU,
+	WIDTH_SOCKET,
+	WIDTH_SRCLINE,
+	WIDTH_SRCFILE,
+	WIDTH_MISPREDICT,
+	WIDTH_IN_TX,
+	WIDTH_ABORT,
+	WIDTH_SYMBOL_FROM,
+	WIDTH_SYMBOL_TO,
+	WIDTH_DSO_FROM,
+	WIDTH_DSO_TO,
+	WIDTH_LOCAL_WEIGHT,
+	WIDTH_GLOBAL_WEIGHT,
+	WIDTH_CODE_PAGE_SIZE,
+	WIDTH_MEM_DADDR_SYMBOL,
+	WIDTH_MEM_DADDR_DSO,
+	WIDTH_MEM_PHYS_DADDR,
+	WIDTH_MEM_DATA_PAGE_SIZE,
+	WIDTH_MEM_LOCKED,
+	WIDTH_MEM_TLB,
+	WIDTH_MEM_LVL,
+	WIDTH_MEM_SNOOP,
+	WIDTH_MEM_DCACHELINE,
+	WIDTH_MEM_IADDR_SYMBOL,
+	WIDTH_TRANSACTION,
+	WIDTH_CYCLES,
+	WIDTH_SRCLINE_FROM,
+	WIDTH_SRCLINE_TO,
+	WIDTH_TRACE,
+	WIDTH_SYM_SIZE,
+	WIDTH_DSO_SIZE,
+	WIDTH_SYMBOL_IPC,
+	WIDTH_MEM_BLOCKED,
+	WIDTH_LOCAL_INS_LAT,
+	WIDTH_GLOBAL_INS_LAT,
+	WIDTH_LOCAL_P_STAGE_CYC,
+	WIDTH_GLOBAL_P_STAGE_CYC,
+	WIDTH_ADDR_FROM,
+	WIDTH_ADDR_TO,
+	WIDTH_ADDR,
+	WIDTHS
 };
 
 enum key_family { KEY_COMMON, KEY_BRANCH, KEY_MEMORY };
@@ -150,8 +198,15 @@ const struct key *report_key(const char *name); // exact
 
 // Numbers that every row has.
 enum number {
-	NUMBER_OVERHEAD, NUMBER_SYS, NUMBER_US, NUMBER_GUEST_SYS, NUMBER_GUEST_US, NUMBER_CHILDREN,
-	NUMBER_SAMPLES, NUMBER_PERIOD, NUMBERS
+	NUMBER_OVERHEAD,
+	NUMBER_SYS,
+	NUMBER_US,
+	NUMBER_GUEST_SYS,
+	NUMBER_GUEST_US,
+	NUMBER_CHILDREN,
+	NUMBER_SAMPLES,
+	NUMBER_PERIOD,
+	NUMBERS
 };
 extern const char *const report_number_names[NUMBERS];
 
@@ -200,27 +255,27 @@ struct hist {
 	VEC(struct entry *) contexts; // a sample of each
 	VEC(struct pair) pairs;
 	struct map pair_ids;
-	struct order in;	// the entries in the order of the keys, where a tree is needed
-	uint32_t *sorted;	// the same as a list
+	struct order in;  // the entries in the order of the keys, where a tree is needed
+	uint32_t *sorted; // the same as a list
 	size_t sorted_n, ranked_columns, compact_n;
 	struct compact *compact; // by id
 	bool compact_decides, weight_is_first;
 	struct level_set top; // of the hierarchy
-	struct entry **rows;	// in the order of the report
+	struct entry **rows;  // in the order of the report
 	size_t rows_n;
 	uint64_t total_period, total_shown_period, chain_period, chain_shown_period;
 	uint32_t samples, shown_samples, lost_samples, seen;
 	uint16_t widths[WIDTHS];
 	bool has_chains;
 	uint64_t chain_least; // what a call graph's branch must weigh
-	uint32_t last_pair; // + 1
+	uint32_t last_pair;   // + 1
 };
 
 struct report {
 	struct report_options o;
 	struct chain_options chain;
 	struct session *session;
-	struct filter *skip; // samples that do not exist for the report: times, CPUs
+	struct filter *skip;		   // samples that do not exist for the report: times, CPUs
 	struct filter *hide, *hide_symbol; // rows that are not shown
 	bool has_hide;
 	struct stacks stacks;
@@ -231,14 +286,15 @@ struct report {
 	struct out out;
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
-	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id, needs_extra, needs_collapse, no_order;
+	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
+		needs_extra, needs_collapse, no_order;
 	int verbose;
 	char separator;
 	const char *separator_text;
 	const char *sort_order; // as typed, with what perf appends
 	VEC(struct column *) sorts, fields;
 	VEC(struct column *) context_keys; // sort keys that do not depend on the frame
-	VEC(struct level) levels; // hierarchy; the first holds the numbers
+	VEC(struct level) levels;	   // hierarchy; the first holds the numbers
 	regex_t parent_regex, ignore_regex;
 	bool has_parent_regex, has_ignore_regex;
 	uint8_t *frame_parent, *frame_ignored; // by frame: 0 unknown, 1 no, 2 yes
@@ -247,10 +303,11 @@ struct report {
 	uint64_t quantum_ns;
 	struct extra no_extra;
 	VEC(uint64_t) dso_hashes; // of the name, by id; 0: not known yet
-	uint64_t branch_types[16], branch_new_types[16], branch_forward, branch_backward, branch_4k, branch_2m;
+	uint64_t branch_types[16], branch_new_types[16], branch_forward, branch_backward, branch_4k,
+		branch_2m;
 	struct thread_values *thread_values;
 	struct map cgroup_devs, cgroup_inos; // of the cgroup namespace, by tid
-	VEC(uint32_t) tids; // that --tasks shows
+	VEC(uint32_t) tids;		     // that --tasks shows
 	uint64_t data_lost;
 };
 
@@ -260,23 +317,24 @@ int report_parse_chain(struct chain_options *chain, const char *text);
 void report_setup_elided(struct report *report);
 bool column_skipped(const struct column *column, const struct hist *hist);
 int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r);
-int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n, const struct entry *l,
-			const struct entry *r);
+int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
+			const struct entry *l, const struct entry *r);
 int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r);
 // The bytes of a tracepoint's field in the entry's raw data; 0 when they do not fit.
 int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret);
 uint64_t entry_number(const struct entry *e, enum number number);
 
 // collect.c: samples become entries.
-int report_sample(void *arg, struct session *session, struct event *event, const struct sample *sample,
-		  struct task *task, const struct record *record);
+int report_sample(void *arg, struct session *session, struct event *event,
+		  const struct sample *sample, struct task *task, const struct record *record);
 struct hist *report_hist(struct report *report, struct event *event);
 void hist_free(struct hist *hist);
 // The entry that agrees with the template in all sort keys; a new one is a copy of it.
 struct entry *hist_entry(struct hist *hist, struct entry *template);
 struct entry *hist_find(struct hist *hist, const struct entry *template);
 void place_of(struct place *ret, const struct location *location);
-void frame_template(const struct report *report, struct entry *template, const struct entry *context, uint32_t frame);
+void frame_template(const struct report *report, struct entry *template,
+		    const struct entry *context, uint32_t frame);
 
 // finish.c: entries become rows.
 void report_finish(struct report *report);
@@ -296,8 +354,10 @@ void hierarchy_done(struct hist *hist);
 // stdio.c
 void hist_widths_of(struct hist *hist, const struct entry *e);
 void report_print(struct report *report);
-void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out, size_t from, size_t to);
-void column_print(const struct column *column, const struct hist *hist, const struct entry *e, struct out *out);
+void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
+			size_t from, size_t to);
+void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
+		  struct out *out);
 int column_width(const struct column *column, const struct hist *hist);
 void column_header(const struct column *column, const struct hist *hist, struct out *out);
 float entry_percent(const struct entry *e);

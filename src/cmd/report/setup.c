@@ -15,17 +15,25 @@ static const char *const default_orders[] = {
 };
 
 const char *const report_number_names[NUMBERS] = {
-	[NUMBER_OVERHEAD] = "overhead",		   [NUMBER_SYS] = "overhead_sys",
-	[NUMBER_US] = "overhead_us",		   [NUMBER_GUEST_SYS] = "overhead_guest_sys",
-	[NUMBER_GUEST_US] = "overhead_guest_us", [NUMBER_CHILDREN] = "overhead_children",
-	[NUMBER_SAMPLES] = "sample",		   [NUMBER_PERIOD] = "period",
+	[NUMBER_OVERHEAD] = "overhead",
+	[NUMBER_SYS] = "overhead_sys",
+	[NUMBER_US] = "overhead_us",
+	[NUMBER_GUEST_SYS] = "overhead_guest_sys",
+	[NUMBER_GUEST_US] = "overhead_guest_us",
+	[NUMBER_CHILDREN] = "overhead_children",
+	[NUMBER_SAMPLES] = "sample",
+	[NUMBER_PERIOD] = "period",
 };
 
 static const char *const number_headers[NUMBERS] = {
-	[NUMBER_OVERHEAD] = "Overhead",	  [NUMBER_SYS] = "sys",
-	[NUMBER_US] = "usr",		  [NUMBER_GUEST_SYS] = "guest sys",
-	[NUMBER_GUEST_US] = "guest usr", [NUMBER_CHILDREN] = "Children",
-	[NUMBER_SAMPLES] = "Samples",	  [NUMBER_PERIOD] = "Period",
+	[NUMBER_OVERHEAD] = "Overhead",
+	[NUMBER_SYS] = "sys",
+	[NUMBER_US] = "usr",
+	[NUMBER_GUEST_SYS] = "guest sys",
+	[NUMBER_GUEST_US] = "guest usr",
+	[NUMBER_CHILDREN] = "Children",
+	[NUMBER_SAMPLES] = "Samples",
+	[NUMBER_PERIOD] = "Period",
 };
 
 static struct column *column_new(struct report *report, int level)
@@ -63,12 +71,14 @@ static int bad_key(const char *option, const char *word, bool unknown)
 	names[n] = NULL;
 	near = unknown ? nearest(word, names) : NULL;
 	if (near)
-		return fail(COMMAND_USAGE, "Unknown --%s key: `%s' (did you mean %s?)", option, word, near);
-	return fail(COMMAND_USAGE, "%s --%s key: `%s'", unknown ? "Unknown" : "Invalid", option, word);
+		return fail(COMMAND_USAGE, "Unknown --%s key: `%s' (did you mean %s?)", option,
+			    word, near);
+	return fail(COMMAND_USAGE, "%s --%s key: `%s'", unknown ? "Unknown" : "Invalid", option,
+		    word);
 }
 
-static void add_field_column(struct report *report, struct event *event, const struct tp_field *field,
-			     bool raw, int level)
+static void add_field_column(struct report *report, struct event *event,
+			     const struct tp_field *field, bool raw, int level)
 {
 	struct column *column = column_new(report, level);
 
@@ -105,7 +115,8 @@ static struct event *find_event(struct report *report, const char *name)
 	for (size_t i = 0; i < recording->events.n; i++) {
 		struct event *event = recording->events.v[i];
 
-		if (strchr(name, ':') ? !strcmp(event->name, name) : strstr(event->name, name) != NULL) {
+		if (strchr(name, ':') ? !strcmp(event->name, name)
+				      : strstr(event->name, name) != NULL) {
 			if (found)
 				return NULL;
 			found = event;
@@ -169,13 +180,18 @@ static bool add_dynamic(struct report *report, const char *word, int level)
 
 static bool key_allowed(const struct report *report, const struct key *key)
 {
-	return key->family == KEY_COMMON || (key->family == KEY_BRANCH && report->mode == MODE_BRANCH) ||
+	return key->family == KEY_COMMON ||
+	       (key->family == KEY_BRANCH && report->mode == MODE_BRANCH) ||
 	       (key->family == KEY_MEMORY && report->mode == MODE_MEMORY);
 }
 
-static const char *const extra_keys[] = {"srcline",	"srcfile",   "local_weight",  "weight", "transaction",
-					 "trace",	"dso_size",  "cgroup",	       "cgroup_id", "time",
-					 "code_page_size", "local_ins_lat", "ins_lat", "local_p_stage_cyc",
+static const char *const extra_keys[] = {"srcline",	   "srcfile",
+					 "local_weight",   "weight",
+					 "transaction",	   "trace",
+					 "dso_size",	   "cgroup",
+					 "cgroup_id",	   "time",
+					 "code_page_size", "local_ins_lat",
+					 "ins_lat",	   "local_p_stage_cyc",
 					 "p_stage_cyc"};
 
 static void take_key(struct report *report, const struct key *key, bool sorting)
@@ -401,7 +417,8 @@ int report_setup_columns(struct report *report)
 		order = arena_fmt(&report->arena, "%s,%s", default_order(report), order + 1);
 	}
 	if (order && strstr(order, "ipc"))
-		return fail(COMMAND_USAGE, "ipc columns come with the symbol key, they can't be asked for by name");
+		return fail(COMMAND_USAGE,
+			    "ipc columns come with the symbol key, they can't be asked for by name");
 	if (report->o.sort && strstr(order, "symbol"))
 		order = arena_fmt(&report->arena, "%s,%s", order,
 				  report->mode == MODE_BRANCH ? "ipc_lbr" : "ipc_null");
@@ -527,8 +544,8 @@ static int64_t column_compare(const struct report *report, const struct column *
 					    : column->key->compare(report, l, r);
 }
 
-int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n, const struct entry *l,
-			const struct entry *r)
+int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
+			const struct entry *l, const struct entry *r)
 {
 	for (size_t i = 0; i < n; i++) {
 		int64_t cmp = column_compare(report, columns[i], l, r, false);
@@ -629,10 +646,18 @@ int report_parse_chain(struct chain_options *chain, const char *text)
 	static const struct {
 		const char *name;
 		int group, value;
-	} words[] = {{"graph", 0, CHAIN_GRAPH},	 {"flat", 0, CHAIN_FLAT},      {"fractal", 0, CHAIN_FRACTAL},
-		     {"folded", 0, CHAIN_FOLDED}, {"caller", 1, 1},	       {"callee", 1, 0},
-		     {"function", 2, 0},	 {"address", 2, 1},	       {"srcline", 2, 1},
-		     {"branch", 3, 1},		 {"percent", 4, CHAIN_PERCENT}, {"period", 4, CHAIN_PERIOD},
+	} words[] = {{"graph", 0, CHAIN_GRAPH},
+		     {"flat", 0, CHAIN_FLAT},
+		     {"fractal", 0, CHAIN_FRACTAL},
+		     {"folded", 0, CHAIN_FOLDED},
+		     {"caller", 1, 1},
+		     {"callee", 1, 0},
+		     {"function", 2, 0},
+		     {"address", 2, 1},
+		     {"srcline", 2, 1},
+		     {"branch", 3, 1},
+		     {"percent", 4, CHAIN_PERCENT},
+		     {"period", 4, CHAIN_PERIOD},
 		     {"count", 4, CHAIN_COUNT}};
 	char *copy = xstrdup(text), *rest = copy, *word;
 	bool has_threshold = false;

@@ -26,11 +26,12 @@ static size_t dso_length(const struct hist *hist, const struct dso *dso)
 
 static size_t symbol_length(const struct hist *hist, const struct symbol *sym)
 {
-	return strlen(sym->name) + sym->hidden_width + 4 + (hist->report->verbose > 0 ? UNRESOLVED + 2 + 3 : 0);
+	return strlen(sym->name) + sym->hidden_width + 4 +
+	       (hist->report->verbose > 0 ? UNRESOLVED + 2 + 3 : 0);
 }
 
-static void widen_end(struct hist *hist, const struct place *place, enum width symbol, enum width dso,
-		      enum width addr)
+static void widen_end(struct hist *hist, const struct place *place, enum width symbol,
+		      enum width dso, enum width addr)
 {
 	if (place->sym) {
 		widen(hist, symbol, symbol_length(hist, place->sym));
@@ -89,12 +90,12 @@ static const struct {
 	enum width width;
 	uint16_t n;
 } fixed_widths[] = {
-	{WIDTH_CGROUP, 6},	   {WIDTH_CGROUP_ID, 20},	{WIDTH_CPU, 3},
-	{WIDTH_SOCKET, 6},	   {WIDTH_MEM_LOCKED, 6},	{WIDTH_MEM_TLB, 22},
-	{WIDTH_MEM_SNOOP, 12},	   {WIDTH_MEM_LVL, 24},	{WIDTH_LOCAL_WEIGHT, 12},
-	{WIDTH_GLOBAL_WEIGHT, 12}, {WIDTH_MEM_BLOCKED, 10},	{WIDTH_LOCAL_INS_LAT, 13},
+	{WIDTH_CGROUP, 6},	    {WIDTH_CGROUP_ID, 20},	   {WIDTH_CPU, 3},
+	{WIDTH_SOCKET, 6},	    {WIDTH_MEM_LOCKED, 6},	   {WIDTH_MEM_TLB, 22},
+	{WIDTH_MEM_SNOOP, 12},	    {WIDTH_MEM_LVL, 24},	   {WIDTH_LOCAL_WEIGHT, 12},
+	{WIDTH_GLOBAL_WEIGHT, 12},  {WIDTH_MEM_BLOCKED, 10},	   {WIDTH_LOCAL_INS_LAT, 13},
 	{WIDTH_GLOBAL_INS_LAT, 13}, {WIDTH_LOCAL_P_STAGE_CYC, 13}, {WIDTH_GLOBAL_P_STAGE_CYC, 13},
-	{WIDTH_ADDR, 18},	   {WIDTH_CODE_PAGE_SIZE, 6},
+	{WIDTH_ADDR, 18},	    {WIDTH_CODE_PAGE_SIZE, 6},
 };
 
 void hist_widths_of(struct hist *hist, const struct entry *e)
@@ -118,7 +119,8 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 	if (e->parent)
 		widen(hist, WIDTH_PARENT, strlen(e->parent->name));
 	if (e->x->branch) {
-		widen_end(hist, &e->x->branch->from, WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM, WIDTH_ADDR_FROM);
+		widen_end(hist, &e->x->branch->from, WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM,
+			  WIDTH_ADDR_FROM);
 		widen_end(hist, &e->x->branch->to, WIDTH_SYMBOL_TO, WIDTH_DSO_TO, WIDTH_ADDR_TO);
 		widen_text(hist, "srcline_from", WIDTH_SRCLINE_FROM, e, 0);
 		widen_text(hist, "srcline_to", WIDTH_SRCLINE_TO, e, 0);
@@ -241,8 +243,8 @@ static void print_percent(struct out *out, double percent, int width)
 	out_char(out, '%');
 }
 
-static void print_number(const struct column *column, const struct hist *hist, const struct entry *e,
-			 struct out *out)
+static void print_number(const struct column *column, const struct hist *hist,
+			 const struct entry *e, struct out *out)
 {
 	const struct report *report = hist->report;
 	enum number number = column->number;
@@ -309,7 +311,8 @@ static void print_field(const struct column *column, const struct entry *e, stru
 	out_str(out, value);
 }
 
-void column_print(const struct column *column, const struct hist *hist, const struct entry *e, struct out *out)
+void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
+		  struct out *out)
 {
 	const struct report *report = hist->report;
 	size_t start = out->n;
@@ -330,7 +333,8 @@ void column_print(const struct column *column, const struct hist *hist, const st
 	}
 }
 
-void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out, size_t from, size_t to)
+void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
+			size_t from, size_t to)
 {
 	const struct report *report = hist->report;
 	bool first = true;
@@ -458,10 +462,12 @@ static void print_summary(const struct hist *hist, struct out *out)
 	if (report->o.filter.times)
 		out_printf(out, " (time slices: %s)", report->o.filter.times);
 	if (report->mode == MODE_MEMORY)
-		out_printf(out, "\n# Total weight : %llu\n# Sort order   : %s", (unsigned long long)period,
-			   report->sort_order ? report->sort_order
-					      : "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,"
-						"locked,blocked,local_ins_lat,local_p_stage_cyc");
+		out_printf(out, "\n# Total weight : %llu\n# Sort order   : %s",
+			   (unsigned long long)period,
+			   report->sort_order
+				   ? report->sort_order
+				   : "local_weight,mem,sym,dso,symbol_daddr,dso_daddr,snoop,tlb,"
+				     "locked,blocked,local_ins_lat,local_p_stage_cyc");
 	else
 		out_printf(out, "\n# Event count (approx.): %llu", (unsigned long long)period);
 	if (report->o.socket > -1)
@@ -489,11 +495,13 @@ static void reset_widths(struct hist *hist)
 
 static void print_branch_types(const struct report *report, struct out *out)
 {
-	static const char *const names[16] = {"N/A",	 "COND",     "UNCOND", "IND",	    "CALL",
-					      "IND_CALL", "RET",      "SYSCALL", "SYSRET",  "COND_CALL",
-					      "COND_RET", "ERET",     "IRQ",	 "SERROR",  "NO_TX", ""};
-	static const char *const new_names[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1",
-						 "ARCH_2",     "ARCH_3",     "ARCH_4",	   "ARCH_5"};
+	static const char *const names[16] = {"N/A",	"COND",	     "UNCOND",	 "IND",
+					      "CALL",	"IND_CALL",  "RET",	 "SYSCALL",
+					      "SYSRET", "COND_CALL", "COND_RET", "ERET",
+					      "IRQ",	"SERROR",    "NO_TX",	 ""};
+	static const char *const new_names[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST",
+						 "ARCH_1",     "ARCH_2",     "ARCH_3",
+						 "ARCH_4",     "ARCH_5"};
 	const struct {
 		const char *name;
 		uint64_t n;

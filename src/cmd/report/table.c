@@ -27,7 +27,7 @@ static struct str value_of(struct report *report, const struct column *column, c
 
 static const char *name_of(const struct column *column)
 {
-	return column->key ? column->key->name
+	return column->key     ? column->key->name
 	       : column->field ? column->field->name
 			       : report_number_names[column->number];
 }
@@ -50,7 +50,8 @@ static void json_number(struct json *j, const struct column *column, const struc
 		json_double(j, percent(e, value));
 }
 
-static void json_calls(struct json *j, struct report *report, const struct call_tree *tree, uint32_t id)
+static void json_calls(struct json *j, struct report *report, const struct call_tree *tree,
+		       uint32_t id)
 {
 	json_array(j);
 	for (; id != NONE; id = tree->nodes.v[id].sibling) {
@@ -60,7 +61,8 @@ static void json_calls(struct json *j, struct report *report, const struct call_
 		json_key(j, "frames");
 		json_array(j);
 		for (uint32_t i = 0; i < node->frames_n; i++) {
-			const struct frame *f = &report->stacks.frames.v[tree->frames.v[node->first_frame + i]];
+			const struct frame *f =
+				&report->stacks.frames.v[tree->frames.v[node->first_frame + i]];
 
 			if (f->sym)
 				json_text(j, f->sym->name);
@@ -204,10 +206,12 @@ static void csv_report(struct report *report)
 					csv_text(out, value_of(report, column, e));
 				else if (column->field)
 					continue;
-				else if (column->number == NUMBER_SAMPLES || column->number == NUMBER_PERIOD)
+				else if (column->number == NUMBER_SAMPLES ||
+					 column->number == NUMBER_PERIOD)
 					out_u64(out, entry_number(e, column->number));
 				else
-					out_printf(out, "%.4f", percent(e, entry_number(e, column->number)));
+					out_printf(out, "%.4f",
+						   percent(e, entry_number(e, column->number)));
 			}
 			out_printf(out, ",%llu,%u\n", (unsigned long long)e->period, e->samples);
 		}
