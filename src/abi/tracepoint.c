@@ -164,7 +164,7 @@ static void adapt_print_fmt(char *text)
 			quoted = !quoted;
 		} else if (!quoted && *p == '\'' && isprint((unsigned char)p[1]) && p[1] != '\\' &&
 			   p[2] == '\'') {
-			snprintf(number, sizeof(number), "%3d", p[1]);
+			snprintf(number, sizeof(number), "%3u", (unsigned)p[1] % 128);
 			memcpy(p, number, 3);
 			p += 2;
 		}
