@@ -5,7 +5,7 @@
 #	bench_recording NAME		prints the path of a recording that perf made (kept in build/bench):
 #					build-g   a build of many processes at -F 20000 -g
 #					build     the same without call chains
-#					sched     all sched:* events while that build runs
+#					sched     all sched:* events of processes that send messages
 #	bench_header			the heading of the table that bench_compare prints rows of
 #	bench_compare NAME COUNT UNIT PEER OURS [RUNS]
 #					runs both (shell text), prints CPU, wall, RSS of both and the ratios;
@@ -52,18 +52,31 @@ bench_build() {
 	echo "timeout $BENCH_SECONDS $bench_dir/workload"
 }
 
+# Many switches and wakeups, until it is stopped.
+bench_messages() {
+	cat > $bench_dir/messages <<-'END'
+		#!/bin/sh
+		while :; do
+			perf bench -f simple sched messaging -g 2 -l 200 || exit
+		done
+	END
+	chmod +x $bench_dir/messages
+	echo "timeout $BENCH_SECONDS $bench_dir/messages"
+}
+
 bench_recording() {
 	bench_file=$bench_dir/$1$bench_big.data
 	if [ ! -s "$bench_file" ]; then
 		command -v perf > /dev/null || return 1
+		bench_work=bench_build
 		case $1 in
 		build-g) bench_events="-F 20000 -g -e cpu-clock" ;;
 		build) bench_events="-F 20000 -e cpu-clock" ;;
-		sched) bench_events="-a -e sched:*" ;;
+		sched) bench_events="-a -e sched:*" bench_work=bench_messages ;;
 		*) echo "bench: no recording '$1'" >&2; return 1 ;;
 		esac
 		# shellcheck disable=SC2086,SC2046 # words are meant
-		perf record -q $bench_events -o "$bench_file.part" $(bench_build) \
+		perf record -q $bench_events -o "$bench_file.part" $($bench_work) \
 			> $bench_dir/record.log 2>&1
 		[ -s "$bench_file.part" ] || { cat $bench_dir/record.log >&2; return 1; }
 		mv "$bench_file.part" "$bench_file"
@@ -83,8 +96,8 @@ bench_header() {
 }
 
 bench_compare() {
-	bench_runs=${6:-3}
-	bench_theirs=$($bench_dir/measure 1 sh -c "$4") || bench_theirs='0 0 0'
+	bench_runs=${6:-2}
+	bench_theirs=$($bench_dir/measure "$bench_runs" sh -c "$4") || bench_theirs='0 0 0'
 	bench_ours=$($bench_dir/measure "$bench_runs" sh -c "$5") || bench_ours='0 0 0'
 	echo "$bench_theirs $bench_ours" | awk -v name="$1" -v count="${2:-0}" -v unit="$3" '
 		function ratio(a, b) { return b > 0 && a > 0 ? sprintf("%.1fx", a / b) : "-" }

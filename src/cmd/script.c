@@ -545,7 +545,7 @@ static const struct command_example examples[] = {
 
 const struct command command_script = {
 	.name = "script",
-	.summary = "print every sample of a recording",
+	.summary = "Print every sample of a recording",
 	.usage = "sonde script [options] [-i FILE]",
 	.description =
 		"Prints the samples of a recording one after another in time order: who, where, "
