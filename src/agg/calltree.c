@@ -75,7 +75,8 @@ void weights_build(struct weights *weights, const struct trie *trie, struct path
 {
 	vec_clear(&weights->v);
 	vec_clear(&weights->open);
-	qsort_r(paths, n, sizeof(*paths), by_preorder, (void *)trie);
+	if (n)
+		qsort_r(paths, n, sizeof(*paths), by_preorder, (void *)trie);
 	for (size_t i = 0; i < n; i++) {
 		struct weighted *w;
 		uint32_t index;

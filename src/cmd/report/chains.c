@@ -370,7 +370,9 @@ static void context_trees(struct run *run, const struct entry *context)
 	struct hist *hist = run->hist;
 	size_t o = 0, o_end, p = 0, p_end;
 
-	qsort(run->occurrences.v, run->occurrences.n, sizeof(struct occurrence), by_occurring_entry);
+	if (run->occurrences.n)
+		qsort(run->occurrences.v, run->occurrences.n, sizeof(struct occurrence),
+		      by_occurring_entry);
 	// run->pairs is sorted by entry within the context
 	while (o < run->occurrences.n || p < run->pairs_n) {
 		uint32_t of_o = o < run->occurrences.n ? run->occurrences.v[o].entry : NONE;
