@@ -25,7 +25,8 @@ void alloc_expect_much(void)
 	mallopt(M_TRIM_THRESHOLD, HEAP_STEP * 2);
 	mallopt(M_TOP_PAD, HEAP_STEP);
 	first = malloc(HUGE_PAGE);
-	__asm__ volatile("" : "+r"(first)); // the compiler leaves out a malloc that is freed at once
+	__asm__ volatile(""
+			 : "+r"(first)); // the compiler leaves out a malloc that is freed at once
 	free(first);
 	after = sbrk(0);
 	if (after > before)

@@ -47,7 +47,11 @@ void json_line(struct json *j)
 // Length of the valid UTF-8 sequence at p, 0 if it is not one.
 static size_t utf8_length(const unsigned char *p, size_t n)
 {
-	size_t len = p[0] < 0x80 ? 1 : p[0] >= 0xc2 && p[0] < 0xe0 ? 2 : p[0] >= 0xe0 && p[0] < 0xf0 ? 3 : p[0] >= 0xf0 && p[0] < 0xf5 ? 4 : 0;
+	size_t len = p[0] < 0x80		   ? 1
+		     : p[0] >= 0xc2 && p[0] < 0xe0 ? 2
+		     : p[0] >= 0xe0 && p[0] < 0xf0 ? 3
+		     : p[0] >= 0xf0 && p[0] < 0xf5 ? 4
+						   : 0;
 
 	if (!len || len > n)
 		return 0;
@@ -55,8 +59,8 @@ static size_t utf8_length(const unsigned char *p, size_t n)
 		if ((p[i] & 0xc0) != 0x80)
 			return 0;
 	}
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) || (p[0] == 0xf0 && p[1] < 0x90) ||
-	    (p[0] == 0xf4 && p[1] >= 0x90))
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] >= 0xa0) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] >= 0x90))
 		return 0;
 	return len;
 }

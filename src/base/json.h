@@ -6,7 +6,7 @@
 
 struct json {
 	struct out *out;
-	bool comma;	   // the next value needs one
+	bool comma; // the next value needs one
 	bool after_key;
 	unsigned depth;
 	uint64_t arrays; // bit per level: is it an array

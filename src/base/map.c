@@ -126,7 +126,8 @@ bool map_remove(struct map *map, uint64_t key)
 		map->has_zero = false;
 		return true;
 	}
-	hole = (size_t)((struct map_slot *)(void *)((char *)value - offsetof(struct map_slot, value)) - map->slots);
+	hole = (size_t)((struct map_slot *)(void *)((char *)value - offsetof(struct map_slot, value)) -
+			map->slots);
 	// Backward-shift deletion: no tombstones.
 	for (i = (hole + 1) & map->mask; map->slots[i].key; i = (i + 1) & map->mask) {
 		size_t home = hash_u64(map->slots[i].key) & map->mask;

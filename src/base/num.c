@@ -82,7 +82,8 @@ int num_parse_size(struct str s, uint64_t *ret)
 	uint64_t v;
 	int err;
 
-	if (s.n > 1 && toupper((unsigned char)s.p[s.n - 1]) == 'B' && !isdigit((unsigned char)s.p[s.n - 2]))
+	if (s.n > 1 && toupper((unsigned char)s.p[s.n - 1]) == 'B' &&
+	    !isdigit((unsigned char)s.p[s.n - 2]))
 		s.n--;
 	if (s.n) {
 		const char *unit = strchr(units, toupper((unsigned char)s.p[s.n - 1]));
@@ -106,8 +107,12 @@ int num_parse_duration(struct str s, uint64_t unit_ns, uint64_t *ret_ns)
 	static const struct {
 		const char *name;
 		uint64_t ns;
-	} units[] = {{"ns", 1},		{"us", 1000},	      {"ms", 1000000},
-		     {"s", 1000000000}, {"m", 60000000000ull}, {"h", 3600000000000ull},
+	} units[] = {{"ns", 1},
+		     {"us", 1000},
+		     {"ms", 1000000},
+		     {"s", 1000000000},
+		     {"m", 60000000000ull},
+		     {"h", 3600000000000ull},
 		     {"d", 86400000000000ull}};
 	size_t digits = 0;
 	double v;

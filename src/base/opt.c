@@ -124,7 +124,8 @@ struct match {
 	int count;
 };
 
-static void try_match(struct match *m, const struct opt *opt, struct str word, struct str name, bool negated)
+static void try_match(struct match *m, const struct opt *opt, struct str word, struct str name,
+		      bool negated)
 {
 	bool exact = str_eq(word, name);
 
@@ -197,8 +198,9 @@ static int parse_long(const struct opt *table, void *options, char **argv, int a
 		return unknown_long(table, name);
 	}
 	if (m.count > 1 && !m.exact)
-		return fail(EINVAL, "--%.*s could mean more than one option (--%s among them); write it out", STR_FMT(name),
-			    m.opt->name);
+		return fail(EINVAL,
+			    "--%.*s could mean more than one option (--%s among them); write it out",
+			    STR_FMT(name), m.opt->name);
 	*ret_opt = m.opt;
 	if (m.negated || !takes_argument(m.opt)) {
 		if (arg)

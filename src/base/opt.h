@@ -30,12 +30,12 @@ typedef int opt_call(void *options, const struct opt *opt, const char *arg, bool
 
 struct opt {
 	enum opt_kind kind;
-	char letter;	   // 0: none
-	const char *name;  // long name without --, NULL: none
-	size_t offset;	   // into the command's option struct
-	const char *arg;   // the name of the argument in the help ("FILE"); NULL for flags
-	const char *help;  // one or more sentences
-	opt_call *call;	   // for OPT_CALL; may use .offset itself
+	char letter;	  // 0: none
+	const char *name; // long name without --, NULL: none
+	size_t offset;	  // into the command's option struct
+	const char *arg;  // the name of the argument in the help ("FILE"); NULL for flags
+	const char *help; // one or more sentences
+	opt_call *call;	  // for OPT_CALL; may use .offset itself
 	const char *absent; // when not NULL the argument is optional (--name or --name=ARG, -gARG) and this is its value
 	size_t given; // offset of a bool that says the option was given; 0: not wanted
 	bool hidden;

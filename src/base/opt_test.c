@@ -24,7 +24,12 @@ static const struct opt table[] = {
 	{.kind = OPT_U32, .letter = 'r', .name = "rows", .offset = AT(rows), .arg = "N"},
 	{.kind = OPT_SIZE, .name = "size", .offset = AT(size), .arg = "BYTES"},
 	{.kind = OPT_TEXT, .letter = 'o', .name = "output", .offset = AT(output), .arg = "FILE"},
-	{.kind = OPT_TEXT, .letter = 'g', .name = "graph", .offset = AT(graph), .arg = "HOW", .absent = "graph"},
+	{.kind = OPT_TEXT,
+	 .letter = 'g',
+	 .name = "graph",
+	 .offset = AT(graph),
+	 .arg = "HOW",
+	 .absent = "graph"},
 	{.kind = OPT_LIST, .letter = 'e', .name = "event", .offset = AT(events), .arg = "EVENT"},
 	OPT_END,
 };

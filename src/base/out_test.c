@@ -52,8 +52,9 @@ static void json_escapes(void **state)
 	json_end(&json);
 	json_field_bool(&json, "t", true);
 	json_end(&json);
-	assert_string_equal(text_of(&out), "{\"a\\\"b\":\"x\\u000a\\u0001\\ufffd \xc3\xa9 \\ufffd\\ufffd\\ufffd\","
-					   "\"n\":[1,null,null,\"0xff\"],\"t\":true}");
+	assert_string_equal(text_of(&out),
+			    "{\"a\\\"b\":\"x\\u000a\\u0001\\ufffd \xc3\xa9 \\ufffd\\ufffd\\ufffd\","
+			    "\"n\":[1,null,null,\"0xff\"],\"t\":true}");
 	out_done(&out);
 }
 

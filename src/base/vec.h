@@ -37,8 +37,7 @@
 	} while (0)
 
 // for each element by address: vec_each(struct foo, f, &foos)
-#define vec_each(type, it, vec)                                                                    \
-	for (type *it = (vec)->v; it && it < (vec)->v + (vec)->n; it++)
+#define vec_each(type, it, vec) for (type *it = (vec)->v; it && it < (vec)->v + (vec)->n; it++)
 
 static inline void vec_grow_(void **v, size_t *capacity, size_t wanted, size_t size)
 {

@@ -275,7 +275,12 @@ static int read_command(struct flame *flame, struct options *options, char **com
 	err = read_input(flame, path, options, FLAME_AFTER);
 	options->stacks.event = event;
 	unlink(path);
-	if (err < 0)
+	if (err == -ENODATA)
+		err = fail(ENODATA,
+			   "no samples of '%s' were taken, or none was wanted: it hardly ran; let it run longer or "
+			   "raise -F",
+			   command[0]);
+	else if (err < 0)
 		fail_context(err, "the recording of '%s'", command[0]);
 	free(path);
 	return err;

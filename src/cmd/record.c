@@ -43,20 +43,32 @@ static const struct opt record_table[] = {
 	HEADING("Whom to record"),
 	FLAG('a', "all-cpus", target.all_cpus, "everything on all CPUs"),
 	TEXT('C', "cpu", target.cpus, "LIST", "only these CPUs, such as 0,2-3"),
-	TEXT('p', "pid", target.pids, "LIST", "processes that are there already, with their threads and what they start"),
+	TEXT('p', "pid", target.pids, "LIST",
+	     "processes that are there already, with their threads and what they start"),
 	TEXT('t', "tid", target.tids, "LIST", "threads that are there already"),
 	TEXT('u', "uid", target.users, "USER", "the processes of a user"),
-	{.kind = OPT_LIST, .letter = 'G', .name = "cgroup", .offset = AT(cgroups), .arg = "NAMES",
+	{.kind = OPT_LIST,
+	 .letter = 'G',
+	 .name = "cgroup",
+	 .offset = AT(cgroups),
+	 .arg = "NAMES",
 	 .help = "only tasks of these cgroups, one for each event in turn; needs -a"},
 	FLAG('i', "no-inherit", no_inherit, "not the children that the command starts"),
 	FLAG(0, "per-thread", target.per_thread, "a ring for each thread instead of each CPU"),
 	CALL(0, "exclude-perf", record_opt_exclude_perf, NULL, "not the recorder itself"),
 
 	HEADING("What to sample"),
-	CALL('e', "event", record_opt_event, "EVENT", "what to count down to the next sample; 'sonde list' shows what there is (default: cycles, else cpu-clock)"),
-	CALL(0, "filter", record_opt_filter, "FILTER", "of the tracepoint before it: only records for which this holds"),
+	CALL('e', "event", record_opt_event, "EVENT",
+	     "what to count down to the next sample; 'sonde list' shows what there is (default: cycles, else cpu-clock)"),
+	CALL(0, "filter", record_opt_filter, "FILTER",
+	     "of the tracepoint before it: only records for which this holds"),
 	CALL('F', "freq", record_opt_frequency, "HZ", "samples per second, or max (default 4000)"),
-	{.kind = OPT_U64, .letter = 'c', .name = "count", .offset = AT(count), .arg = "N", .help = "a sample every N events"},
+	{.kind = OPT_U64,
+	 .letter = 'c',
+	 .name = "count",
+	 .offset = AT(count),
+	 .arg = "N",
+	 .help = "a sample every N events"},
 	FLAG(0, "strict-freq", strict_freq, "fail when the kernel does not allow the frequency"),
 	FLAG('n', "no-samples", no_samples, "count only, no samples"),
 	FLAG(0, "group", group, "all events in one group"),
@@ -64,26 +76,60 @@ static const struct opt record_table[] = {
 	FLAG(0, "all-kernel", all_kernel, "all events in the kernel only"),
 
 	HEADING("What a sample holds"),
-	{.kind = OPT_CALL, .letter = 'g', .call = record_opt_call_graph, .arg = NULL, .absent = "fp",
+	{.kind = OPT_CALL,
+	 .letter = 'g',
+	 .call = record_opt_call_graph,
+	 .arg = NULL,
+	 .absent = "fp",
 	 .help = "the call chain"},
-	CALL(0, "call-graph", record_opt_call_graph, "MODE", "the call chain, by fp (frame pointers), dwarf[,BYTES] (a copy of the stack, 8192 bytes) or lbr (the processor's)"),
+	CALL(0, "call-graph", record_opt_call_graph, "MODE",
+	     "the call chain, by fp (frame pointers), dwarf[,BYTES] (a copy of the stack, 8192 bytes) or lbr (the processor's)"),
 	FLAG(0, "user-callchains", user_callchains, "only the user part of call chains"),
 	FLAG(0, "kernel-callchains", kernel_callchains, "only the kernel part of call chains"),
 	FLAG('d', "data", address, "the data address"),
 	FLAG(0, "phys-data", phys_address, "the physical data address"),
 	FLAG(0, "data-page-size", data_page_size, "the size of the data's page"),
 	FLAG(0, "code-page-size", code_page_size, "the size of the code's page"),
-	{.kind = OPT_FLAG, .letter = 'T', .name = "timestamp", .offset = AT(timestamp), .given = AT(timestamp_given), .help = "the time (always there but with --no-timestamp)"},
-	{.kind = OPT_FLAG, .letter = 'P', .name = "period", .offset = AT(period), .given = AT(period_given), .help = "the period"},
+	{.kind = OPT_FLAG,
+	 .letter = 'T',
+	 .name = "timestamp",
+	 .offset = AT(timestamp),
+	 .given = AT(timestamp_given),
+	 .help = "the time (always there but with --no-timestamp)"},
+	{.kind = OPT_FLAG,
+	 .letter = 'P',
+	 .name = "period",
+	 .offset = AT(period),
+	 .given = AT(period_given),
+	 .help = "the period"},
 	FLAG(0, "sample-cpu", sample_cpu, "the CPU"),
 	FLAG(0, "sample-identifier", sample_identifier, "the event's id at a fixed place"),
 	FLAG('R', "raw-samples", raw, "the raw data of tracepoints"),
 	FLAG('W', "weight", weight, "the weight (latency) of events that have one"),
 	FLAG(0, "transaction", transaction, "transaction flags"),
-	{.kind = OPT_CALL, .letter = 'b', .name = "branch-any", .call = record_opt_branch, .absent = "any", .help = "the last branches taken"},
-	CALL('j', "branch-filter", record_opt_branch, "KINDS", "the last branches of these kinds: any, any_call, any_ret, ind_call, cond, call, u, k, ..."),
-	{.kind = OPT_CALL, .letter = 'I', .name = "intr-regs", .offset = AT(intr_regs), .call = record_opt_regs, .arg = "REGS", .absent = "", .help = "registers at the interrupt; '?' lists them"},
-	{.kind = OPT_CALL, .name = "user-regs", .offset = AT(user_regs), .call = record_opt_regs, .arg = "REGS", .absent = "", .help = "registers of user space; '?' lists them"},
+	{.kind = OPT_CALL,
+	 .letter = 'b',
+	 .name = "branch-any",
+	 .call = record_opt_branch,
+	 .absent = "any",
+	 .help = "the last branches taken"},
+	CALL('j', "branch-filter", record_opt_branch, "KINDS",
+	     "the last branches of these kinds: any, any_call, any_ret, ind_call, cond, call, u, k, ..."),
+	{.kind = OPT_CALL,
+	 .letter = 'I',
+	 .name = "intr-regs",
+	 .offset = AT(intr_regs),
+	 .call = record_opt_regs,
+	 .arg = "REGS",
+	 .absent = "",
+	 .help = "registers at the interrupt; '?' lists them"},
+	{.kind = OPT_CALL,
+	 .name = "user-regs",
+	 .offset = AT(user_regs),
+	 .call = record_opt_regs,
+	 .arg = "REGS",
+	 .absent = "",
+	 .help = "registers of user space; '?' lists them"},
 	FLAG('s', "stat", inherit_stat, "counts per thread as well"),
 	FLAG(0, "running-time", running_time, "how long each counter ran, with group reads"),
 
@@ -92,45 +138,104 @@ static const struct opt record_table[] = {
 	FLAG(0, "all-cgroups", all_cgroups, "cgroups, and each sample's"),
 	FLAG(0, "switch-events", switch_events, "context switches"),
 	FLAG(0, "no-bpf-event", no_bpf_event, "no records of BPF programs"),
-	CALL(0, "synth", record_opt_synth, "KINDS", "what to tell of tasks that were there before: no, all, task, mmap, cgroup"),
+	CALL(0, "synth", record_opt_synth, "KINDS",
+	     "what to tell of tasks that were there before: no, all, task, mmap, cgroup"),
 	FLAG(0, "tail-synthesize", tail_synthesize, "tell it at the end of the file"),
-	{.kind = OPT_CALL, .letter = 'k', .name = "clockid", .call = record_opt_clockid, .arg = "CLOCK", .help = "the clock of the times: mono, raw, real, boot, tai"},
+	{.kind = OPT_CALL,
+	 .letter = 'k',
+	 .name = "clockid",
+	 .call = record_opt_clockid,
+	 .arg = "CLOCK",
+	 .help = "the clock of the times: mono, raw, real, boot, tai"},
 
 	HEADING("When"),
-	CALL('D', "delay", record_opt_delay, "MS", "start after so many milliseconds, -1: disabled; or ranges 10-20,30-40"),
-	CALL(0, "control", record_opt_control, "CHANNEL", "take commands (enable, disable, snapshot, stop, ping) from fd:N[,M] or fifo:PATH[,PATH]"),
+	CALL('D', "delay", record_opt_delay, "MS",
+	     "start after so many milliseconds, -1: disabled; or ranges 10-20,30-40"),
+	CALL(0, "control", record_opt_control, "CHANNEL",
+	     "take commands (enable, disable, snapshot, stop, ping) from fd:N[,M] or fifo:PATH[,PATH]"),
 
 	HEADING("Output"),
 	TEXT('o', "output", output, "FILE", "where to (default perf.data; -: a pipe)"),
 	CALL('m', "mmap-pages", record_opt_mmap, "PAGES", "ring per CPU: pages, or a size such as 4M"),
-	{.kind = OPT_SIZE, .name = "mmap-flush", .offset = AT(mmap_flush), .arg = "BYTES", .help = "take from a ring only when so much is in it"},
-	{.kind = OPT_CALL, .letter = 'z', .name = "compression-level", .call = record_opt_compress, .arg = "LEVEL", .absent = "1", .help = "compress with zstd, 1 (fast) to 22"},
-	{.kind = OPT_CALL, .name = "switch-output", .call = record_opt_switch, .arg = "WHEN", .absent = "signal", .help = "a new file at SIGUSR2 (signal), after a size (10M) or a time (30s)"},
-	{.kind = OPT_U32, .name = "switch-max-files", .offset = AT(rotate.max_files), .arg = "N", .help = "keep only the last N of them"},
+	{.kind = OPT_SIZE,
+	 .name = "mmap-flush",
+	 .offset = AT(mmap_flush),
+	 .arg = "BYTES",
+	 .help = "take from a ring only when so much is in it"},
+	{.kind = OPT_CALL,
+	 .letter = 'z',
+	 .name = "compression-level",
+	 .call = record_opt_compress,
+	 .arg = "LEVEL",
+	 .absent = "1",
+	 .help = "compress with zstd, 1 (fast) to 22"},
+	{.kind = OPT_CALL,
+	 .name = "switch-output",
+	 .call = record_opt_switch,
+	 .arg = "WHEN",
+	 .absent = "signal",
+	 .help = "a new file at SIGUSR2 (signal), after a size (10M) or a time (30s)"},
+	{.kind = OPT_U32,
+	 .name = "switch-max-files",
+	 .offset = AT(rotate.max_files),
+	 .arg = "N",
+	 .help = "keep only the last N of them"},
 	FLAG(0, "timestamp-filename", timestamp_filename, "append the time to the file's name"),
-	FLAG(0, "timestamp-boundary", timestamp_boundary, "note the times of the first and last sample (always done)"),
-	{.kind = OPT_SIZE, .name = "max-size", .offset = AT(max_size), .arg = "SIZE", .help = "stop when the file has this size"},
+	FLAG(0, "timestamp-boundary", timestamp_boundary,
+	     "note the times of the first and last sample (always done)"),
+	{.kind = OPT_SIZE,
+	 .name = "max-size",
+	 .offset = AT(max_size),
+	 .arg = "SIZE",
+	 .help = "stop when the file has this size"},
 	FLAG(0, "overwrite", overwrite, "keep only what the rings hold when SIGUSR2 comes or the end"),
 	FLAG(0, "no-buffering", no_buffering, "wake up for each record"),
 	FLAG('B', "no-buildid", no_buildid, "no build-ids"),
-	FLAG('N', "no-buildid-cache", no_buildid_cache, "taken for perf's sake: sonde copies nothing to ~/.debug"),
+	FLAG('N', "no-buildid-cache", no_buildid_cache,
+	     "taken for perf's sake: sonde copies nothing to ~/.debug"),
 	FLAG(0, "buildid-all", buildid_all, "build-ids of all mapped files (always done)"),
 	FLAG(0, "buildid-mmap", buildid_mmap, "build-ids in the map records"),
-	{.kind = OPT_U32, .letter = 'r', .name = "realtime", .offset = AT(realtime), .arg = "PRIO", .given = AT(realtime_given), .help = "run with this SCHED_FIFO priority"},
+	{.kind = OPT_U32,
+	 .letter = 'r',
+	 .name = "realtime",
+	 .offset = AT(realtime),
+	 .arg = "PRIO",
+	 .given = AT(realtime_given),
+	 .help = "run with this SCHED_FIFO priority"},
 	FLAG(0, "dry-run", dry_run, "only look at the options"),
 	FLAG('q', "quiet", quiet, "no messages"),
-	{.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = AT(verbose), .help = "more messages"},
+	{.kind = OPT_COUNT,
+	 .letter = 'v',
+	 .name = "verbose",
+	 .offset = AT(verbose),
+	 .help = "more messages"},
 
 	HEADING("Taken, as one thread keeps up"),
-	{.kind = OPT_TEXT, .name = "aio", .offset = AT(dummy), .arg = "N", .absent = "1", .help = "asynchronous writing"},
+	{.kind = OPT_TEXT,
+	 .name = "aio",
+	 .offset = AT(dummy),
+	 .arg = "N",
+	 .absent = "1",
+	 .help = "asynchronous writing"},
 	TEXT(0, "affinity", dummy, "MODE", "where to run"),
-	{.kind = OPT_TEXT, .name = "threads", .offset = AT(dummy), .arg = "SPEC", .absent = "", .help = "parallel threads"},
+	{.kind = OPT_TEXT,
+	 .name = "threads",
+	 .offset = AT(dummy),
+	 .arg = "SPEC",
+	 .absent = "",
+	 .help = "parallel threads"},
 	TEXT(0, "num-thread-synthesize", dummy, "N", "threads for reading /proc"),
 	TEXT(0, "proc-map-timeout", dummy, "MS", "limit for reading a process's maps"),
 	TEXT(0, "vmlinux", dummy, "FILE", "the kernel's file (used when reading)"),
-	{.kind = OPT_TEXT, .name = "debuginfod", .offset = AT(dummy), .arg = "URLS", .absent = "", .help = "debuginfod servers"},
+	{.kind = OPT_TEXT,
+	 .name = "debuginfod",
+	 .offset = AT(dummy),
+	 .arg = "URLS",
+	 .absent = "",
+	 .help = "debuginfod servers"},
 	UNSUPPORTED("kcore", NULL, "copying /proc/kcore is not there yet"),
-	UNSUPPORTED("off-cpu", NULL, "off-CPU samples by BPF are not there yet; use -e sched:sched_switch -g"),
+	UNSUPPORTED("off-cpu", NULL,
+		    "off-CPU samples by BPF are not there yet; use -e sched:sched_switch -g"),
 	UNSUPPORTED("snapshot", "OPTS", "AUX area tracing (Intel PT, ARM SPE) is not there yet"),
 	UNSUPPORTED("aux-sample", "OPTS", "AUX area tracing (Intel PT, ARM SPE) is not there yet"),
 	UNSUPPORTED("switch-output-event", "EVENT", "switching by an event is not there yet"),
@@ -336,7 +441,8 @@ static int run(struct recorder *recorder, struct watch *watch)
 		}
 		if (gone == watch->rings_n && !recorder->workload.pid)
 			watch->stop = true;
-		if (recorder->target.has_tasks && !recorder->workload.pid && !target_alive(&recorder->target))
+		if (recorder->target.has_tasks && !recorder->workload.pid &&
+		    !target_alive(&recorder->target))
 			watch->stop = true;
 	}
 	if (!err && !recorder->options->overwrite) {
@@ -357,7 +463,8 @@ static void make_watch(struct recorder *recorder, struct watch *watch)
 
 	watch->fds = xcalloc(rings + 2, sizeof(*watch->fds));
 	for (size_t i = 0; i < rings; i++)
-		watch->fds[i] = (struct pollfd){.fd = recorder->opened.rings.v[i].fd, .events = POLLIN};
+		watch->fds[i] =
+			(struct pollfd){.fd = recorder->opened.rings.v[i].fd, .events = POLLIN};
 	watch->rings_n = rings;
 	watch->fds[rings] = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
 	watch->fds[rings + 1] = (struct pollfd){.fd = watch->control.fd, .events = POLLIN};
@@ -401,7 +508,8 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 	make_watch(recorder, watch);
 	// Events of a command switch on by themselves at its exec.
 	if (!recorder->target.has_workload && !options->delays.n && !options->start_disabled)
-		err = opened_enable(&recorder->opened) < 0 ? fail(EIO, "can't switch the events on") : 0;
+		err = opened_enable(&recorder->opened) < 0 ? fail(EIO, "can't switch the events on")
+							   : 0;
 	if (!err && recorder->workload.pid) {
 		err = workload_start(&recorder->workload, program);
 		if (err)
@@ -418,8 +526,7 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 
 static bool samples_kernel(const struct recorder *recorder)
 {
-	vec_each(struct opened_event, event, &recorder->opened.events)
-	{
+	vec_each(struct opened_event, event, &recorder->opened.events) {
 		if (!event->spec->attr.exclude_kernel && !event->system_wide)
 			return true;
 	}
@@ -452,7 +559,8 @@ static void done(struct recorder *recorder)
 	event_specs_done(&recorder->options->specs);
 	intern_done(&recorder->dsos);
 	intern_done(&recorder->modules);
-	vec_each(char *, file, &recorder->files) free(*file);
+	vec_each(char *, file, &recorder->files)
+		free(*file);
 	vec_done(&recorder->files);
 	vec_done(&recorder->options->delays);
 	free(recorder->plans);
@@ -465,13 +573,15 @@ static void done(struct recorder *recorder)
 static int check_options(const struct record_options *options, bool has_command)
 {
 	if (options->count && (options->frequency || options->frequency_max))
-		return fail(COMMAND_USAGE, "-c and -F exclude each other: a sample every N events, or so many a second");
+		return fail(COMMAND_USAGE,
+			    "-c and -F exclude each other: a sample every N events, or so many a second");
 	if (options->all_user && options->all_kernel)
 		return fail(COMMAND_USAGE, "--all-user and --all-kernel exclude each other");
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
 		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
 	if (!has_command && !options->target.all_cpus && !options->target.cpus &&
-	    !options->target.pids && !options->target.tids && !options->target.users && !options->dry_run)
+	    !options->target.pids && !options->target.tids && !options->target.users &&
+	    !options->dry_run)
 		return fail(COMMAND_USAGE,
 			    "what to record? Give a command (sonde record -- CMD), -p PID, or -a for the whole system");
 	return 0;
@@ -510,8 +620,8 @@ static int run_record(int argc, char **argv)
 		struct sched_param param = {.sched_priority = (int)options.realtime};
 
 		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
-			return fail(errno, "can't run with realtime priority %u: %s", options.realtime,
-				    strerror(errno));
+			return fail(errno, "can't run with realtime priority %u: %s",
+				    options.realtime, strerror(errno));
 	}
 	intern_init(&recorder.dsos);
 	intern_init(&recorder.modules);

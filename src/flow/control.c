@@ -9,9 +9,9 @@ static enum control_command command_of(struct str line)
 	static const struct {
 		const char *name;
 		enum control_command command;
-	} commands[] = {{"enable", CONTROL_ENABLE},   {"disable", CONTROL_DISABLE},
+	} commands[] = {{"enable", CONTROL_ENABLE},	{"disable", CONTROL_DISABLE},
 			{"snapshot", CONTROL_SNAPSHOT}, {"evlist", CONTROL_EVLIST},
-			{"stop", CONTROL_STOP},	      {"ping", CONTROL_PING}};
+			{"stop", CONTROL_STOP},		{"ping", CONTROL_PING}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		if (str_starts(line, commands[i].name))

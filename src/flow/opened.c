@@ -40,7 +40,8 @@ static bool fall_back(struct opened *opened, struct opened_event *event, int err
 
 		attr->exclude_kernel = 1;
 		attr->exclude_hv = 1;
-		snprintf(name, sizeof(name), "%s%su", event->name, strchr(event->name, ':') ? "" : ":");
+		snprintf(name, sizeof(name), "%s%su", event->name,
+			 strchr(event->name, ':') ? "" : ":");
 		event->name = xstrdup(name);
 		if (!opened->kernel_excluded)
 			warn("kernel.perf_event_paranoid is %d: only user space is recorded (%s)",
@@ -177,10 +178,9 @@ int opened_map(struct opened *opened, size_t pages, bool overwrite)
 		// One ring for all threads of a CPU; without CPUs one a thread.
 		if (!per_thread && at % threads)
 			continue;
-		for (size_t thread = at % threads; thread < (per_thread ? at % threads + 1 : threads);
-		     thread++) {
-			vec_each(struct opened_event, event, &opened->events)
-			{
+		for (size_t thread = at % threads;
+		     thread < (per_thread ? at % threads + 1 : threads); thread++) {
+			vec_each(struct opened_event, event, &opened->events) {
 				int fd = event->fds.v[cpu * threads + thread];
 
 				if (fd < 0)
@@ -228,8 +228,7 @@ int opened_disable(struct opened *opened)
 
 int opened_filter(struct opened *opened)
 {
-	vec_each(struct opened_event, event, &opened->events)
-	{
+	vec_each(struct opened_event, event, &opened->events) {
 		for (size_t k = 0; event->spec->filter && k < event->fds.n; k++) {
 			if (event->fds.v[k] >= 0 && ioctl(event->fds.v[k], PERF_EVENT_IOC_SET_FILTER,
 							  event->spec->filter) < 0)
@@ -245,10 +244,10 @@ int opened_filter(struct opened *opened)
 
 void opened_done(struct opened *opened)
 {
-	vec_each(struct ring, ring, &opened->rings) ring_unmap(ring);
+	vec_each(struct ring, ring, &opened->rings)
+		ring_unmap(ring);
 	vec_done(&opened->rings);
-	vec_each(struct opened_event, event, &opened->events)
-	{
+	vec_each(struct opened_event, event, &opened->events) {
 		for (size_t k = 0; k < event->fds.n; k++) {
 			if (event->fds.v[k] >= 0)
 				close(event->fds.v[k]);

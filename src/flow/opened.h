@@ -9,11 +9,11 @@
 struct opened_event {
 	struct event_spec *spec; // its attr is as the kernel took it
 	const char *name;
-	int cgroup_fd;		 // -1: none
+	int cgroup_fd; // -1: none
 	uint32_t leader, group_n;
-	VEC(int) fds;		 // [cpu * threads + thread], -1: not opened
-	VEC(uint64_t) ids;	 // of those that are open
-	bool system_wide;	 // opened for everybody on the CPUs, whatever the target (dummy)
+	VEC(int) fds;	   // [cpu * threads + thread], -1: not opened
+	VEC(uint64_t) ids; // of those that are open
+	bool system_wide;  // opened for everybody on the CPUs, whatever the target (dummy)
 };
 
 struct opened {

@@ -90,8 +90,7 @@ static void keep_copies(struct queue *queue)
 	if (!queue->has_copies)
 		return;
 	vec_each(struct queued, entry, &queue->entries)
-		entry->header =
-			arena_memdup(&queue->next_copies, entry->header, entry->header->size);
+		entry->header = arena_memdup(&queue->next_copies, entry->header, entry->header->size);
 	old = queue->copies;
 	queue->copies = queue->next_copies;
 	queue->next_copies = old;
@@ -108,7 +107,8 @@ static int flush(struct queue *queue, uint64_t limit, queue_deliver *deliver, vo
 	while (done < queue->entries.n && queue->entries.v[done].time <= limit) {
 		// The records lie apart in the file: what comes soon is on its way meanwhile.
 		if (done + PREFETCH_AHEAD < queue->entries.n) {
-			const char *soon = (const char *)queue->entries.v[done + PREFETCH_AHEAD].header;
+			const char *soon =
+				(const char *)queue->entries.v[done + PREFETCH_AHEAD].header;
 
 			__builtin_prefetch(soon);
 			__builtin_prefetch(soon + 64);
@@ -122,7 +122,8 @@ static int flush(struct queue *queue, uint64_t limit, queue_deliver *deliver, vo
 		queue->delivered_ns = queue->entries.v[done - 1].time;
 	queue->entries.n -= done;
 	if (queue->entries.n)
-		memmove(queue->entries.v, queue->entries.v + done, queue->entries.n * sizeof(*queue->entries.v));
+		memmove(queue->entries.v, queue->entries.v + done,
+			queue->entries.n * sizeof(*queue->entries.v));
 	queue->sorted_n = queue->entries.n;
 	keep_copies(queue);
 	return err;

@@ -141,8 +141,7 @@ static int give_read_sample(struct session_private *p, struct event *event, stru
 	return err;
 }
 
-static int deliver_sample(struct session_private *p, struct event *event,
-			  const struct record *record)
+static int deliver_sample(struct session_private *p, struct event *event, const struct record *record)
 {
 	struct sample sample;
 
@@ -173,8 +172,10 @@ static void count_loss(struct session *session, struct event *event, const struc
 	}
 	if (!loss) {
 		loss = vec_add(&session->losses);
-		*loss = (struct session_loss){
-			.event = event, .cpu = ids->cpu, .samples = samples, .first_ns = UINT64_MAX};
+		*loss = (struct session_loss){.event = event,
+					      .cpu = ids->cpu,
+					      .samples = samples,
+					      .first_ns = UINT64_MAX};
 	}
 	loss->lost += lost;
 	if (ids->time != UINT64_MAX) {
@@ -385,8 +386,8 @@ static void warn_symbols(const struct session *session)
 		}
 	}
 	if (others)
-		warn("%zu file%s no symbols here, such as %s: %s", others, others == 1 ? " has" : "s have",
-		     example->short_name, example->note);
+		warn("%zu file%s no symbols here, such as %s: %s", others,
+		     others == 1 ? " has" : "s have", example->short_name, example->note);
 }
 
 int session_warn(const struct session *session)

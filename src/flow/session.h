@@ -18,7 +18,7 @@ struct session_options {
 struct session_stats {
 	uint64_t records[96]; // by type
 	uint64_t total;
-	uint64_t lost_events; // sum of LOST.lost
+	uint64_t lost_events;  // sum of LOST.lost
 	uint64_t lost_samples; // sum of LOST_SAMPLES.lost
 	uint64_t unknown_ids, bad_samples, bad_records, out_of_order, throttled;
 	uint64_t first_ns, last_ns; // of samples; first UINT64_MAX when none
@@ -27,9 +27,9 @@ struct session_stats {
 
 // What was lost of one event on one CPU.
 struct session_loss {
-	struct event *event; // NULL: not known
-	uint32_t cpu;	     // UINT32_MAX: not known
-	bool samples;	     // LOST_SAMPLES, else LOST records
+	struct event *event;		  // NULL: not known
+	uint32_t cpu;			  // UINT32_MAX: not known
+	bool samples;			  // LOST_SAMPLES, else LOST records
 	uint64_t lost, first_ns, last_ns; // first UINT64_MAX: no time known
 };
 
@@ -44,13 +44,13 @@ struct session {
 // Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error.
 struct session_hooks {
 	// A sample in time order. The task has been looked up; may be NULL only without TID.
-	int (*sample)(void *arg, struct session *session, struct event *event, const struct sample *sample,
-		      struct task *task, const struct record *record);
+	int (*sample)(void *arg, struct session *session, struct event *event,
+		      const struct sample *sample, struct task *task, const struct record *record);
 	// Every other record in time order, after it was applied to tasks and maps. `ids`: its trailing ids
 	// (time UINT64_MAX when unknown); event: by id, may be NULL.
-	int (*record)(void *arg, struct session *session, struct event *event, const struct sample *ids,
-		      const struct record *record);
-	// Every record in file order when it is read, before anything else (dump -D). 
+	int (*record)(void *arg, struct session *session, struct event *event,
+		      const struct sample *ids, const struct record *record);
+	// Every record in file order when it is read, before anything else (dump -D).
 	int (*raw)(void *arg, struct session *session, const struct record *record);
 	// Called at the end and, on pipes, when attrs have arrived before the first sample.
 	int (*start)(void *arg, struct session *session);

@@ -169,7 +169,8 @@ static int emit_map(const struct synth *synth, pid_t pid, const struct maps_line
 	if (data && (!synth->mmap_data || !(line->prot & PROT_READ)))
 		return 0;
 	memset(&draft, 0,
-	       sizeof(struct record_mmap2) + MIN(path.n, (size_t)PATH_MAX) + 16 + synth->trailer_bytes);
+	       sizeof(struct record_mmap2) + MIN(path.n, (size_t)PATH_MAX) + 16 +
+		       synth->trailer_bytes);
 	draft.header.misc = PERF_RECORD_MISC_USER | (data ? PERF_RECORD_MISC_MMAP_DATA : 0);
 	draft.mmap2.pid = draft.mmap2.tid = (uint32_t)pid;
 	draft.mmap2.start = line->start;
@@ -383,7 +384,8 @@ static int emit_modules(const struct synth *synth)
 		struct str line = str_cut(&rest, '\n'), name = str_cut(&line, ' ');
 		struct str size = str_cut(&line, ' ');
 		const char *at = line.n ? memmem(line.p, line.n, " 0x", 3) : NULL;
-		struct str address = at ? (struct str){at + 1, line.n - (size_t)(at + 1 - line.p)} : line;
+		struct str address =
+			at ? (struct str){at + 1, line.n - (size_t)(at + 1 - line.p)} : line;
 		struct draft draft;
 		uint64_t start, bytes;
 
@@ -391,7 +393,8 @@ static int emit_modules(const struct synth *synth)
 		    num_parse_u64(size, &bytes))
 			continue;
 		module_path(dep, release, name, path);
-		memset(&draft, 0, sizeof(struct record_mmap) + strlen(path) + 16 + synth->trailer_bytes);
+		memset(&draft, 0,
+		       sizeof(struct record_mmap) + strlen(path) + 16 + synth->trailer_bytes);
 		draft.header.misc = PERF_RECORD_MISC_KERNEL;
 		draft.mmap.pid = UINT32_MAX;
 		draft.mmap.start = start;
@@ -431,7 +434,8 @@ static int walk_cgroups(struct cgroup_walk *walk, char path[PATH_MAX])
 	// The cgroup id is the file handle (kernfs); include/linux/exportfs.h, FILEID_KERNFS.
 	if (name_to_handle_at(AT_FDCWD, path, &handle.handle, &mount_id, 0) < 0)
 		return 0;
-	memset(&draft, 0, sizeof(struct record_cgroup) + strlen(shown) + 16 + walk->synth->trailer_bytes);
+	memset(&draft, 0,
+	       sizeof(struct record_cgroup) + strlen(shown) + 16 + walk->synth->trailer_bytes);
 	memcpy(&draft.cgroup.id, handle.handle.f_handle, sizeof(uint64_t));
 	err = emit(walk->synth, &draft, PERF_RECORD_CGROUP,
 		   put_text(&draft, offsetof(struct record_cgroup, path), str_of(shown)));

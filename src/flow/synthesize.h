@@ -11,9 +11,9 @@
 typedef int synth_emit(void *arg, const struct perf_event_header *header);
 
 struct synth {
-	const char *root;	   // of /proc and /sys, "" normally
-	uint16_t trailer_bytes;	   // zeroed room for the sample ids (see sample_plan.trailer_size)
-	bool mmap_data;		   // maps that are not executable too
+	const char *root;	// of /proc and /sys, "" normally
+	uint16_t trailer_bytes; // zeroed room for the sample ids (see sample_plan.trailer_size)
+	bool mmap_data;		// maps that are not executable too
 	bool namespaces;
 	bool no_mmaps, no_tasks;
 	uint64_t timeout_ns; // per process for reading its maps; 0: none

@@ -32,7 +32,8 @@ static int online_cpus(struct numbers *ret)
 	struct str rest;
 
 	if (file_read("/sys/devices/system/cpu/online", 1 << 16, &text, NULL) < 0)
-		return fail(ENOENT, "can't read which CPUs there are (/sys/devices/system/cpu/online)");
+		return fail(ENOENT,
+			    "can't read which CPUs there are (/sys/devices/system/cpu/online)");
 	rest = str_trim(str_of(text));
 	if (num_parse_list(rest, 1 << 16, add_number, ret))
 		return fail(EINVAL, "can't understand the list of CPUs '%s'", text);

@@ -13,11 +13,11 @@ struct target_options { // as typed; NULL: not given
 };
 
 struct target {
-	VEC(int) cpus;	      // {-1}: wherever the thread runs
-	VEC(pid_t) threads;   // {-1}: everybody on the cpus
-	bool system_wide;     // everybody
-	bool has_cpus;	      // -a or -C
-	bool has_tasks;	      // -p -t -u
+	VEC(int) cpus;	    // {-1}: wherever the thread runs
+	VEC(pid_t) threads; // {-1}: everybody on the cpus
+	bool system_wide;   // everybody
+	bool has_cpus;	    // -a or -C
+	bool has_tasks;	    // -p -t -u
 	bool has_workload;
 	bool per_thread;
 };

@@ -12,8 +12,8 @@
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
 	      unsigned long flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
-			  flags | PERF_FLAG_FD_CLOEXEC);
+	long fd =
+		syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 && errno == EINVAL) {
 		// Before Linux 3.14 the flag was refused.
@@ -91,12 +91,12 @@ static void weight_struct_drop(struct perf_event_attr *a)
 		offsetof(struct perf_missing, name), name##_used, name##_drop                      \
 	}
 static const struct feature features[] = {
-	ROW(read_lost),	     ROW(weight_struct),   ROW(code_page_size),	 ROW(data_page_size),
-	ROW(build_id),	     ROW(cgroup_sample),   ROW(cgroup),		 ROW(text_poke),
-	ROW(aux_output),     ROW(branch_hw_idx),   ROW(bpf_event),	 ROW(ksymbol),
-	ROW(namespaces),     ROW(write_backward),  ROW(context_switch),	 ROW(clockid),
-	ROW(branch_no_flags), ROW(comm_exec),	   ROW(mmap2),		 ROW(exclude_callchain),
-	ROW(exclude_guest),  ROW(sample_id_all),
+	ROW(read_lost),	      ROW(weight_struct),  ROW(code_page_size), ROW(data_page_size),
+	ROW(build_id),	      ROW(cgroup_sample),  ROW(cgroup),		ROW(text_poke),
+	ROW(aux_output),      ROW(branch_hw_idx),  ROW(bpf_event),	ROW(ksymbol),
+	ROW(namespaces),      ROW(write_backward), ROW(context_switch), ROW(clockid),
+	ROW(branch_no_flags), ROW(comm_exec),	   ROW(mmap2),		ROW(exclude_callchain),
+	ROW(exclude_guest),   ROW(sample_id_all),
 };
 
 static bool *flag_of(const struct perf_missing *missing, const struct feature *feature)
@@ -177,7 +177,10 @@ static int no_permission(const struct perf_event_attr *attr, const char *name,
 {
 	int level = perf_paranoid();
 	bool system_wide = at->pid == -1;
-	int needed = attr->type == PERF_TYPE_TRACEPOINT ? -1 : system_wide ? 0 : attr->exclude_kernel ? 2 : 1;
+	int needed = attr->type == PERF_TYPE_TRACEPOINT ? -1
+		     : system_wide			? 0
+		     : attr->exclude_kernel		? 2
+							: 1;
 
 	if (level > needed)
 		return fail(EACCES,
@@ -189,7 +192,8 @@ static int no_permission(const struct perf_event_attr *attr, const char *name,
 			    "not allowed to watch process %d with event %s: it is another user's; run as root or give this "
 			    "program cap_perfmon and cap_sys_ptrace",
 			    (int)at->pid, name);
-	return fail(EACCES, "not allowed to open event %s; run as root or give this program cap_perfmon",
+	return fail(EACCES,
+		    "not allowed to open event %s; run as root or give this program cap_perfmon",
 		    name);
 }
 
@@ -216,17 +220,20 @@ int perf_open_failed(int err, const struct perf_event_attr *attr, const char *na
 			    name);
 	case EOPNOTSUPP:
 		return fail(-err,
-			    "event %s can't do what is asked of it (%s); this processor or virtual machine lacks it", name,
+			    "event %s can't do what is asked of it (%s); this processor or virtual machine lacks it",
+			    name,
 			    attr->branch_sample_type ? "branch stacks"
 			    : attr->precise_ip	     ? "precise sampling"
 			    : attr->sample_period    ? "sampling: it can only be counted, with stat"
 						     : "this combination");
 	case EBUSY:
-		return fail(-err, "event %s is in use by someone else (another profiler, the NMI watchdog?)",
+		return fail(-err,
+			    "event %s is in use by someone else (another profiler, the NMI watchdog?)",
 			    name);
 	case EINVAL:
 		if (attr->use_clockid)
-			return fail(EINVAL, "event %s can't use clock %d here (see --clockid)", name, attr->clockid);
+			return fail(EINVAL, "event %s can't use clock %d here (see --clockid)",
+				    name, attr->clockid);
 		return fail(EINVAL, "the kernel refuses event %s with these options", name);
 	default:
 		return fail(-err, "can't open event %s: %s", name, strerror(-err));

@@ -8,11 +8,12 @@
 
 // Features found missing so far; shared by all events of a run so that each is tried once.
 struct perf_missing {
-	bool read_lost, branch_counters, cgroup_sample, code_page_size, data_page_size, weight_struct,
-		build_id, cgroup, aux_output, branch_hw_idx, bpf_event, ksymbol, text_poke, inherit_thread,
-		namespaces, context_switch, write_backward, group_read, clockid, clockid_wrong,
-		branch_no_flags, branch_no_cycles, branch_call_stack, comm_exec, mmap2, exclude_callchain,
-		cloexec, exclude_guest, sample_id_all, precise_max;
+	bool read_lost, branch_counters, cgroup_sample, code_page_size, data_page_size,
+		weight_struct, build_id, cgroup, aux_output, branch_hw_idx, bpf_event, ksymbol,
+		text_poke, inherit_thread, namespaces, context_switch, write_backward, group_read,
+		clockid, clockid_wrong, branch_no_flags, branch_no_cycles, branch_call_stack,
+		comm_exec, mmap2, exclude_callchain, cloexec, exclude_guest, sample_id_all,
+		precise_max;
 };
 
 // -errno, no sentence. Always close-on-exec (by fcntl where the kernel has no flag for it).

@@ -8,13 +8,16 @@
 int ring_map(struct ring *ring, int fd, size_t pages, bool overwrite)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *p = mmap(NULL, (pages + 1) * page, PROT_READ | (overwrite ? 0 : PROT_WRITE), MAP_SHARED,
-		       fd, 0);
+	void *p = mmap(NULL, (pages + 1) * page, PROT_READ | (overwrite ? 0 : PROT_WRITE),
+		       MAP_SHARED, fd, 0);
 
 	if (p == MAP_FAILED)
 		return -errno;
-	*ring = (struct ring){
-		.page = p, .data = (uint8_t *)p + page, .size = pages * page, .fd = fd, .overwrite = overwrite};
+	*ring = (struct ring){.page = p,
+			      .data = (uint8_t *)p + page,
+			      .size = pages * page,
+			      .fd = fd,
+			      .overwrite = overwrite};
 	return 0;
 }
 

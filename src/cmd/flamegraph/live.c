@@ -55,37 +55,69 @@ static void run_record(const struct live_options *options, char **command, const
 	_exit(127);
 }
 
+// Waits for the recording to end. Ctrl-C ends it, not the picture of it: from the terminal it has reached both processes,
+// from kill(1) it is passed on. -EINTR when we were told to end ourselves.
+static int wait_for(pid_t pid, const sigset_t *signals, int *ret_status)
+{
+	int ended = 0;
+
+	for (;;) {
+		siginfo_t info;
+		int number = sigwaitinfo(signals, &info);
+
+		if (number == SIGCHLD) {
+			if (waitpid(pid, ret_status, WNOHANG) == pid)
+				return ended;
+		} else if (number > 0) {
+			if (number == SIGTERM || number == SIGHUP)
+				ended = fail(EINTR,
+					     "stopped by signal %d before the picture was drawn",
+					     number);
+			if (info.si_code == SI_USER || ended)
+				kill(pid, number);
+		}
+	}
+}
+
+static int judge(int status, const char *command)
+{
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+
+	if (code == 127 || code == 255 || code == 129)
+		return fail(ECHILD,
+			    "'%s' could not be recorded; what `sonde record` said stands above",
+			    command);
+	if (status)
+		inform("the recorded command ended with status %d",
+		       WIFEXITED(status) ? code : status);
+	return 0;
+}
+
 int flamegraph_record(const struct live_options *options, char **command, char **ret_path)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+	sigset_t signals, before;
 	char *path = NULL;
 	int status = 0, err = temporary_file(&path);
 
 	if (err < 0)
 		return err;
-	// Ctrl-C ends the recording, not the picture of it.
-	sigaction(SIGINT, &ignore, &interrupt);
-	sigaction(SIGQUIT, &ignore, &quit);
+	sigemptyset(&signals);
+	static const int wanted[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
+	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+		sigaddset(&signals, wanted[i]);
+	sigprocmask(SIG_BLOCK, &signals, &before);
 	pid_t pid = fork();
 	if (pid == 0) {
-		sigaction(SIGINT, &interrupt, NULL);
-		sigaction(SIGQUIT, &quit, NULL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		run_record(options, command, path);
 	}
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	sigaction(SIGINT, &interrupt, NULL);
-	sigaction(SIGQUIT, &quit, NULL);
 	if (pid < 0)
 		err = fail(errno, "fork failed: %s", strerror(errno));
-	else if (WIFEXITED(status) && (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == 255 ||
-				       WEXITSTATUS(status) == 129))
-		err = fail(ECHILD,
-			   "'%s' could not be recorded; what `sonde record` said stands above",
-			   command[0]);
-	else if (!WIFEXITED(status) || WEXITSTATUS(status))
-		inform("the recorded command ended with status %d",
-		       WIFEXITED(status) ? WEXITSTATUS(status) : status);
+	else
+		err = wait_for(pid, &signals, &status);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!err)
+		err = judge(status, command[0]);
 	if (err < 0) {
 		unlink(path);
 		free(path);

@@ -38,10 +38,10 @@ static size_t of_notes(const char *path, uint8_t ret[20])
 	return n;
 }
 
-static void add(struct recorder *recorder, uint16_t misc, const char *name, const uint8_t *id, size_t n)
+static void add(struct recorder *recorder, uint16_t misc, const char *name, const uint8_t *id,
+		size_t n)
 {
-	struct recorded_build_id entry = {
-		.pid = -1, .misc = misc, .id_size = (uint8_t)n, .name = name};
+	struct recorded_build_id entry = {.pid = -1, .misc = misc, .id_size = (uint8_t)n, .name = name};
 
 	memcpy(entry.id, id, n);
 	writer_build_id(recorder->writer, &entry);

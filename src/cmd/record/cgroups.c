@@ -21,7 +21,8 @@ int record_attach_cgroups(const struct record_options *options, struct opened *o
 			auto_free char *name = str_dup(str_cut(&rest, ','));
 
 			if (at >= opened->events.n) {
-				err = fail(EINVAL, "-G names more cgroups than there are events before it");
+				err = fail(EINVAL,
+					   "-G names more cgroups than there are events before it");
 				break;
 			}
 			names_n++;

@@ -17,9 +17,11 @@ void collect_note_map(struct recorder *recorder, const struct perf_event_header 
 		return;
 	bool kernel = (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 	if (header->type == PERF_RECORD_MMAP)
-		name = record_text(header, ((const struct record_mmap *)(const void *)header)->filename);
+		name = record_text(header,
+				   ((const struct record_mmap *)(const void *)header)->filename);
 	else if (header->type == PERF_RECORD_MMAP2)
-		name = record_text(header, ((const struct record_mmap2 *)(const void *)header)->filename);
+		name = record_text(header,
+				   ((const struct record_mmap2 *)(const void *)header)->filename);
 	if (!name)
 		return;
 	if (kernel && !text_starts(name, "[kernel.kallsyms]"))
@@ -47,8 +49,8 @@ static struct loss *loss_of(struct recorder *recorder, size_t event, int cpu)
 		if (recorder->losses[i].event == event && recorder->losses[i].cpu == cpu)
 			return &recorder->losses[i];
 	}
-	recorder->losses = xreallocarray(recorder->losses, recorder->losses_n + 1,
-					 sizeof(*recorder->losses));
+	recorder->losses =
+		xreallocarray(recorder->losses, recorder->losses_n + 1, sizeof(*recorder->losses));
 	recorder->losses[recorder->losses_n] =
 		(struct loss){.event = event, .cpu = cpu, .first_ns = UINT64_MAX};
 	return &recorder->losses[recorder->losses_n++];
@@ -140,7 +142,8 @@ static int account(struct recorder *recorder, const struct ring *ring,
 		size_t size = header->size;
 
 		if (size < sizeof(*header) || at + size > total)
-			return fail(EIO, "the ring of CPU %d holds a record of %zu bytes that can't be",
+			return fail(EIO,
+				    "the ring of CPU %d holds a record of %zu bytes that can't be",
 				    ring->cpu, size);
 		if (at < pieces->n[0] && at + size > pieces->n[0]) {
 			size_t first = pieces->n[0] - at;
@@ -172,7 +175,8 @@ int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
 	for (size_t i = 0; i < recorder->opened.rings.n && !err; i++) {
 		struct ring *ring = &recorder->opened.rings.v[i];
 		struct ring_pieces pieces;
-		size_t n = ring->overwrite ? ring_read_backward(ring, &pieces) : ring_read(ring, &pieces);
+		size_t n = ring->overwrite ? ring_read_backward(ring, &pieces)
+					   : ring_read(ring, &pieces);
 
 		if (!n || n < flush)
 			continue;
@@ -221,7 +225,8 @@ static uint64_t read_lost(int fd, const struct perf_event_attr *attr)
 
 	if (!(format & PERF_FORMAT_LOST) || got < 16)
 		return 0;
-	at += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) + !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
+	at += !!(format & PERF_FORMAT_TOTAL_TIME_ENABLED) +
+	      !!(format & PERF_FORMAT_TOTAL_TIME_RUNNING);
 	// value, id, lost: alone behind the times; of a group the first is that of the descriptor read.
 	at += format & PERF_FORMAT_GROUP ? 1 : 0;
 	at += format & PERF_FORMAT_ID ? 1 : 0;
@@ -252,9 +257,10 @@ int collect_lost(struct recorder *recorder)
 			if (!lost)
 				continue;
 			record.lost.lost = lost;
-			record.lost.header.size = (uint16_t)(sizeof(record.lost) +
-							     put_trailer(&event->spec->attr, event_id,
-									 (uint32_t)cpu, record.trailer));
+			record.lost.header.size =
+				(uint16_t)(sizeof(record.lost) +
+					   put_trailer(&event->spec->attr, event_id, (uint32_t)cpu,
+						       record.trailer));
 			loss = loss_of(recorder, i, cpu);
 			loss->samples += lost;
 			err = writer_records(recorder->writer, &record, record.lost.header.size);

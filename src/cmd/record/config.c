@@ -50,8 +50,8 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 	if (mode == CALL_GRAPH_LBR) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
-					   PERF_SAMPLE_BRANCH_NO_CYCLES | PERF_SAMPLE_BRANCH_NO_FLAGS |
-					   PERF_SAMPLE_BRANCH_HW_INDEX;
+					   PERF_SAMPLE_BRANCH_NO_CYCLES |
+					   PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_HW_INDEX;
 		attr->exclude_callchain_user = 1;
 	} else if (mode == CALL_GRAPH_DWARF) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
@@ -61,7 +61,8 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 	}
 }
 
-static void set_period(const struct record_options *options, struct perf_event_attr *attr, bool is_fixed)
+static void set_period(const struct record_options *options, struct perf_event_attr *attr,
+		       bool is_fixed)
 {
 	bool chosen = options->count || options->frequency;
 
@@ -87,8 +88,7 @@ struct bit_option {
 
 static const struct bit_option bit_options[] = {
 	{offsetof(struct record_options, address), PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC},
-	{offsetof(struct record_options, raw),
-	 PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | PERF_SAMPLE_CPU},
+	{offsetof(struct record_options, raw), PERF_SAMPLE_TIME | PERF_SAMPLE_RAW | PERF_SAMPLE_CPU},
 	{offsetof(struct record_options, weight), PERF_SAMPLE_WEIGHT_STRUCT},
 	{offsetof(struct record_options, phys_address), PERF_SAMPLE_PHYS_ADDR},
 	{offsetof(struct record_options, sample_cpu), PERF_SAMPLE_CPU},
@@ -158,8 +158,8 @@ static void configure_event(const struct record_options *options, const struct t
 	attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_TID;
 	set_period(options, attr, spec->given & (EVENT_PERIOD | EVENT_FREQ));
 	if (options->inherit_stat) {
-		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
-				     PERF_FORMAT_ID;
+		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED |
+				     PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_ID;
 		attr->inherit_stat = 1;
 	}
 	if (options->call_graph && !is_dummy)
@@ -178,8 +178,8 @@ static void configure_event(const struct record_options *options, const struct t
 	}
 	if (target->has_cpus)
 		attr->sample_type |= PERF_SAMPLE_CPU;
-	if (options->timestamp && (attr->inherit || target->has_cpus || !per_thread ||
-				   options->timestamp_given))
+	if (options->timestamp &&
+	    (attr->inherit || target->has_cpus || !per_thread || options->timestamp_given))
 		attr->sample_type |= PERF_SAMPLE_TIME;
 	if (options->branch_type && !is_dummy) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
@@ -195,8 +195,8 @@ static void configure_event(const struct record_options *options, const struct t
 		set_tracking(options, attr);
 	if (leads) {
 		attr->disabled = 1;
-		attr->enable_on_exec = target->has_workload && !options->delays.n &&
-				       !options->start_disabled;
+		attr->enable_on_exec =
+			target->has_workload && !options->delays.n && !options->start_disabled;
 	}
 	if (options->use_clockid) {
 		attr->use_clockid = 1;
@@ -248,8 +248,7 @@ static void set_ids(const struct record_options *options, struct opened *opened)
 	for (size_t i = 1; i < opened->events.n; i++)
 		identifier |= opened->events.v[i].spec->attr.sample_type !=
 			      opened->events.v[0].spec->attr.sample_type;
-	vec_each(struct opened_event, event, &opened->events)
-	{
+	vec_each(struct opened_event, event, &opened->events) {
 		struct perf_event_attr *attr = &event->spec->attr;
 
 		attr->read_format |= PERF_FORMAT_ID;
@@ -292,7 +291,8 @@ int record_configure(struct record_options *options, struct opened *opened,
 
 		if (!is_dummy) {
 			event->leader = options->group ? 0 : spec->leader;
-			event->group_n = options->group ? (i ? 0 : (uint32_t)events_n) : spec->group_n;
+			event->group_n =
+				options->group ? (i ? 0 : (uint32_t)events_n) : spec->group_n;
 		}
 		configure_event(options, target, spec, event->leader == i,
 				needs_dummy ? is_dummy : i == 0);

@@ -85,7 +85,8 @@ int record_opt_branch(void *at, const struct opt *opt, const char *arg, bool neg
 		{"stack", PERF_SAMPLE_BRANCH_CALL_STACK},
 		{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
 	};
-	const uint64_t who = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
+	const uint64_t who =
+		PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
 	struct record_options *options = at;
 	struct str rest = str_of(arg);
 	uint64_t bits = 0;
@@ -97,7 +98,8 @@ int record_opt_branch(void *at, const struct opt *opt, const char *arg, bool neg
 		while (i < ARRAY_SIZE(kinds) && !str_is(word, kinds[i].name))
 			i++;
 		if (i == ARRAY_SIZE(kinds))
-			return fail(EINVAL, "'%.*s' is no branch filter (any, any_call, any_ret, ind_call, cond, call, u, k, ...)",
+			return fail(EINVAL,
+				    "'%.*s' is no branch filter (any, any_call, any_ret, ind_call, cond, call, u, k, ...)",
 				    STR_FMT(word));
 		bits |= kinds[i].bits;
 	}
@@ -108,15 +110,16 @@ int record_opt_branch(void *at, const struct opt *opt, const char *arg, bool neg
 }
 
 #if defined(__aarch64__)
-static const char *const registers[] = {
-	"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",	 "x7",	"x8",  "x9",  "x10",
-	"x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21",
-	"x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "lr",  "sp",  "pc"};
+static const char *const registers[] = {"x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",
+					"x7",  "x8",  "x9",  "x10", "x11", "x12", "x13",
+					"x14", "x15", "x16", "x17", "x18", "x19", "x20",
+					"x21", "x22", "x23", "x24", "x25", "x26", "x27",
+					"x28", "x29", "lr",  "sp",  "pc"};
 #else
 // In the order of arch/x86/include/uapi/asm/perf_regs.h; NULL can't be sampled.
-static const char *const registers[] = {"AX", "BX", "CX", "DX", "SI", "DI",  "BP",	 "SP",
-					"IP", "FLAGS", "CS", "SS", NULL, NULL, NULL, NULL,
-					"R8", "R9", "R10", "R11", "R12", "R13", "R14", "R15"};
+static const char *const registers[] = {"AX", "BX",    "CX",  "DX",  "SI",  "DI",  "BP",  "SP",
+					"IP", "FLAGS", "CS",  "SS",  NULL,  NULL,  NULL,  NULL,
+					"R8", "R9",    "R10", "R11", "R12", "R13", "R14", "R15"};
 #endif
 
 int record_opt_regs(void *at, const struct opt *opt, const char *arg, bool negated)
@@ -132,21 +135,22 @@ int record_opt_regs(void *at, const struct opt *opt, const char *arg, bool negat
 	if (!strcmp(arg, "?")) {
 		fprintf(stderr, "available registers:");
 		for (size_t i = 0; i < ARRAY_SIZE(registers); i++)
-			fprintf(stderr, "%s%s", registers[i] ? " " : "", registers[i] ? registers[i] : "");
+			fprintf(stderr, "%s%s", registers[i] ? " " : "",
+				registers[i] ? registers[i] : "");
 		fprintf(stderr, "\n");
-		return fail(EINVAL, "--%s takes names from this list, separated by commas", opt->name);
+		return fail(EINVAL, "--%s takes names from this list, separated by commas",
+			    opt->name);
 	}
 	while (rest.p) {
 		struct str word = str_cut(&rest, ',');
 		size_t i = 0;
 
-		while (i < ARRAY_SIZE(registers) &&
-		       !(registers[i] && strlen(registers[i]) == word.n &&
-			 !strncasecmp(registers[i], word.p, word.n)))
+		while (i < ARRAY_SIZE(registers) && !(registers[i] && strlen(registers[i]) == word.n &&
+						      !strncasecmp(registers[i], word.p, word.n)))
 			i++;
 		if (i == ARRAY_SIZE(registers))
-			return fail(EINVAL, "there is no register '%.*s'; --%s='?' lists them", STR_FMT(word),
-				    opt->name);
+			return fail(EINVAL, "there is no register '%.*s'; --%s='?' lists them",
+				    STR_FMT(word), opt->name);
 		*mask |= 1ull << i;
 	}
 	return 0;
@@ -195,13 +199,14 @@ int record_opt_switch(void *at, const struct opt *opt, const char *arg, bool neg
 		options->rotate.on_signal = true;
 		return 0;
 	}
-	if (text.n && strchr("BKMG", text.p[text.n - 1]) && !num_parse_size(text, &options->rotate.bytes) &&
-	    options->rotate.bytes)
+	if (text.n && strchr("BKMG", text.p[text.n - 1]) &&
+	    !num_parse_size(text, &options->rotate.bytes) && options->rotate.bytes)
 		return 0;
 	if (text.n && strchr("smhd", text.p[text.n - 1]) &&
 	    !num_parse_duration(text, NSEC_PER_SEC, &options->rotate.ns) && options->rotate.ns)
 		return 0;
-	return fail(EINVAL, "--switch-output takes signal, a size (10M) or a time (30s), not '%s'", arg);
+	return fail(EINVAL, "--switch-output takes signal, a size (10M) or a time (30s), not '%s'",
+		    arg);
 }
 
 int record_opt_synth(void *at, const struct opt *opt, const char *arg, bool negated)
@@ -216,7 +221,8 @@ int record_opt_synth(void *at, const struct opt *opt, const char *arg, bool nega
 
 		if (str_is(word, "no"))
 			options->synth.off = true;
-		else if (!all && !str_is(word, "task") && !str_is(word, "mmap") && !str_is(word, "cgroup"))
+		else if (!all && !str_is(word, "task") && !str_is(word, "mmap") &&
+			 !str_is(word, "cgroup"))
 			return fail(EINVAL, "--synth takes no, all, task, mmap, cgroup, not '%.*s'",
 				    STR_FMT(word));
 		options->synth.task |= all || str_is(word, "task");
@@ -244,7 +250,8 @@ int record_opt_delay(void *at, const struct opt *opt, const char *arg, bool nega
 		    (to.p && range.to_ms <= range.from_ms) || range.from_ms < before ||
 		    (rest.p && !to.p))
 			return fail(EINVAL,
-				    "-D takes milliseconds, or rising ranges of them such as 10-20,30-40, not '%s'", arg);
+				    "-D takes milliseconds, or rising ranges of them such as 10-20,30-40, not '%s'",
+				    arg);
 		before = range.to_ms;
 		if (range.from_ms || range.to_ms)
 			vec_push(&options->delays, range);
@@ -276,7 +283,8 @@ int record_opt_control(void *at, const struct opt *opt, const char *arg, bool ne
 
 		options->control_fd = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		if (options->control_fd < 0)
-			return fail(errno, "can't open the control fifo %s: %s", control, strerror(errno));
+			return fail(errno, "can't open the control fifo %s: %s", control,
+				    strerror(errno));
 		options->ack_fd = ack ? open(ack, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
 		if (ack && options->ack_fd < 0)
 			return fail(errno, "can't open the ack fifo %s: %s", ack, strerror(errno));

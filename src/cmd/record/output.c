@@ -19,9 +19,8 @@ static int make_writer(struct recorder *recorder)
 	struct writer_options how = {
 		.pipe = recorder->is_pipe,
 		.zstd_level = options->zstd_level,
-		.compress_mmap_bytes = (uint32_t)(recorder->opened.rings.n
-							  ? recorder->opened.rings.v[0].size
-							  : 0),
+		.compress_mmap_bytes =
+			(uint32_t)(recorder->opened.rings.n ? recorder->opened.rings.v[0].size : 0),
 		.no_buildid = options->no_buildid,
 		.buildid_all = options->buildid_all,
 		.buildid_mmap = options->buildid_mmap,
@@ -89,7 +88,8 @@ int output_open(struct recorder *recorder)
 	recorder->is_pipe = output_is_pipe(options);
 	if (recorder->is_pipe) {
 		if (isatty(1))
-			return fail(EINVAL, "a recording is not for a terminal: give -o FILE, or pipe it");
+			return fail(EINVAL,
+				    "a recording is not for a terminal: give -o FILE, or pipe it");
 		recorder->fd = 1;
 		return make_writer(recorder);
 	}

@@ -29,10 +29,10 @@ struct record_options {
 	enum call_graph_mode call_graph;
 	uint32_t stack_bytes;
 	uint64_t branch_type;
-	bool address, timestamp, timestamp_given, raw, weight, phys_address, sample_cpu, sample_identifier,
-		data_page_size, code_page_size, transaction, namespaces, all_cgroups, switch_events,
-		all_user, all_kernel, user_callchains, kernel_callchains, running_time, no_bpf_event,
-		exclude_self, group;
+	bool address, timestamp, timestamp_given, raw, weight, phys_address, sample_cpu,
+		sample_identifier, data_page_size, code_page_size, transaction, namespaces,
+		all_cgroups, switch_events, all_user, all_kernel, user_callchains,
+		kernel_callchains, running_time, no_bpf_event, exclude_self, group;
 	uint64_t intr_regs, user_regs;
 	bool use_clockid;
 	uint32_t clockid;
@@ -64,10 +64,10 @@ struct record_options {
 	const char **command_line;
 };
 
-opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch, record_opt_regs,
-	record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay, record_opt_control,
-	record_opt_clockid, record_opt_frequency, record_opt_unsupported, record_opt_compress,
-	record_opt_exclude_perf;
+opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch,
+	record_opt_regs, record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay,
+	record_opt_control, record_opt_clockid, record_opt_frequency, record_opt_unsupported,
+	record_opt_compress, record_opt_exclude_perf;
 
 // Makes attrs of the options: what to sample, where tracking records go, ids. The dummy that tracks tasks from
 // the beginning is added where perf adds it.
@@ -95,7 +95,7 @@ struct recorder {
 		uint64_t records, samples, first_ns, last_ns;
 		size_t event;
 		int cpu;
-	} *losses;
+	} * losses;
 	size_t losses_n;
 	struct intern dsos, modules; // paths mapped executable, of the kernel's modules
 	bool kernel_hidden;
