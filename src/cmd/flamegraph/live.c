@@ -95,6 +95,7 @@ static int judge(int status, const char *command)
 
 int flamegraph_record(const struct live_options *options, char **command, char **ret_path)
 {
+	struct sigaction heard = {.sa_handler = SIG_DFL}, child_before; // a parent may have had it ignored
 	sigset_t signals, before;
 	char *path = NULL;
 	int status = 0, err = temporary_file(&path);
@@ -105,6 +106,7 @@ int flamegraph_record(const struct live_options *options, char **command, char *
 	static const int wanted[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
 		sigaddset(&signals, wanted[i]);
+	sigaction(SIGCHLD, &heard, &child_before);
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	pid_t pid = fork();
 	if (pid == 0) {
@@ -116,6 +118,7 @@ int flamegraph_record(const struct live_options *options, char **command, char *
 	else
 		err = wait_for(pid, &signals, &status);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	sigaction(SIGCHLD, &child_before, NULL);
 	if (!err)
 		err = judge(status, command[0]);
 	if (err < 0) {
