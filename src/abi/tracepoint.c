@@ -156,7 +156,7 @@ static void adapt_print_fmt(char *text)
 		}
 	}
 	for (bool quoted = true; *p; p++) { // from the closing quote on
-		char number[4];
+		char number[12];
 
 		if (quoted && *p == '\\' && p[1]) {
 			p++;
