@@ -105,9 +105,12 @@ static int find_keys(const struct taker *taker, const struct event *event, struc
 	int err = 0;
 
 	while (rest.p && !err) {
+		struct str of_to = str_cut(&rest, ','), of_from = str_cut(&of_to, '=');
+
 		if (n == KEYS_MAX)
 			return fail(EINVAL, "--key takes at most %d fields", KEYS_MAX);
-		err = find_field(event, str_trim(str_cut(&rest, ',')), &role->keys[n++]);
+		err = find_field(event, str_trim(of_to.p && !role->from ? of_to : of_from),
+				 &role->keys[n++]);
 	}
 	return err;
 }

@@ -258,7 +258,7 @@ static void write_legend(const struct heat_drawing *drawing)
 	for (int i = 0; i < LEVELS; i++)
 		out_printf(out, "<rect class=\"l%d\" x=\"%g\" y=\"%g\" width=\"%g\" height=\"10\"/>",
 			   i, left + i * step, y, step);
-	out_printf(out, "\n<text class=\"faint\" x=\"%g\" y=\"%g\" text-anchor=\"end\">%s1</text>\n",
+	out_printf(out, "\n<text class=\"faint\" x=\"%g\" y=\"%g\" text-anchor=\"end\">%s0</text>\n",
 		   left - 5, y + 9, drawing->style->log_colors ? "log  " : "");
 	out_printf(out, "<text class=\"faint\" x=\"%g\" y=\"%g\" text-anchor=\"end\">", right, y - 5);
 	svg_count(out, max);
