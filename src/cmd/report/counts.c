@@ -2,6 +2,7 @@
 // --stats, --tasks, --mmaps and -T: what else a recording tells.
 #include "base/err.h"
 #include "cmd/report/report.h"
+#include <stdio.h>
 #include <sys/mman.h>
 
 enum { NONE = UINT32_MAX };
@@ -78,14 +79,14 @@ static void print_task(struct report *report, const struct listed *all, uint32_t
 {
 	const struct task *task = all[i].task;
 	struct out *out = &report->out;
-	size_t before;
+	char head[64];
+	// As wide as it is printed: maps stand below the name.
+	int indent = snprintf(head, sizeof(head), "  %8d %8d %8d |", (int)task->pid, (int)task->tid,
+			      (int)task->ppid) +
+		     level;
 
-	out_room(out, 64);
-	before = out->n;
-	out_printf(out, "  %8d %8d %8d |%*s", (int)task->pid, (int)task->tid, (int)task->ppid,
-		   level, "");
-	int indent = (int)(out->n - before);
-
+	out_text(out, head);
+	out_fill(out, ' ', (size_t)level);
 	out_safe(out, task_comm(report->session->sym, task));
 	out_char(out, '\n');
 	if (mmaps)
