@@ -167,24 +167,50 @@ static const char two_digits[] = "0001020304050607080910111213141516171819"
 				 "6061626364656667686970717273747576777879"
 				 "8081828384858687888990919293949596979899";
 
+static unsigned digits_of(uint64_t v)
+{
+	static const uint64_t powers[] = {
+		1,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000ull,
+	};
+	// bits * log10(2), rounded down; one more when v reaches that power.
+	unsigned n = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return n + (v >= powers[n] || !v);
+}
+
 unsigned num_put_u64(char *p, uint64_t v)
 {
-	char buf[20], *at = buf + 20;
-	unsigned n;
+	unsigned n = digits_of(v);
+	char *at = p + n;
 
 	while (v >= 100) {
 		at -= 2;
 		memcpy(at, two_digits + v % 100 * 2, 2);
 		v /= 100;
 	}
-	if (v >= 10) {
-		at -= 2;
-		memcpy(at, two_digits + v * 2, 2);
-	} else {
-		*--at = (char)('0' + v);
-	}
-	n = (unsigned)(buf + 20 - at);
-	memcpy(p, at, n);
+	if (v >= 10)
+		memcpy(at - 2, two_digits + v * 2, 2);
+	else
+		at[-1] = (char)('0' + v);
 	return n;
 }
 
