@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What tracepoint.c and tracepoint_print.c share; nobody else includes it.
+// What the tracepoint_*.c share; nobody else includes it.
 #pragma once
 #include "abi/tracepoint.h"
 #include "base/arena.h"
@@ -79,5 +79,5 @@ bool tp_check_fields(struct str text, uint32_t *ret_id);
 // Is the print fmt one that libtraceevent can be given? `fields` is the part before.
 bool tp_check_print_fmt(struct str fields, struct str fmt);
 
-// tracepoint_print.c: makes tp->program, or leaves it NULL.
+// tracepoint_compile.c: makes tp->program, or leaves it NULL.
 void tp_compile(struct tracepoint *tp);
