@@ -5,6 +5,8 @@ run()
 	"$@" 2>&1
 	echo "[$?]"
 }
+head -c 9000 "$T/data/singleprocess.data" >cut.data
+run sonde script --kallsyms /dev/null --symfs /nonexistent -G --time ,171.188920 -i cut.data
 cd "$T/data"
 # recordings that Debian's perf refuses
 for file in sleep.data compressed.data compressed2.data true-v2.data.gz; do
@@ -30,6 +32,3 @@ run sonde script -s hello.py -i sleep.data
 run sonde script futex-contention
 run sonde script --colour -i sleep.data
 run sonde script -i nosuch.data
-head -c 9000 singleprocess.data >"$HOME/cut.data"
-cd "$HOME"
-run sonde script --kallsyms /dev/null --symfs /nonexistent -G --time ,171.188920 -i cut.data

@@ -95,7 +95,8 @@ static int judge(int status, const char *command)
 
 int flamegraph_record(const struct live_options *options, char **command, char **ret_path)
 {
-	struct sigaction heard = {.sa_handler = SIG_DFL}, child_before; // a parent may have had it ignored
+	struct sigaction heard = {.sa_handler = SIG_DFL},
+			 child_before; // a parent may have had it ignored
 	sigset_t signals, before;
 	char *path = NULL;
 	int status = 0, err = temporary_file(&path);
