@@ -36,16 +36,12 @@ static bool fall_back(struct opened *opened, struct opened_event *event, int err
 	if ((err == -EACCES || err == -EPERM) && !attr->exclude_kernel && perf_paranoid() > 1 &&
 	    attr->type != PERF_TYPE_TRACEPOINT && !(event->spec->given & EVENT_EXCLUDE) &&
 	    !opened->target->system_wide) {
-		static _Thread_local char name[256];
-
 		attr->exclude_kernel = 1;
 		attr->exclude_hv = 1;
-		snprintf(name, sizeof(name), "%s%su", event->name,
-			 strchr(event->name, ':') ? "" : ":");
-		event->name = xstrdup(name);
+		event->name = text_dup_fmt("%s%su", event->name, strchr(event->name, ':') ? "" : ":");
 		if (!opened->kernel_excluded)
 			warn("kernel.perf_event_paranoid is %d: only user space is recorded (%s)",
-			     perf_paranoid(), name);
+			     perf_paranoid(), event->name);
 		opened->kernel_excluded = true;
 		return true;
 	}

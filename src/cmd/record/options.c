@@ -62,29 +62,6 @@ int record_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool
 
 int record_opt_branch(void *at, const struct opt *opt, const char *arg, bool negated)
 {
-	static const struct {
-		const char *name;
-		uint64_t bits;
-	} kinds[] = {
-		{"u", PERF_SAMPLE_BRANCH_USER},
-		{"k", PERF_SAMPLE_BRANCH_KERNEL},
-		{"hv", PERF_SAMPLE_BRANCH_HV},
-		{"any", PERF_SAMPLE_BRANCH_ANY},
-		{"any_call", PERF_SAMPLE_BRANCH_ANY_CALL},
-		{"any_ret", PERF_SAMPLE_BRANCH_ANY_RETURN},
-		{"ind_call", PERF_SAMPLE_BRANCH_IND_CALL},
-		{"abort_tx", PERF_SAMPLE_BRANCH_ABORT_TX},
-		{"in_tx", PERF_SAMPLE_BRANCH_IN_TX},
-		{"no_tx", PERF_SAMPLE_BRANCH_NO_TX},
-		{"cond", PERF_SAMPLE_BRANCH_COND},
-		{"ind_jmp", PERF_SAMPLE_BRANCH_IND_JUMP},
-		{"call", PERF_SAMPLE_BRANCH_CALL},
-		{"no_flags", PERF_SAMPLE_BRANCH_NO_FLAGS},
-		{"no_cycles", PERF_SAMPLE_BRANCH_NO_CYCLES},
-		{"save_type", PERF_SAMPLE_BRANCH_TYPE_SAVE},
-		{"stack", PERF_SAMPLE_BRANCH_CALL_STACK},
-		{"hw_index", PERF_SAMPLE_BRANCH_HW_INDEX},
-	};
 	const uint64_t who =
 		PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_KERNEL | PERF_SAMPLE_BRANCH_HV;
 	struct record_options *options = at;
@@ -93,15 +70,13 @@ int record_opt_branch(void *at, const struct opt *opt, const char *arg, bool neg
 
 	while (rest.p) {
 		struct str word = str_cut(&rest, ',');
-		size_t i = 0;
+		uint64_t bit = event_branch_bit(word);
 
-		while (i < ARRAY_SIZE(kinds) && !str_is(word, kinds[i].name))
-			i++;
-		if (i == ARRAY_SIZE(kinds))
+		if (!bit)
 			return fail(EINVAL,
 				    "'%.*s' is no branch filter (any, any_call, any_ret, ind_call, cond, call, u, k, ...)",
 				    STR_FMT(word));
-		bits |= kinds[i].bits;
+		bits |= bit;
 	}
 	if (!(bits & ~who))
 		bits |= PERF_SAMPLE_BRANCH_ANY;

@@ -60,7 +60,6 @@ struct record_options {
 	bool quiet;
 	int verbose;
 	const char *dummy; // of options that are taken and need nothing
-	bool dummy_flag;
 	const char **command_line;
 };
 

@@ -138,5 +138,8 @@ int event_default(struct event_specs *into, const struct event_context *ctx, boo
 // spec is another event.
 bool event_fall_back(struct event_specs *specs, struct event_spec *spec);
 
+// The PERF_SAMPLE_BRANCH_* bit of a name as branch_type= and record's -j take it ("any", "u"); 0: there is none.
+uint64_t event_branch_bit(struct str name);
+
 // Room for `spec`'s own texts.
 const char *event_text(struct event_specs *specs, struct str s);

@@ -169,6 +169,15 @@ static const struct {
 	{"priv", PERF_SAMPLE_BRANCH_PRIV_SAVE},
 };
 
+uint64_t event_branch_bit(struct str name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(branch_types); i++) {
+		if (str_is(name, branch_types[i].name))
+			return branch_types[i].bit;
+	}
+	return 0;
+}
+
 static int bad_value(struct event_parser *p, const struct event_term *term, const char *wanted)
 {
 	struct str where = {p->text + term->value_at, MAX(term->value.n, (size_t)1)};
@@ -222,11 +231,8 @@ static int apply_branch(struct event_parser *p, struct event_spec *spec, const s
 	spec->branch_type = 0;
 	while (rest.p) {
 		struct str one = str_cut(&rest, '+');
-		uint64_t bit = 0;
+		uint64_t bit = event_branch_bit(one);
 
-		for (size_t i = 0; i < ARRAY_SIZE(branch_types); i++)
-			if (str_is(one, branch_types[i].name))
-				bit = branch_types[i].bit;
 		if (!bit)
 			return bad_value(p, term,
 					 "branch filters (any, any_call, any_ret, ind_call, u, k, ...)");
