@@ -13,7 +13,7 @@
 #	bench_skip WHY			says so and ends the script
 #
 # BENCH_SONDE: the program (default: the B=... of make, else build/sonde). BENCH_SECONDS: how long to
-# record (default 10). BENCH_BIG=1: ten times as long.
+# record (default 16: about 400,000 samples on two CPUs). BENCH_BIG=1: ten times as long.
 
 bench_start() {
 	cd "$(dirname "$0")/.." || exit 2
@@ -22,7 +22,7 @@ bench_start() {
 	: "${BENCH_SONDE:=${B:-build}/sonde}"
 	[ -x "$BENCH_SONDE" ] || { echo "bench: no program at $BENCH_SONDE: run make first" >&2; exit 2; }
 	BENCH_SONDE=$(realpath "$BENCH_SONDE")
-	: "${BENCH_SECONDS:=10}"
+	: "${BENCH_SECONDS:=16}"
 	: "${BENCH_BIG:=}"
 	bench_big=
 	if [ -n "$BENCH_BIG" ]; then
