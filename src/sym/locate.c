@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From (task, cpumode, address) to (map, dso, symbol).
+#include "base/hash.h"
 #include "sym/private.h"
 
 // The space that addresses of that mode lie in, or NULL when nobody knows (hypervisor, guests).
@@ -40,7 +41,8 @@ void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64
 	start_location(ret, cpumode, ip);
 	space = space_of(sym, task, cpumode, &ret->level);
 	if (space)
-		put_map(ret, space_find(space, ip));
+		put_map(ret,
+			space == sym->kernel ? space_find(space, ip) : space_find_near(space, ip));
 }
 
 static const struct symbol *named(struct dso *dso, struct symbol *symbol)
@@ -57,45 +59,71 @@ const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t 
 	return named(dso, symtab_find(dso->symtab, addr));
 }
 
-static void look_up(struct sym *sym, struct space *space, struct location *location)
+// The map of an address whose symbols are loaded, NULL: none.
+static const struct mapping *loaded_map(struct sym *sym, struct space *space, uint64_t ip)
 {
-	const struct mapping *map = space_find(space, location->ip);
+	const struct mapping *map = space_find_near(space, ip);
 	struct mapping *kept = (struct mapping *)map;
 
-	if (!map)
-		return;
-	if (map->dso->state == DSO_NOT_LOADED) {
-		// Loading the kernel's symbols may move its map.
-		kept->refs++;
-		dso_load(sym, map->dso, map);
-		if (!--kept->refs) {
-			free(kept);
-			map = space_find(space, location->ip);
-		}
+	if (!map || map->dso->state != DSO_NOT_LOADED)
+		return map;
+	// Loading the kernel's symbols may move its map.
+	kept->refs++;
+	dso_load(sym, map->dso, map);
+	if (--kept->refs)
+		return map;
+	free(kept);
+	return space_find(space, ip);
+}
+
+static const struct symbol *user_symbol(struct sym *sym, struct dso *dso, uint64_t addr)
+{
+	struct known_symbol *known;
+
+	if (!dso->symtab->symbols.n && !dso->symtab->late.n)
+		return NULL;
+	known = &sym->private->known_user[hash_mix(addr, (uintptr_t)dso) % KNOWN_USER];
+	if (known->dso == dso && known->addr == addr && !dso->symtab->late.n)
+		return known->sym;
+	*known = (struct known_symbol){dso, addr, named(dso, symtab_find(dso->symtab, addr))};
+	return known->sym;
+}
+
+static void resolve_kernel(struct sym *sym, struct location *location)
+{
+	struct known_kernel *known =
+		&sym->private->known_kernel[hash_u64(location->ip) % KNOWN_KERNEL];
+
+	if (known->ip != location->ip || known->generation != sym->kernel->generation) {
+		const struct mapping *map = loaded_map(sym, sym->kernel, location->ip);
+
+		*known = (struct known_kernel){.ip = location->ip,
+					       .map = map,
+					       .generation = sym->kernel->generation};
+		if (map)
+			known->sym = named(map->dso, symtab_find(map->dso->symtab,
+								 mapping_addr(map, location->ip)));
 	}
-	put_map(location, map);
-	if (map)
-		location->sym = named(map->dso, symtab_find(map->dso->symtab, location->addr));
+	put_map(location, known->map);
+	location->sym = known->sym;
 }
 
 void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
 		 struct location *ret)
 {
-	const struct cached_location *known;
 	struct space *space;
 
 	start_location(ret, cpumode, ip);
 	space = space_of(sym, task, cpumode, &ret->level);
 	if (!space)
 		return;
-	known = ip == UINT64_MAX ? NULL : space_cached(space, ip);
-	if (known) {
-		put_map(ret, known->map);
-		ret->sym = known->sym;
+	if (space == sym->kernel) {
+		resolve_kernel(sym, ret);
 		return;
 	}
-	look_up(sym, space, ret);
-	space_cache(space, ip, ret->map, ret->sym);
+	put_map(ret, loaded_map(sym, space, ip));
+	if (ret->map)
+		ret->sym = user_symbol(sym, ret->dso, ret->addr);
 }
 
 void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/hash.h"
 #include "sym/private.h"
 
 enum {
@@ -7,8 +6,6 @@ enum {
 	MOST_MAPS = 1 << 17,
 	// In all spaces together: 256 MB of pointers.
 	MOST_MAPS_TOTAL = 1 << 25,
-	FIRST_CACHE = 64,
-	MOST_CACHE = 1 << 17,
 };
 
 struct space *space_new(struct sym *sym, uint32_t pid)
@@ -17,7 +14,6 @@ struct space *space_new(struct sym *sym, uint32_t pid)
 
 	space->id = ++sym->private->next_space_id;
 	space->pid = pid;
-	space->private = NULL;
 	return space;
 }
 
@@ -55,6 +51,23 @@ const struct mapping *space_find(const struct space *space, uint64_t ip)
 			return map;
 	}
 	return NULL;
+}
+
+const struct mapping *space_find_near(struct space *space, uint64_t ip)
+{
+	const struct mapping *map;
+	size_t at;
+
+	if (space->last < space->maps.n) {
+		map = space->maps.v[space->last];
+		if (ip >= map->start && ip < map->end)
+			return map;
+	}
+	at = first_above(space, ip);
+	if (!at || ip >= space->maps.v[at - 1]->end)
+		return NULL;
+	space->last = (uint32_t)at - 1;
+	return space->maps.v[at - 1];
 }
 
 static bool may_grow(struct sym *sym, const struct space *space, size_t more)
@@ -190,87 +203,11 @@ void space_clone(struct sym *sym, struct space *space, const struct space *paren
 	space->generation++;
 }
 
-static void cache_drop(struct space *space)
-{
-	struct location_cache *cache = space->private;
-
-	if (cache)
-		free(cache->slots);
-	free(cache);
-	space->private = NULL;
-}
-
 void space_clear(struct sym *sym, struct space *space)
 {
 	for (size_t i = 0; i < space->maps.n; i++)
 		mapping_put(space->maps.v[i]);
 	sym->private->maps_total -= space->maps.n;
 	vec_done(&space->maps);
-	cache_drop(space);
 	space->generation++;
-}
-
-static struct cached_location *cache_slot(const struct location_cache *cache, uint64_t key)
-{
-	uint32_t at = (uint32_t)hash_u64(key) & cache->mask;
-
-	while (cache->slots[at].key && cache->slots[at].key != key)
-		at = (at + 1) & cache->mask;
-	return &cache->slots[at];
-}
-
-static void cache_grow(struct location_cache *cache)
-{
-	struct location_cache old = *cache;
-
-	cache->mask = old.mask * 2 + 1;
-	cache->slots = xcalloc(cache->mask + 1ull, sizeof(*cache->slots));
-	for (uint32_t i = 0; i <= old.mask; i++) {
-		if (old.slots[i].key)
-			*cache_slot(cache, old.slots[i].key) = old.slots[i];
-	}
-	free(old.slots);
-}
-
-static struct location_cache *cache_of(struct space *space)
-{
-	struct location_cache *cache = space->private;
-
-	if (!cache) {
-		cache = NEW(struct location_cache);
-		cache->mask = FIRST_CACHE - 1;
-		cache->slots = xcalloc(FIRST_CACHE, sizeof(*cache->slots));
-		cache->generation = space->generation;
-		space->private = cache;
-	}
-	if (cache->generation != space->generation) {
-		memset(cache->slots, 0, (cache->mask + 1ull) * sizeof(*cache->slots));
-		cache->n = 0;
-		cache->generation = space->generation;
-	}
-	return cache;
-}
-
-const struct cached_location *space_cached(struct space *space, uint64_t ip)
-{
-	const struct cached_location *slot = cache_slot(cache_of(space), ip + 1);
-
-	return slot->key ? slot : NULL;
-}
-
-void space_cache(struct space *space, uint64_t ip, const struct mapping *map, const struct symbol *sym)
-{
-	struct location_cache *cache = cache_of(space);
-
-	if (ip == UINT64_MAX)
-		return;
-	if (++cache->n > cache->mask / 2) {
-		if (cache->mask + 1 >= MOST_CACHE) {
-			memset(cache->slots, 0, (cache->mask + 1ull) * sizeof(*cache->slots));
-			cache->n = 1;
-		} else {
-			cache_grow(cache);
-		}
-	}
-	*cache_slot(cache, ip + 1) = (struct cached_location){ip + 1, map, sym};
 }

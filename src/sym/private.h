@@ -22,16 +22,22 @@ struct dso_private {
 	struct symtab symtab;
 };
 
-struct cached_location {
-	uint64_t key; // ip + 1; 0: empty
-	const struct mapping *map;
+// Symbols of addresses that were asked for lately; direct mapped, so of bounded size and one cache line a look-up.
+enum { KNOWN_USER = 1 << 14, KNOWN_KERNEL = 1 << 13 };
+
+// Of files: the same whatever the address space.
+struct known_symbol {
+	const struct dso *dso; // NULL: empty
+	uint64_t addr;
 	const struct symbol *sym;
 };
 
-// Resolved addresses of one space, good for one generation of it.
-struct location_cache {
-	struct cached_location *slots;
-	uint32_t mask, n, generation;
+// Of the kernel and its modules: good for one generation of the kernel's space.
+struct known_kernel {
+	uint64_t ip;
+	const struct mapping *map;
+	const struct symbol *sym;
+	uint32_t generation; // 0: empty
 };
 
 struct sym_private {
@@ -51,6 +57,8 @@ struct sym_private {
 	uint64_t copy_budget; // pointers that forks may still copy
 	struct space **dead;  // ring of spaces without living tasks
 	size_t dead_at;
+	struct known_symbol *known_user;   // KNOWN_USER of them
+	struct known_kernel *known_kernel; // KNOWN_KERNEL
 };
 
 static inline struct dso_private *dso_private_of(struct dso *dso)
@@ -61,6 +69,8 @@ static inline struct dso_private *dso_private_of(struct dso *dso)
 // maps.c
 struct space *space_new(struct sym *sym, uint32_t pid);
 const struct mapping *space_find(const struct space *space, uint64_t ip);
+// Likewise in a space whose maps don't overlap: looks first where the last address was.
+const struct mapping *space_find_near(struct space *space, uint64_t ip);
 // Takes over the caller's reference; what lay there before is cut or split.
 void space_insert(struct sym *sym, struct space *space, struct mapping *map);
 // Likewise without cutting what it overlaps.
@@ -73,10 +83,6 @@ static inline uint64_t mapping_addr(const struct mapping *map, uint64_t ip)
 {
 	return map->identity ? ip : ip - map->start + map->pgoff;
 }
-// What was found for ip in the space's present state, NULL: not looked up yet.
-const struct cached_location *space_cached(struct space *space, uint64_t ip);
-void space_cache(struct space *space, uint64_t ip, const struct mapping *map,
-		 const struct symbol *sym);
 
 // tasks.c
 struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create);

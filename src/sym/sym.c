@@ -37,6 +37,8 @@ int sym_new(struct sym **ret, const struct sym_options *options)
 		sym->options = *options;
 	sym->private = NEW(struct sym_private);
 	sym->private->copy_budget = FIRST_COPY_BUDGET;
+	sym->private->known_user = xcalloc(KNOWN_USER, sizeof(struct known_symbol));
+	sym->private->known_kernel = xcalloc(KNOWN_KERNEL, sizeof(struct known_kernel));
 	intern_init(&sym->strings);
 	sym->kernel_start = KERNEL_HALF;
 	sym->kernel = space_new(sym, UINT32_MAX);
@@ -64,6 +66,8 @@ void sym_free(struct sym *sym)
 		free(sym->private->texts.v[i]);
 	vec_done(&sym->private->texts);
 	free(sym->private->dead);
+	free(sym->private->known_user);
+	free(sym->private->known_kernel);
 	arena_done(&sym->private->arena);
 	intern_done(&sym->strings);
 	free(sym->private);
