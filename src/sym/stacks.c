@@ -2,37 +2,48 @@
 #include "sym/stacks.h"
 #include "base/hash.h"
 
-// Whole chains remembered; address space randomisation makes them differ from process to process.
-enum { MOST_CHAINS = 1 << 20 };
-
 void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 {
 	*stacks = (struct stacks){.sym = sym, .key = key};
 	vec_push(&stacks->nodes, (struct stack_node){0});
+	vec_push(&stacks->last_child, 0);
 	(void)vec_add(&stacks->frames);
+	stacks->chains = xcalloc(STACK_CHAINS, sizeof(*stacks->chains));
 }
 
-void stacks_done(struct stacks *stacks)
+void stacks_end(struct stacks *stacks)
 {
-	vec_done(&stacks->frames);
-	vec_done(&stacks->nodes);
 	vec_done(&stacks->path);
 	vec_done(&stacks->steps);
+	vec_done(&stacks->last_child);
 	for (size_t i = 0; i < STACK_MEMORIES; i++)
 		vec_done(&stacks->last[i].steps);
 	map_done(&stacks->frame_ids);
 	map_done(&stacks->node_ids);
-	map_done(&stacks->chain_ids);
+	free(stacks->chains);
+	stacks->chains = NULL;
+}
+
+void stacks_done(struct stacks *stacks)
+{
+	stacks_end(stacks);
+	vec_done(&stacks->frames);
+	vec_done(&stacks->nodes);
+}
+
+static uint64_t frame_key_of(const struct stacks *stacks, const struct location *location)
+{
+	if (location->sym && stacks->key != FRAME_BY_ADDRESS)
+		return (uintptr_t)location->sym;
+	if (stacks->key == FRAME_BY_NAME)
+		return location->dso ? (uintptr_t)location->dso : location->cpumode;
+	return hash_mix(location->dso ? location->dso->id + 1ull : 0, location->ip);
 }
 
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 {
-	bool by_symbol = location->sym && stacks->key == FRAME_BY_FUNCTION;
-	uint64_t key =
-		by_symbol ? (uintptr_t)location->sym
-			  : hash_mix(location->dso ? location->dso->id + 1ull : 0, location->ip);
 	bool is_new;
-	uint64_t *id = map_at(&stacks->frame_ids, key, &is_new);
+	uint64_t *id = map_at(&stacks->frame_ids, frame_key_of(stacks, location), &is_new);
 
 	if (is_new) {
 		*id = stacks->frames.n;
@@ -48,14 +59,20 @@ uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
+	uint32_t last = stacks->last_child.v[parent];
 	bool is_new;
-	uint64_t *id = map_at(&stacks->node_ids, (uint64_t)parent << 32 | frame, &is_new);
+	uint64_t *id;
 
+	if (last && stacks->nodes.v[last].frame == frame)
+		return last;
+	id = map_at(&stacks->node_ids, (uint64_t)parent << 32 | frame, &is_new);
 	if (is_new) {
 		*id = stacks->nodes.n;
 		vec_push(&stacks->nodes,
 			 (struct stack_node){parent, frame, stacks->nodes.v[parent].depth + 1});
+		vec_push(&stacks->last_child, 0);
 	}
+	stacks->last_child.v[parent] = (uint32_t)*id;
 	return (uint32_t)*id;
 }
 
@@ -183,8 +200,8 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
 	const struct space *space = task->space;
-	uint64_t key, where, *known;
-	bool is_new;
+	struct known_chain *known;
+	uint64_t key, where;
 
 	vec_clear(&stacks->path);
 	if (!sample->callchain_n) {
@@ -193,20 +210,19 @@ uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct
 	}
 	where = hash_mix((uint64_t)space->id << 32 | space->generation,
 			 stacks->sym->kernel->generation);
-	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where);
-	if (stacks->chain_ids.n >= MOST_CHAINS)
-		map_clear(&stacks->chain_ids);
-	known = map_at(&stacks->chain_ids, key, &is_new);
+	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where) | 1;
+	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
 	stacks->chains_n++;
-	if (!is_new) {
+	if (known->key == key) {
 		stacks->chains_hit++;
-		return (uint32_t)*known;
+		return known->node;
 	}
+	known->key = key;
 	if (!stacks->max_stack || sample->callchain_n <= stacks->max_stack) {
-		*known = follow_last(stacks, task, sample, where);
-		return (uint32_t)*known;
+		known->node = follow_last(stacks, task, sample, where);
+		return known->node;
 	}
 	resolve_chain(stacks, task, sample);
-	*known = descend(stacks);
-	return (uint32_t)*known;
+	known->node = descend(stacks);
+	return known->node;
 }

@@ -22,8 +22,9 @@ struct stack_node {
 	uint32_t parent, frame, depth;
 };
 
-// How frames become one: perf's callchain key "function" (default) or "address".
-enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS };
+// How frames become one: perf's callchain key "function" (default) or "address"; by name, all addresses of a file that
+// have no symbol are one frame.
+enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS, FRAME_BY_NAME };
 
 // One entry of a call chain with the stack from the outer end up to it.
 struct stack_step {
@@ -37,7 +38,13 @@ struct stack_memory {
 	uint64_t where; // address spaces, as they were
 	VEC(struct stack_step) steps;
 };
-enum { STACK_MEMORIES = 16 };
+
+// A whole chain seen before in an unchanged address space.
+struct known_chain {
+	uint64_t key; // 0: empty
+	uint32_t node;
+};
+enum { STACK_MEMORIES = 16, STACK_CHAINS = 1 << 15 };
 
 struct stacks {
 	struct sym *sym;
@@ -47,7 +54,9 @@ struct stacks {
 	bool hide_unresolved; // frames without a symbol are left out
 	VEC(struct frame) frames;
 	VEC(struct stack_node) nodes;
-	struct map frame_ids, node_ids, chain_ids;
+	VEC(uint32_t) last_child; // by node: where the stack before went on, 0 nowhere yet
+	struct map frame_ids, node_ids;
+	struct known_chain *chains; // STACK_CHAINS of them, direct mapped
 	struct stack_memory last[STACK_MEMORIES]; // by task
 	VEC(struct stack_step) steps;
 	VEC(uint32_t) path;	       // of the chain being resolved, innermost first
@@ -57,6 +66,8 @@ struct stacks {
 
 void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key);
 void stacks_done(struct stacks *stacks);
+// Frees what only new samples need; frames and nodes stay.
+void stacks_end(struct stacks *stacks);
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location);
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
 // The stack of a sample: its call chain, context markers followed; without a chain its ip alone. A chain with

@@ -285,6 +285,7 @@ static void make_stack(struct maker *maker, uint32_t base, uint32_t stack, uint6
 
 static void make_tree(struct taker *taker, struct flame *flame, const struct session *session)
 {
+	stacks_end(&taker->stacks);
 	struct maker maker = {.taker = taker, .flame = flame, .session = session};
 	struct map_slot slot;
 
@@ -315,7 +316,7 @@ int stacks_from_recording(struct flame *flame, const char *path,
 
 	if (err < 0)
 		return err;
-	stacks_init(&taker.stacks, session->sym, FRAME_BY_FUNCTION);
+	stacks_init(&taker.stacks, session->sym, FRAME_BY_NAME);
 	if (!session->recording->is_pipe)
 		err = start(&taker, session);
 	if (err >= 0)

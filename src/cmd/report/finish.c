@@ -360,9 +360,7 @@ void report_finish(struct report *report)
 	struct recording *recording = report->session->recording;
 
 	// No chain comes any more: what found them again makes room for what follows.
-	map_done(&report->stacks.chain_ids);
-	map_done(&report->stacks.node_ids);
-	map_done(&report->stacks.frame_ids);
+	stacks_end(&report->stacks);
 	trie_init(&report->trie, (const struct trie_node *)report->stacks.nodes.v,
 		  (uint32_t)report->stacks.nodes.n);
 	for (size_t i = 0; i < recording->events.n; i++) {
