@@ -9,6 +9,7 @@ void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 	vec_push(&stacks->last_child, 0);
 	(void)vec_add(&stacks->frames);
 	stacks->chains = xcalloc(STACK_CHAINS, sizeof(*stacks->chains));
+	stacks->known = xcalloc(STACK_FRAMES, sizeof(*stacks->known));
 }
 
 void stacks_end(struct stacks *stacks)
@@ -21,7 +22,9 @@ void stacks_end(struct stacks *stacks)
 	map_done(&stacks->frame_ids);
 	map_done(&stacks->node_ids);
 	free(stacks->chains);
+	free(stacks->known);
 	stacks->chains = NULL;
+	stacks->known = NULL;
 }
 
 void stacks_done(struct stacks *stacks)
@@ -94,15 +97,44 @@ static int cpumode_of_context(uint64_t marker)
 	}
 }
 
-static bool add_ip(struct stacks *stacks, struct task *task, int cpumode, uint64_t ip)
+static uint32_t frame_of_ip(struct stacks *stacks, struct task *task, uint8_t cpumode, uint64_t ip)
 {
+	bool is_kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+	struct known_frame *known = NULL;
 	struct location location;
+	uint64_t key = 0;
 
-	sym_resolve(stacks->sym, task, (uint8_t)cpumode, ip, &location);
-	if (stacks->hide_unresolved && !location.sym)
-		return false;
-	vec_push(&stacks->path, stacks_frame(stacks, &location));
-	return true;
+	if (is_kernel) {
+		key = hash_mix(ip, stacks->sym->kernel->generation) | 1;
+	} else {
+		sym_resolve_map(stacks->sym, task, cpumode, ip, &location);
+		if (location.dso)
+			key = hash_mix(location.addr, (uintptr_t)location.dso) | 1;
+	}
+	if (key) {
+		known = &stacks->known[key >> 32 & (STACK_FRAMES - 1)];
+		if (known->key == key)
+			return known->frame;
+	}
+	sym_resolve(stacks->sym, task, cpumode, ip, &location);
+	if (!known || (!location.sym && stacks->key != FRAME_BY_NAME) ||
+	    stacks->key == FRAME_BY_ADDRESS)
+		return stacks_frame(stacks, &location);
+	*known = (struct known_frame){key, stacks_frame(stacks, &location)};
+	return known->frame;
+}
+
+static bool is_hidden(const struct stacks *stacks, uint32_t frame)
+{
+	return stacks->hide_unresolved && !stacks->frames.v[frame].sym;
+}
+
+static void add_ip(struct stacks *stacks, struct task *task, int cpumode, uint64_t ip)
+{
+	uint32_t frame = frame_of_ip(stacks, task, (uint8_t)cpumode, ip);
+
+	if (!is_hidden(stacks, frame))
+		vec_push(&stacks->path, frame);
 }
 
 static void resolve_chain(struct stacks *stacks, struct task *task, const struct sample *sample)
@@ -180,12 +212,13 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	}
 	for (size_t i = known; i-- > 0;) {
 		struct stack_step *step = &stacks->steps.v[i];
-		struct location location;
 
 		if (step->cpumode >= 0) {
-			sym_resolve(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
-			if (location.sym || !stacks->hide_unresolved)
-				node = stacks_child(stacks, node, stacks_frame(stacks, &location));
+			uint32_t frame =
+				frame_of_ip(stacks, task, (uint8_t)step->cpumode, step->ip);
+
+			if (!is_hidden(stacks, frame))
+				node = stacks_child(stacks, node, frame);
 		}
 		step->node = node;
 	}
@@ -206,6 +239,10 @@ uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct
 	vec_clear(&stacks->path);
 	if (!sample->callchain_n) {
 		add_ip(stacks, task, sample->cpumode, sample->ip);
+		return descend(stacks);
+	}
+	if (sample->callchain_n <= STACK_SHORT) {
+		resolve_chain(stacks, task, sample);
 		return descend(stacks);
 	}
 	where = hash_mix((uint64_t)space->id << 32 | space->generation,

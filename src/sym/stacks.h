@@ -44,7 +44,18 @@ struct known_chain {
 	uint64_t key; // 0: empty
 	uint32_t node;
 };
-enum { STACK_MEMORIES = 16, STACK_CHAINS = 1 << 15 };
+
+// The frame of an address of a file or of the kernel, whatever the address space.
+struct known_frame {
+	uint64_t key; // 0: empty
+	uint32_t frame;
+};
+enum {
+	STACK_MEMORIES = 16,
+	STACK_CHAINS = 1 << 15,
+	STACK_FRAMES = 1 << 15,
+	STACK_SHORT = 8, // entries of a chain that is followed faster than remembered
+};
 
 struct stacks {
 	struct sym *sym;
@@ -57,6 +68,7 @@ struct stacks {
 	VEC(uint32_t) last_child; // by node: where the stack before went on, 0 nowhere yet
 	struct map frame_ids, node_ids;
 	struct known_chain *chains; // STACK_CHAINS of them, direct mapped
+	struct known_frame *known;  // STACK_FRAMES, direct mapped
 	struct stack_memory last[STACK_MEMORIES]; // by task
 	VEC(struct stack_step) steps;
 	VEC(uint32_t) path;	       // of the chain being resolved, innermost first
