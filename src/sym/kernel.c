@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 #include "sym/kallsyms.h"
+#include "sym/kernel_cache.h"
 #include "sym/load.h"
 
 enum { MOST_KALLSYMS = 1 << 28 };
@@ -63,20 +64,16 @@ static void put_module_symbol(struct split *split, struct symbol *symbol, const 
 	}
 	if (!split->map || split->map->dso == split->kernel)
 		return;
-	symbol->hidden_width = (uint8_t)MIN(strlen(module) + 1, UINT8_MAX);
 	symbol->start = mapping_addr(split->map, symbol->start);
 	symbol->end = mapping_addr(split->map, symbol->end);
 	symtab_add(split->map->dso->symtab, symbol);
 }
 
-// Symbols in address order. Names are cut at the tab.
+// Symbols in address order.
 static void put_symbol(struct split *split, struct symbol *symbol)
 {
-	char *tab = strchr(symbol->name, '\t');
-
-	if (tab) {
-		*tab = '\0';
-		put_module_symbol(split, symbol, tab + 1);
+	if (symbol->hidden_width) {
+		put_module_symbol(split, symbol, symbol->name + strlen(symbol->name) + 1);
 		return;
 	}
 	// Behind a module's text lies nothing of the kernel's own.
@@ -125,54 +122,109 @@ static void fit_kernel_map(struct sym *sym, const struct dso *dso)
 	space_sort(sym->kernel);
 }
 
+// "name\t[module]": the name ends at the tab, and has what the module takes of a column's width.
+static void cut_modules(struct symtab *symtab)
+{
+	vec_each(struct symbol, symbol, &symtab->symbols) {
+		char *tab = strchr(symbol->name, '\t');
+
+		if (!tab)
+			continue;
+		*tab = '\0';
+		symbol->hidden_width = (uint8_t)MIN(strlen(tab + 1) + 1, UINT8_MAX);
+	}
+}
+
+// What a recording may tell the address of: how far the kernel lay elsewhere then.
+static const char *const references[] = {"_text", "_stext"};
+
+struct kernel_symbols {
+	struct symtab all;
+	const char *path;
+	uint64_t references[2]; // 0: none
+	bool hidden;
+};
+
 // Takes over the text: symbols' names lie in it.
-static bool load_kallsyms(struct sym *sym, struct dso *dso, const char *path, char *text, size_t n)
+static void parse_kallsyms(struct sym *sym, struct kernel_symbols *ret, char *text, size_t n)
+{
+	vec_push(&sym->private->texts, text);
+	for (size_t i = 0; i < ARRAY_SIZE(references); i++)
+		kallsyms_find((struct str){text, n}, references[i], &ret->references[i]);
+	read_symbols(&ret->all, text, n, &ret->hidden);
+	symtab_fix(&ret->all, SYMTAB_KALLSYMS);
+	cut_modules(&ret->all);
+}
+
+// Where the recording's kernel lay, beside where these symbols say.
+static bool find_delta(const struct sym *sym, const struct kernel_symbols *symbols, uint64_t *ret)
 {
 	const struct sym_private *p = sym->private;
-	struct split split = {.sym = sym, .kernel = dso};
-	struct symtab all = {0};
-	uint64_t addr;
-	bool hidden;
 
-	vec_push(&sym->private->texts, text);
-	if (p->reference_name && *p->reference_name) {
-		if (!kallsyms_find((struct str){text, n}, p->reference_name, &addr)) {
-			load_failed(sym, dso, "%s lacks %s, which the recording refers to", path,
-				    p->reference_name);
-			return false;
+	*ret = 0;
+	if (!p->reference_name || !*p->reference_name)
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(references); i++) {
+		if (strcmp(p->reference_name, references[i]) == 0 && symbols->references[i]) {
+			*ret = symbols->references[i] - p->reference_addr;
+			return true;
 		}
-		split.delta = addr - p->reference_addr;
 	}
-	read_symbols(&all, text, n, &hidden);
-	if (hidden || !all.symbols.n) {
-		load_failed(sym, dso,
-			    hidden && n ? "%s hides its addresses: sysctl kernel.kptr_restrict=0, or run as root"
-					: "%s has no symbols",
-			    path);
-		symtab_done(&all);
+	vec_each(const struct symbol, symbol, &symbols->all.symbols) {
+		if (strcmp(symbol->name, p->reference_name) == 0) {
+			*ret = symbol->start - p->reference_addr;
+			return true;
+		}
+	}
+	return false;
+}
+
+// Takes over the symbols.
+static bool put_kernel_symbols(struct sym *sym, struct dso *dso, struct kernel_symbols *symbols)
+{
+	struct split split = {.sym = sym, .kernel = dso, .all = &symbols->all};
+
+	if (!find_delta(sym, symbols, &split.delta)) {
+		load_failed(sym, dso, "%s lacks %s, which the recording refers to", symbols->path,
+			    sym->private->reference_name);
+		symtab_done(&symbols->all);
 		return false;
 	}
-	symtab_fix(&all, SYMTAB_KALLSYMS);
-	split.all = &all;
-	for (size_t i = 0; i < all.symbols.n; i++)
-		put_symbol(&split, &all.symbols.v[i]);
-	all.symbols.n = split.kernel_n;
+	for (size_t i = 0; i < symbols->all.symbols.n; i++)
+		put_symbol(&split, &symbols->all.symbols.v[i]);
+	symbols->all.symbols.n = split.kernel_n;
 	vec_done(&dso->symtab->symbols);
-	memcpy(&dso->symtab->symbols, &all.symbols, sizeof(all.symbols));
+	memcpy(&dso->symtab->symbols, &symbols->all.symbols, sizeof(symbols->all.symbols));
 	dso_set_long_name(sym, dso, "[kernel.kallsyms]");
-	load_done(sym, dso, 'k', path);
+	load_done(sym, dso, 'k', symbols->path);
 	fit_kernel_map(sym, dso);
 	return dso->state == DSO_LOADED;
 }
 
+static bool load_kallsyms(struct sym *sym, struct dso *dso, struct kernel_symbols *symbols)
+{
+	if (symbols->hidden || !symbols->all.symbols.n) {
+		load_failed(sym, dso,
+			    symbols->hidden && symbols->all.symbols.n
+				    ? "%s hides its addresses: sysctl kernel.kptr_restrict=0, or run as root"
+				    : "%s has no symbols",
+			    symbols->path);
+		symtab_done(&symbols->all);
+		return false;
+	}
+	return put_kernel_symbols(sym, dso, symbols);
+}
+
 static bool load_kallsyms_file(struct sym *sym, struct dso *dso, const char *path)
 {
+	struct kernel_symbols symbols = {.path = path};
 	char *text;
 	size_t n;
 
 	if (file_read(path, MOST_KALLSYMS, &text, &n) < 0)
 		return false;
-	return load_kallsyms(sym, dso, path, text, n);
+	parse_kallsyms(sym, &symbols, text, n);
+	return load_kallsyms(sym, dso, &symbols);
 }
 
 static int load_vmlinux(struct sym *sym, struct dso *dso, const char *path)
@@ -251,14 +303,26 @@ static void load_given(struct sym *sym, struct dso *dso)
 
 static void load_running(struct sym *sym, struct dso *dso)
 {
+	struct kernel_symbols symbols = {.path = "/proc/kallsyms"};
+	bool is_own = !sym->options.root || !*sym->options.root;
+	struct kernel_cache_key key;
+	bool may_cache = is_own && kernel_cache_key(&key);
 	char *text;
 	size_t n;
 
+	if (may_cache &&
+	    kernel_cache_load(&key, &symbols.all, &sym->private->kernel_names, symbols.references)) {
+		put_kernel_symbols(sym, dso, &symbols);
+		return;
+	}
 	if (file_read_at(sym->options.root, "/proc/kallsyms", MOST_KALLSYMS, &text, &n) < 0) {
 		load_failed(sym, dso, "/proc/kallsyms can't be read");
 		return;
 	}
-	load_kallsyms(sym, dso, "/proc/kallsyms", text, n);
+	parse_kallsyms(sym, &symbols, text, n);
+	if (may_cache && !symbols.hidden)
+		kernel_cache_save(&key, &symbols.all, symbols.references);
+	load_kallsyms(sym, dso, &symbols);
 }
 
 void load_kernel(struct sym *sym, struct dso *dso)

@@ -2,6 +2,7 @@
 // What the parts of sym/ share and nobody else sees.
 #pragma once
 #include "base/arena.h"
+#include "base/file.h"
 #include "sym/sym.h"
 #include "sym/symtab.h"
 
@@ -23,7 +24,7 @@ struct dso_private {
 };
 
 // Symbols of addresses that were asked for lately; direct mapped, so of bounded size and one cache line a look-up.
-enum { KNOWN_USER = 1 << 14, KNOWN_KERNEL = 1 << 13 };
+enum { KNOWN_USER = 1 << 12, KNOWN_KERNEL = 1 << 12 };
 
 // Of files: the same whatever the address space.
 struct known_symbol {
@@ -52,10 +53,11 @@ struct sym_private {
 	const char *reference_name; // the symbol whose address the recording tells, NULL: none
 	uint64_t reference_addr;
 	uint32_t next_space_id;
-	VEC(char *) texts;    // of kallsyms: symbols' names lie there
-	size_t maps_total;    // pointers in all spaces
-	uint64_t copy_budget; // pointers that forks may still copy
-	struct space **dead;  // ring of spaces without living tasks
+	VEC(char *) texts;	    // of kallsyms: symbols' names lie there
+	struct mapped kernel_names; // likewise, the ready copy
+	size_t maps_total;	    // pointers in all spaces
+	uint64_t copy_budget;	    // pointers that forks may still copy
+	struct space **dead;	    // ring of spaces without living tasks
 	size_t dead_at;
 	struct known_symbol *known_user;   // KNOWN_USER of them
 	struct known_kernel *known_kernel; // KNOWN_KERNEL

@@ -52,7 +52,7 @@ struct known_frame {
 };
 enum {
 	STACK_MEMORIES = 16,
-	STACK_CHAINS = 1 << 15,
+	STACK_CHAINS = 1 << 14,
 	STACK_FRAMES = 1 << 15,
 	STACK_SHORT = 8, // entries of a chain that is followed faster than remembered
 };

@@ -65,6 +65,8 @@ void sym_free(struct sym *sym)
 	for (size_t i = 0; i < sym->private->texts.n; i++)
 		free(sym->private->texts.v[i]);
 	vec_done(&sym->private->texts);
+	if (sym->private->kernel_names.p)
+		file_unmap(&sym->private->kernel_names);
 	free(sym->private->dead);
 	free(sym->private->known_user);
 	free(sym->private->known_kernel);

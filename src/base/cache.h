@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where sonde keeps what it can make anew: $XDG_CACHE_HOME/sonde, else ~/.cache/sonde.
+#pragma once
+#include <stddef.h>
+
+// The path of `name` in the cache; its folder is made when it is not there. -errno (no sentence) when there is no
+// home, or when it belongs to somebody else (sudo keeps HOME: nobody shall find files of root's in theirs).
+int cache_file(const char *name, char *ret, size_t ret_size);

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The checksum is put right, so that what it guards is reached.
+#include "base/alloc.h"
+#include "base/hash.h"
+#include "sym/kernel_cache.h"
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	enum { CHECK_AT = 48, HEAD = 64 };
+	struct kernel_cache_key key;
+	struct symtab symtab = {0};
+	uint64_t references[2], check, sum = 0;
+	uint8_t *copy;
+
+	if (size < HEAD)
+		return 0;
+	copy = xmemdup(data, size);
+	memcpy(&key, copy + 8, sizeof(key));
+	check = hash_bytes(copy + HEAD, size - HEAD);
+	memcpy(copy + CHECK_AT, &check, 8);
+	if (kernel_cache_parse(copy, size, &key, &symtab, references)) {
+		vec_each(const struct symbol, symbol, &symtab.symbols) {
+			size_t n = strlen(symbol->name);
+
+			sum += n;
+			if (symbol->hidden_width)
+				sum += strlen(symbol->name + n + 1);
+		}
+		if (sum > (uint64_t)size * symtab.symbols.n)
+			__builtin_trap();
+	}
+	symtab_done(&symtab);
+	free(copy);
+	return 0;
+}
