@@ -111,6 +111,24 @@ static const struct command *owner_of(const char *word)
 	return NULL;
 }
 
+// Commands that people know from perf and that are not here.
+static bool is_perfs(const char *word)
+{
+	static const char *const names[] = {"annotate", "archive", "bench",	"buildid-cache",
+					    "c2c",	"config",  "daemon",	"data",
+					    "diff",	"ftrace",  "inject",	"iostat",
+					    "kallsyms", "kmem",	   "kvm",	"kwork",
+					    "lock",	"mem",	   "probe",	"sched",
+					    "stat",	"test",	   "timechart", "top",
+					    "trace"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (!strcmp(word, names[i]))
+			return true;
+	}
+	return false;
+}
+
 static int unknown_command(const char *word)
 {
 	const struct command *owner = owner_of(word);
@@ -125,6 +143,10 @@ static int unknown_command(const char *word)
 	if (owner)
 		fail(ENOENT, "there is no command '%s'; did you mean 'sonde %s %s'?", word,
 		     owner->name, word);
+	else if (is_perfs(word))
+		fail(ENOENT,
+		     "perf has the command '%s', sonde does not have it yet; 'sonde help' lists what there is",
+		     word);
 	else if (near)
 		fail(ENOENT, "there is no command '%s'; did you mean '%s'?", word, near);
 	else

@@ -6,6 +6,18 @@
 
 static _Thread_local char sentence[2048];
 
+// Sentences hold names that strangers chose; what would command a terminal becomes '?': control characters but line
+// end and tab, and those of ISO 6429's upper half as UTF-8 writes them (C2 80 to C2 9F).
+static void tame(char *text)
+{
+	for (unsigned char *p = (unsigned char *)text; *p; p++) {
+		if ((*p < 32 && *p != '\n' && *p != '\t') || *p == 127)
+			*p = '?';
+		else if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
+			p[0] = p[1] = '?';
+	}
+}
+
 int fail(int code, const char *fmt, ...)
 {
 	char text[sizeof(sentence)];
@@ -14,6 +26,7 @@ int fail(int code, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args); // args may point into the old sentence
 	va_end(args);
+	tame(text);
 	memcpy(sentence, text, sizeof(text));
 	return -code;
 }
@@ -26,6 +39,7 @@ int fail_context(int err, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(context, sizeof(context), fmt, args);
 	va_end(args);
+	tame(context);
 	if (sentence[0])
 		memcpy(old, sentence, sizeof(old));
 	else

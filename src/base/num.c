@@ -2,6 +2,7 @@
 #include "base/num.h"
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 static int digit_of(char c)
@@ -71,8 +72,11 @@ int num_parse_double(struct str s, double *ret)
 		return -EINVAL;
 	memcpy(text, s.p, s.n);
 	text[s.n] = 0;
-	*ret = strtod(text, &end);
-	return *end ? -EINVAL : 0;
+	double v = strtod(text, &end);
+	if (*end || !isfinite(v))
+		return -EINVAL;
+	*ret = v;
+	return 0;
 }
 
 int num_parse_size(struct str s, uint64_t *ret)

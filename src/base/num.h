@@ -7,8 +7,8 @@
 // Decimal, 0x hex, 0 octal; -EINVAL, -ERANGE (without a sentence: the caller knows what it is).
 int num_parse_u64(struct str s, uint64_t *ret);
 int num_parse_i64(struct str s, int64_t *ret);
-int num_parse_hex(struct str s, uint64_t *ret); // with or without 0x
-int num_parse_double(struct str s, double *ret);
+int num_parse_hex(struct str s, uint64_t *ret);	 // with or without 0x
+int num_parse_double(struct str s, double *ret); // nan and inf are no numbers
 // 64, 64B, 4K, 2M, 1G, 1T: powers of 1024, fractions not allowed.
 int num_parse_size(struct str s, uint64_t *ret);
 // 10ns, 5us, 3ms, 2s, 1m, 1h; a bare number takes `unit_ns`. Fractions allowed. Result in ns.

@@ -32,9 +32,23 @@ static const char *display_name(const struct opt *opt, char buf[64])
 	return buf;
 }
 
+static bool is_big_enough(const struct opt *opt, double v)
+{
+	return opt->least == OPT_ANY || v > 0 || (v == 0 && opt->least == OPT_FROM_ZERO);
+}
+
+static int number_wrong(const struct opt *opt, const char *arg)
+{
+	static const char *const bounds[] = {"", " from 0 up", " above 0"};
+	char name[64];
+
+	return fail(EINVAL, "%s takes a %s%s, not '%s'", display_name(opt, name),
+		    opt->kind == OPT_SIZE ? "size such as 64K or 2M" : "number", bounds[opt->least],
+		    arg);
+}
+
 static int set_number(void *at, const struct opt *opt, const char *arg)
 {
-	char name[64];
 	uint64_t u = 0;
 	int64_t i = 0;
 	double d = 0;
@@ -43,37 +57,27 @@ static int set_number(void *at, const struct opt *opt, const char *arg)
 	switch (opt->kind) {
 	case OPT_INT:
 		err = num_parse_i64(str_of(arg), &i);
-		if (!err && (i < INT_MIN || i > INT_MAX))
-			err = -ERANGE;
-		if (!err)
-			*(int *)at = (int)i;
-		break;
-	case OPT_U32:
-		err = num_parse_u64(str_of(arg), &u);
-		if (!err && u > UINT_MAX)
-			err = -ERANGE;
-		if (!err)
-			*(unsigned *)at = (unsigned)u;
-		break;
-	case OPT_U64:
-		err = num_parse_u64(str_of(arg), &u);
-		if (!err)
-			*(uint64_t *)at = u;
-		break;
-	case OPT_SIZE:
-		err = num_parse_size(str_of(arg), &u);
-		if (!err)
-			*(uint64_t *)at = u;
-		break;
-	default:
+		if (err || i < INT_MIN || i > INT_MAX || !is_big_enough(opt, (double)i))
+			return number_wrong(opt, arg);
+		*(int *)at = (int)i;
+		return 0;
+	case OPT_DOUBLE:
 		err = num_parse_double(str_of(arg), &d);
-		if (!err)
-			*(double *)at = d;
+		if (err || !is_big_enough(opt, d))
+			return number_wrong(opt, arg);
+		*(double *)at = d;
+		return 0;
+	default:
 		break;
 	}
-	if (err)
-		return fail(EINVAL, "%s takes a %s, not '%s'", display_name(opt, name),
-			    opt->kind == OPT_SIZE ? "size such as 64K or 2M" : "number", arg);
+	err = opt->kind == OPT_SIZE ? num_parse_size(str_of(arg), &u)
+				    : num_parse_u64(str_of(arg), &u);
+	if (err || !is_big_enough(opt, (double)u) || (opt->kind == OPT_U32 && u > UINT_MAX))
+		return number_wrong(opt, arg);
+	if (opt->kind == OPT_U32)
+		*(unsigned *)at = (unsigned)u;
+	else
+		*(uint64_t *)at = u;
 	return 0;
 }
 
@@ -82,7 +86,7 @@ static int apply(const struct opt *opt, void *options, const char *arg, bool neg
 	void *at = (char *)options + opt->offset;
 
 	if (opt->given)
-		*(bool *)((char *)options + opt->given) = !negated;
+		*(bool *)((char *)options + opt->given) = true;
 	if (opt->kind == OPT_CALL)
 		return opt->call(options, opt, arg ? arg : (negated ? NULL : opt->absent), negated);
 	if (!arg)
@@ -115,6 +119,12 @@ static int apply(const struct opt *opt, void *options, const char *arg, bool neg
 static bool takes_argument(const struct opt *opt)
 {
 	return opt->arg != NULL;
+}
+
+// perf's rule for "-g caller": what begins with a dash is the next option.
+static bool takes_next_word(const struct opt *opt, char **argv, int argc, int i)
+{
+	return opt->next_word && i + 1 < argc && argv[i + 1][0] != '-';
 }
 
 // Does the table's long name match the word (n bytes)? A table name "no-foo" is matched by --foo negated.
@@ -207,7 +217,9 @@ static int parse_long(const struct opt *table, void *options, char **argv, int a
 			return fail(EINVAL, "--%.*s takes no argument", STR_FMT(name));
 		return apply(m.opt, options, NULL, m.negated);
 	}
-	if (!arg && !m.opt->absent) {
+	if (!arg && takes_next_word(m.opt, argv, argc, *i)) {
+		arg = argv[++*i];
+	} else if (!arg && !m.opt->absent) {
 		if (*i + 1 >= argc)
 			return fail(EINVAL, "--%s needs an argument (%s)", m.opt->name, m.opt->arg);
 		arg = argv[++*i];
@@ -239,6 +251,8 @@ static int parse_letters(const struct opt *table, void *options, char **argv, in
 		}
 		if (p[1])
 			arg = p + 1;
+		else if (takes_next_word(opt, argv, argc, *i))
+			arg = argv[++*i];
 		else if (!opt->absent) {
 			if (*i + 1 >= argc)
 				return fail(EINVAL, "-%c needs an argument (%s)", *p, opt->arg);

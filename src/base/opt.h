@@ -28,6 +28,9 @@ struct opt_list {
 struct opt;
 typedef int opt_call(void *options, const struct opt *opt, const char *arg, bool negated);
 
+// Numbers below are refused.
+enum opt_least { OPT_ANY, OPT_FROM_ZERO, OPT_ABOVE_ZERO };
+
 struct opt {
 	enum opt_kind kind;
 	char letter;	  // 0: none
@@ -37,7 +40,9 @@ struct opt {
 	const char *help; // one or more sentences
 	opt_call *call;	  // for OPT_CALL; may use .offset itself
 	const char *absent; // when not NULL the argument is optional (--name or --name=ARG, -gARG) and this is its value
-	size_t given; // offset of a bool that says the option was given; 0: not wanted
+	bool next_word; // with .absent: the next word is the argument too, unless it begins with '-'
+	size_t given; // offset of a bool that says the option or its --no- form was given; 0: not wanted
+	enum opt_least least;
 	bool hidden;
 	bool no_negation; // --no-NAME does not exist
 	bool last;	  // stops parsing at this option (as -- does)

@@ -11,7 +11,9 @@ struct options {
 	int verbose;
 	unsigned rows;
 	uint64_t size;
-	const char *output, *graph;
+	int level;
+	double share;
+	const char *output, *graph, *chain;
 	struct opt_list events;
 };
 
@@ -30,6 +32,15 @@ static const struct opt table[] = {
 	 .offset = AT(graph),
 	 .arg = "HOW",
 	 .absent = "graph"},
+	{.kind = OPT_TEXT,
+	 .letter = 'c',
+	 .name = "chain",
+	 .offset = AT(chain),
+	 .arg = "HOW",
+	 .absent = "all",
+	 .next_word = true},
+	{.kind = OPT_INT, .name = "level", .offset = AT(level), .arg = "N", .least = OPT_FROM_ZERO},
+	{.kind = OPT_DOUBLE, .name = "share", .offset = AT(share), .arg = "N", .least = OPT_ABOVE_ZERO},
 	{.kind = OPT_LIST, .letter = 'e', .name = "event", .offset = AT(events), .arg = "EVENT"},
 	OPT_END,
 };
@@ -56,13 +67,36 @@ static void forms(void **state)
 	assert_int_equal(parse(&options, 0, argv, "-avv -r3 word --size=4K -o out --no-children"), 1);
 	assert_true(options.all && options.verbose == 2 && options.rows == 3 && options.size == 4096);
 	assert_string_equal(options.output, "out");
-	assert_false(options.children || options.children_given);
+	assert_false(options.children);
+	assert_true(options.children_given);
 	assert_string_equal(argv[1], "word");
 
 	assert_int_equal(parse(&options, 0, argv, "-g caller"), 1);
 	assert_string_equal(options.graph, "graph");
 	assert_int_equal(parse(&options, 0, argv, "-gcaller --graph=flat"), 0);
 	assert_string_equal(options.graph, "flat");
+
+	static const struct {
+		const char *line, *chain;
+		int words;
+	} chains[] = {
+		{"-c caller", "caller", 0},
+		{"-ac caller x", "caller", 1},
+		{"--chain flat", "flat", 0},
+		{"--chain=flat x", "flat", 1},
+		{"-cflat x", "flat", 1},
+		{"-c", "all", 0},
+		{"-c -a", "all", 0},
+		{"--chain -- x", "all", 1},
+		{"--chain --no-chain x", NULL, 1},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(chains); i++) {
+		assert_int_equal(parse(&options, 0, argv, chains[i].line), chains[i].words);
+		if (chains[i].chain)
+			assert_string_equal(options.chain, chains[i].chain);
+		else
+			assert_null(options.chain);
+	}
 
 	assert_int_equal(parse(&options, 0, argv, "--verb --out=x -e a -e b"), 0);
 	assert_int_equal(options.events.n, 2);
@@ -90,6 +124,11 @@ static void errors(void **state)
 		{"--rows=many", "--rows takes a number, not 'many'"},
 		{"--size=1Q", "--size takes a size such as 64K or 2M, not '1Q'"},
 		{"--all=1", "--all takes no argument"},
+		{"--level -1", "--level takes a number from 0 up, not '-1'"},
+		{"--share -0.5", "--share takes a number above 0, not '-0.5'"},
+		{"--share 0", "--share takes a number above 0, not '0'"},
+		{"--share nan", "--share takes a number above 0, not 'nan'"},
+		{"--\033[31m", "there is no option --?[31m; -h lists the options"},
 		{"-r 99999999999", "--rows takes a number, not '99999999999'"},
 	};
 	struct options options;

@@ -55,10 +55,12 @@ static const struct opt opts[] = {
 	OPT(OPT_TEXT, 0, "time", AT(points.filter.times), "FROM,TO", "Only samples in this time."),
 
 	HEADING("The grid"),
-	OPT(OPT_U32, 0, "rows", AT(grid.rows), "N", "Rows (50)."),
+	OPT(OPT_U32, 0, "rows", AT(grid.rows), "N", "Rows (50).", .least = OPT_ABOVE_ZERO),
 	OPT(OPT_U32, 0, "cols", AT(grid.columns), "N",
-	    "Columns (100; of a --subsecond map: as many as there are seconds)."),
-	OPT(OPT_DOUBLE, 0, "stepsec", AT(step_sec), "SECONDS", "Width of a column in time."),
+	    "Columns (100; of a --subsecond map: as many as there are seconds).",
+	    .least = OPT_ABOVE_ZERO),
+	OPT(OPT_DOUBLE, 0, "stepsec", AT(step_sec), "SECONDS", "Width of a column in time.",
+	    .least = OPT_ABOVE_ZERO),
 	OPT(OPT_TEXT, 0, "minlat", AT(min_value), "VALUE", "Lowest value, in the unit of the values."),
 	OPT(OPT_TEXT, 0, "min-lat", AT(min_value), "VALUE", "The same.", .hidden = true),
 	OPT(OPT_TEXT, 0, "maxlat", AT(max_value), "VALUE",
@@ -89,7 +91,7 @@ static const struct opt opts[] = {
 	    "What is counted (events, samples)."),
 	OPT(OPT_TEXT, 0, "count-name", AT(style.count_name), "TEXT", "The same.", .hidden = true),
 	OPT(OPT_DOUBLE, 0, "boxsize", AT(box_size), "PIXELS",
-	    "Width and height of a cell; default: by their number."),
+	    "Width and height of a cell; default: by their number.", .least = OPT_ABOVE_ZERO),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "Tell more."),
 	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "Tell only what went wrong."),
 	OPT_END,
@@ -128,8 +130,6 @@ static int check_options(struct options *options)
 			return fail(EINVAL, "--maxlat '%s' is no number", options->max_value);
 		grid->has_max_value = true;
 	}
-	if (options->step_sec < 0 || options->box_size < 0)
-		return fail(EINVAL, "--stepsec and --boxsize are above 0");
 	return 0;
 }
 

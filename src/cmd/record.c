@@ -27,7 +27,7 @@
 #define CALL(c, n, fn, a, text)                                                                    \
 	{                                                                                          \
 		.kind = OPT_CALL, .letter = (c), .name = (n), .call = (fn), .arg = (a),            \
-		.help = (text)                                                                     \
+		.help = (text), .no_negation = true                                                \
 	}
 #define HEADING(text)                                                                              \
 	{                                                                                          \
@@ -55,7 +55,7 @@ static const struct opt record_table[] = {
 	 .help = "only tasks of these cgroups, one for each event in turn; needs -a"},
 	FLAG('i', "no-inherit", no_inherit, "not the children that the command starts"),
 	FLAG(0, "per-thread", target.per_thread, "a ring for each thread instead of each CPU"),
-	CALL(0, "exclude-perf", record_opt_exclude_perf, NULL, "not the recorder itself"),
+	FLAG(0, "exclude-perf", exclude_self, "not the recorder itself"),
 
 	HEADING("What to sample"),
 	CALL('e', "event", record_opt_event, "EVENT",
@@ -68,6 +68,7 @@ static const struct opt record_table[] = {
 	 .name = "count",
 	 .offset = AT(count),
 	 .arg = "N",
+	 .least = OPT_ABOVE_ZERO,
 	 .help = "a sample every N events"},
 	FLAG(0, "strict-freq", strict_freq, "fail when the kernel does not allow the frequency"),
 	FLAG('n', "no-samples", no_samples, "count only, no samples"),
@@ -82,8 +83,11 @@ static const struct opt record_table[] = {
 	 .arg = NULL,
 	 .absent = "fp",
 	 .help = "the call chain"},
-	CALL(0, "call-graph", record_opt_call_graph, "MODE",
-	     "the call chain, by fp (frame pointers), dwarf[,BYTES] (a copy of the stack, 8192 bytes) or lbr (the processor's)"),
+	{.kind = OPT_CALL,
+	 .name = "call-graph",
+	 .call = record_opt_call_graph,
+	 .arg = "MODE",
+	 .help = "the call chain, by fp (frame pointers), dwarf[,BYTES] (a copy of the stack, 8192 bytes) or lbr (the processor's)"},
 	FLAG(0, "user-callchains", user_callchains, "only the user part of call chains"),
 	FLAG(0, "kernel-callchains", kernel_callchains, "only the kernel part of call chains"),
 	FLAG('d', "data", address, "the data address"),
@@ -112,6 +116,7 @@ static const struct opt record_table[] = {
 	 .name = "branch-any",
 	 .call = record_opt_branch,
 	 .absent = "any",
+	 .no_negation = true,
 	 .help = "the last branches taken"},
 	CALL('j', "branch-filter", record_opt_branch, "KINDS",
 	     "the last branches of these kinds: any, any_call, any_ret, ind_call, cond, call, u, k, ..."),
@@ -122,6 +127,7 @@ static const struct opt record_table[] = {
 	 .call = record_opt_regs,
 	 .arg = "REGS",
 	 .absent = "",
+	 .no_negation = true,
 	 .help = "registers at the interrupt; '?' lists them"},
 	{.kind = OPT_CALL,
 	 .name = "user-regs",
@@ -129,6 +135,7 @@ static const struct opt record_table[] = {
 	 .call = record_opt_regs,
 	 .arg = "REGS",
 	 .absent = "",
+	 .no_negation = true,
 	 .help = "registers of user space; '?' lists them"},
 	FLAG('s', "stat", inherit_stat, "counts per thread as well"),
 	FLAG(0, "running-time", running_time, "how long each counter ran, with group reads"),
@@ -145,6 +152,7 @@ static const struct opt record_table[] = {
 	 .letter = 'k',
 	 .name = "clockid",
 	 .call = record_opt_clockid,
+	 .no_negation = true,
 	 .arg = "CLOCK",
 	 .help = "the clock of the times: mono, raw, real, boot, tai"},
 
@@ -187,6 +195,7 @@ static const struct opt record_table[] = {
 	 .name = "max-size",
 	 .offset = AT(max_size),
 	 .arg = "SIZE",
+	 .least = OPT_ABOVE_ZERO,
 	 .help = "stop when the file has this size"},
 	FLAG(0, "overwrite", overwrite, "keep only what the rings hold when SIGUSR2 comes or the end"),
 	FLAG(0, "no-buffering", no_buffering, "wake up for each record"),

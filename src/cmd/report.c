@@ -24,9 +24,9 @@ static int percent_limit(void *options, const struct opt *opt, const char *arg, 
 	struct report_options *o = options;
 	double percent;
 
-	if (num_parse_double(str_of(arg), &percent) < 0)
-		return fail(COMMAND_USAGE, "--percent-limit takes a number of percent, not '%s'",
-			    arg);
+	if (num_parse_double(str_of(arg), &percent) < 0 || percent < 0)
+		return fail(COMMAND_USAGE,
+			    "--percent-limit takes a number of percent from 0 up, not '%s'", arg);
 	o->percent_limit = (float)percent;
 	o->chain.least_percent = percent;
 	return 0;
@@ -35,15 +35,6 @@ static int percent_limit(void *options, const struct opt *opt, const char *arg, 
 static int branch_stack(void *options, const struct opt *opt, const char *arg, bool negated)
 {
 	((struct report_options *)options)->branch = !negated;
-	return 0;
-}
-
-static int event_group(void *options, const struct opt *opt, const char *arg, bool negated)
-{
-	struct report_options *o = options;
-
-	o->group = !negated;
-	o->group_given = true;
 	return 0;
 }
 
@@ -82,11 +73,11 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "showcpuutilization", AT(cpu_utilization), .help = "", .hidden = true},
 	{OPT_FLAG, 0, "hierarchy", AT(hierarchy),
 	 .help = "Each sort key is a level below the one before."},
-	{OPT_CALL, 0, "group", 0,
+	{OPT_FLAG, 0, "group", AT(group),
 	 .help = "Events of a group side by side (the default); all events when none is in a group.",
-	 .call = event_group},
+	 .given = AT(group_given)},
 	{OPT_INT, 0, "group-sort-idx", AT(group_index), "N",
-	 "Sort by the event with this index in the group."},
+	 "Sort by the event with this index in the group.", .least = OPT_FROM_ZERO},
 	{OPT_CALL, 'b', "branch-stack", 0,
 	 .help = "Rows are branches taken (the default for recordings with branch stacks).",
 	 .call = branch_stack},
@@ -102,11 +93,11 @@ static const struct opt opts[] = {
 	 "Type: graph, fractal, flat, folded, none. Percent: branches below it are left out. Limit: lines of a level. Order: "
 	 "caller, callee. Key: function, address. Value: percent, period, count. Any of them, in any order; the "
 	 "default is graph,0.5,caller,function,percent.",
-	 call_graph, "graph,0.5,caller,function,percent"},
+	 call_graph, "graph,0.5,caller,function,percent", .next_word = true},
 	{OPT_FLAG, 0, "children", AT(children),
 	 .help = "Functions count for their callers too (the default when there are call chains)."},
 	{OPT_FLAG, 'G', "inverted", AT(inverted), .help = "Call graphs begin at the caller."},
-	{OPT_INT, 0, "max-stack", AT(max_stack), "N",
+	{OPT_U32, 0, "max-stack", AT(max_stack), "N",
 	 "Frames of a call chain that are read (default: 127)."},
 	{OPT_TEXT, 0, "ignore-callees", AT(ignore_callees), "REGEX",
 	 "What these functions call counts as theirs."},
@@ -120,9 +111,10 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "tid", AT(filter.tids), "TID[,TID...]", "Only these threads."},
 	{OPT_TEXT, 0, "symbol-filter", AT(symbol_filter), "TEXT",
 	 "Only symbols that contain the text."},
-	{OPT_INT, 0, "socket-filter", AT(socket), "N", "Only this processor socket."},
+	{OPT_INT, 0, "socket-filter", AT(socket), "N", "Only this processor socket.",
+	 .least = OPT_FROM_ZERO},
 	{OPT_CALL, 0, "percent-limit", 0, "PERCENT", "Leave out rows and branches below it.",
-	 percent_limit},
+	 percent_limit, .no_negation = true},
 	{OPT_TEXT, 0, "percentage", AT(percentage), "relative|absolute",
 	 "Percent of what is shown, or of all (the default)."},
 	{OPT_FLAG, 'U', "hide-unresolved", AT(hide_unresolved), .help = "Only what has a symbol."},
@@ -150,7 +142,8 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "mmaps", AT(mmaps), .help = "The same with their memory maps."},
 	{OPT_FLAG, 'T', "threads", AT(threads), .help = "Counters of each thread (recorded with -s)."},
 	{OPT_TEXT, 0, "pretty", AT(pretty), "normal|raw", "Layout of those."},
-	{OPT_FLAG, 'D', "dump-raw-trace", AT(dump), .help = "See sonde script -D.", .hidden = true},
+	{OPT_FLAG, 'D', "dump-raw-trace", AT(dump),
+	 .help = "The bytes of each record and what they mean, then the counts of --stats."},
 	{OPT_GROUP, .help = "Symbols"},
 	{OPT_TEXT, 'k', "vmlinux", AT(vmlinux), "FILE", "The kernel with symbols."},
 	{OPT_FLAG, 0, "ignore-vmlinux", AT(ignore_vmlinux), .help = "Don't look for one."},
@@ -405,7 +398,7 @@ static int prepare(struct report *report)
 		return err;
 	stacks_init(&report->stacks, report->session->sym,
 		    report->chain.by_address ? FRAME_BY_ADDRESS : FRAME_BY_FUNCTION);
-	report->stacks.max_stack = (uint32_t)o->max_stack;
+	report->stacks.max_stack = o->max_stack;
 	report->stacks.keep_outermost = report->chain.caller;
 	report->stacks.hide_unresolved = o->hide_unresolved;
 	read_sockets(report);
@@ -528,6 +521,8 @@ static int show(struct report *report)
 	if (is_text(report))
 		report_setup_elided(report);
 	err = check_data(report);
+	if (!err && o->dump)
+		return report_dump(report);
 	if (!err)
 		err = session_process(report->session, &hooks, report);
 	if (err < 0)
@@ -564,8 +559,6 @@ static int check_options(struct report *report)
 			    o->format);
 	if (o->separator && (!*o->separator || *o->separator == '.'))
 		return fail(COMMAND_USAGE, "--field-separator takes a character other than the dot");
-	if (o->dump)
-		return fail(COMMAND_USAGE, "report does not dump records: sonde script -D does");
 	report->quantum_ns = 100000000;
 	if (o->time_quantum &&
 	    (num_parse_duration(str_of(o->time_quantum), 1, &report->quantum_ns) < 0 ||
@@ -651,31 +644,6 @@ static int run_report(struct report *report)
 	return err;
 }
 
-// perf lets -g take the next word when that is no option: "-g caller" becomes "-gcaller".
-static void join_call_graph(struct report *report, int *argc, char **argv)
-{
-	int to = 1;
-
-	for (int i = 1; i < *argc; i++, to++) {
-		const char *arg = argv[i];
-		size_t n = strlen(arg), flags = strspn(arg + (n > 0), "nUGxbTqvfmDI");
-		bool is_long = !strcmp(arg, "--call-graph"), joins = is_long;
-
-		if (!strcmp(arg, "--")) {
-			while (i < *argc)
-				argv[to++] = argv[i++];
-			break;
-		}
-		joins |= n > 1 && arg[0] == '-' && arg[n - 1] == 'g' && flags == n - 2;
-		if (joins && i + 1 < *argc && argv[i + 1][0] != '-')
-			argv[to] = arena_fmt(&report->arena, "%s%s%s", arg, is_long ? "=" : "",
-					     argv[++i]);
-		else
-			argv[to] = argv[i];
-	}
-	*argc = to;
-}
-
 static int run(int argc, char **argv)
 {
 	struct report report = {
@@ -691,7 +659,6 @@ static int run(int argc, char **argv)
 	};
 	int words, err, closed;
 
-	join_call_graph(&report, &argc, argv);
 	words = command_parse(&command_report, &report.o, argc, argv, 0);
 
 	if (words < 0)

@@ -522,6 +522,10 @@ static int check_options(struct options *o)
 		return fail(EINVAL, "--reltime and --deltatime exclude each other");
 	if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json"))
 		return fail(COMMAND_USAGE, "--format takes text or json, not '%s'", o->format);
+	if (o->stop_at && !o->stop_at[strspn(o->stop_at, ",")])
+		return fail(COMMAND_USAGE,
+			    "--stop-bt takes names of functions split by commas; there is none in '%s'",
+			    o->stop_at);
 	if (o->format && !strcmp(o->format, "json") && (o->fields.n || o->dump || o->per_event))
 		return fail(COMMAND_USAGE,
 			    "--format json prints all fields: -F, -D and --per-event-dump don't go with it");

@@ -59,9 +59,13 @@ static int failed(struct writer *writer, int err)
 {
 	if (!writer->error)
 		writer->error = err;
-	if (err == -ENOSPC || err == -EDQUOT)
-		return fail(-err, "can't write the recording: the disk is full; what was written so "
-				  "far can be read");
+	if (err == -ENOSPC || err == -EDQUOT) {
+		struct stat st;
+		bool is_file = fstat(writer->fd, &st) == 0 && S_ISREG(st.st_mode);
+
+		return fail(-err, "can't write the recording: the disk is full%s",
+			    is_file ? "; what was written so far can be read" : "");
+	}
 	if (err == -EPIPE)
 		return fail(EPIPE, "can't write the recording: its reader is gone");
 	return fail(-err, "can't write the recording: %s", strerror(-err));

@@ -94,10 +94,13 @@ static int words_parse(struct words *words, const char *text, const char *option
 		if (err)
 			return fail(-err, "--%s: can't read %s: %s", option, path, strerror(-err));
 		words_split(words, '\n');
-		return 0;
+	} else {
+		words->text = xstrdup(text);
+		words_split(words, ',');
 	}
-	words->text = xstrdup(text);
-	words_split(words, ',');
+	if (!words->list.n)
+		return fail(EINVAL, "--%s takes names split by commas; there is none in '%s'",
+			    option, text);
 	return 0;
 }
 
@@ -221,7 +224,7 @@ static int percent_range(struct filter *filter, double from, double to,
 	double total = (double)(end - start);
 	struct range range;
 
-	if (!(from >= 0 && from <= 1 && to >= 0 && to <= 1))
+	if (!(from >= 0 && from <= to && to <= 1))
 		return -EINVAL;
 	range.start = start + (uint64_t)round(from * total);
 	range.end = start + (uint64_t)round(to * total);

@@ -84,8 +84,8 @@ static void times(void **state)
 		{"0%-10%,30%-40%", {1000, 1300, 1399}, {1100, 1400}},
 		{"50%-100%", {1500, 2000}, {1499, 2001}},
 	};
-	static const char *const bad[] = {"",	"1",	"x,",	 "2,1", "1,3 2,4",
-					  "10", "110%", "10%/x", "%",	"5%-"};
+	static const char *const bad[] = {"",	  "1",	   "x,", "2,1", "1,3 2,4", "10",
+					  "110%", "10%/x", "%",	 "5%-", "10%-5%"};
 	struct filter *filter;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -116,6 +116,10 @@ static void refusals(void **state)
 		{.pids = "a"},
 		{.tids = "1,,2"},
 		{.comms = "file:///nonexistent"},
+		{.comms = ","},
+		{.dsos = ""},
+		{.symbols = ",,"},
+		{.comms = "file:///dev/null"},
 	};
 	struct filter *filter;
 

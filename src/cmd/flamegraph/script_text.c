@@ -5,6 +5,9 @@
 #include "cmd/flamegraph/flamegraph.h"
 #include <ctype.h>
 
+// The kernel's names of tasks have at most 15 bytes; perf pads some to 16.
+enum { COMM_MAX = 15, COMM_PAD = 16 };
+
 struct reader {
 	struct flame *flame;
 	const struct stack_options *options;
@@ -14,6 +17,7 @@ struct reader {
 	VEC(struct flame_frame) frames; // as they come, innermost first
 	bool open, wanted;
 	struct str comm, event, first_event;
+	const char *cut; // where a line began that may be the first half of a head: names may hold line ends
 	uint64_t period;
 	struct sample sample;
 };
@@ -303,6 +307,31 @@ static void finish_sample(struct reader *reader)
 	arena_reset(&reader->arena);
 }
 
+// A head that may have begun in lines before: those are then no bad ones.
+static bool parse_any_head(struct reader *reader, struct str line, struct str *ret_rest)
+{
+	const char *begin = reader->cut;
+	uint64_t lines = 0;
+
+	reader->cut = NULL;
+	bool is_near = begin && line.p - begin <= COMM_MAX + COMM_PAD;
+
+	if (is_near) {
+		struct str whole = {begin, (size_t)(line.p + line.n - begin)};
+
+		if (parse_head(reader, whole, ret_rest) && reader->comm.n <= COMM_MAX) {
+			for (const char *p = begin; p < line.p; p++)
+				lines += *p == '\n' && p > begin && p[-1] != '\n';
+			reader->counts->bad_lines -= MIN(lines, reader->counts->bad_lines);
+			return true;
+		}
+	}
+	if (parse_head(reader, line, ret_rest))
+		return true;
+	reader->cut = is_near ? begin : line.p;
+	return false;
+}
+
 static void read_line(struct reader *reader, struct str line, uint64_t number)
 {
 	struct str rest;
@@ -313,7 +342,7 @@ static void read_line(struct reader *reader, struct str line, uint64_t number)
 		finish_sample(reader);
 		return;
 	}
-	if (line.p[0] == '#')
+	if (line.p[0] == '#' && !reader->cut)
 		return;
 	if (reader->open && isspace((unsigned char)line.p[0]) &&
 	    (!reader->wanted || parse_frame(reader, line))) {
@@ -326,7 +355,7 @@ static void read_line(struct reader *reader, struct str line, uint64_t number)
 			return;
 	}
 	finish_sample(reader);
-	if (!parse_head(reader, line, &rest)) {
+	if (!parse_any_head(reader, line, &rest)) {
 		if (!reader->counts->bad_lines++)
 			reader->counts->first_bad_line = number;
 		return;

@@ -55,6 +55,12 @@ static void heads(void **state)
 		 "a;g_[i];f(int, char (*)(void)) 1\n"},
 		{"java 5 1.0: 1 c: \n\t7f12 run+0x1 (/tmp/perf-5.map)\n\t7f13 [unknown] (/tmp/perf-5.map)\n",
 		 "java;[JIT] tid 5_[j];run_[j] 1\n"},
+		{"x\ny 1 1.0: 1 c: \n\t401000 f (/x)\n\n", "x y;f 1\n"},
+		{"x\n 1 1.0: 1 c: \n\t401000 f (/x)\n\n", "x;f 1\n"},
+		{"x\n\n#y 1 1.0: 1 c: \n\t401000 f (/x)\n\n# comment\nz 1 1.0: 1 c: \n\t401000 f (/x)\n\n",
+		 "x  #y;f 1\nz;f 1\n"},
+		{"            a\nbc  1 1.0: 1 c: 401000 f (/x)\n           ab\nde  1 1.0: 1 c: 401000 f (/x)\n",
+		 "a bc;f 1\nab de;f 1\n"},
 		{"a 1 1.0: 1 c: \n\tffffffffc0100000 [unknown] (/lib/modules/x/ext4.ko.xz)\n\tffffffffc0100000 [unknown] ([unknown])\n",
 		 "a;[unknown]_[k];[ext4]_[k] 1\n"},
 	};

@@ -24,12 +24,6 @@ int record_opt_filter(void *at, const struct opt *opt, const char *arg, bool neg
 	return event_filter(&options->specs, arg);
 }
 
-int record_opt_exclude_perf(void *at, const struct opt *opt, const char *arg, bool negated)
-{
-	((struct record_options *)at)->exclude_self = !negated;
-	return 0;
-}
-
 int record_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct record_options *options = at;

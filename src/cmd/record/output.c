@@ -93,6 +93,8 @@ int output_open(struct recorder *recorder)
 		recorder->fd = 1;
 		return make_writer(recorder);
 	}
+	if (path && !*path)
+		return fail(EINVAL, "-o needs the name of a file; '' is none (- is a pipe)");
 	free(recorder->path);
 	recorder->path = xstrdup(path ? path : "perf.data");
 	recorder->kept_old = keep_old(recorder->path);

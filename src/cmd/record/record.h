@@ -66,7 +66,7 @@ struct record_options {
 opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch,
 	record_opt_regs, record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay,
 	record_opt_control, record_opt_clockid, record_opt_frequency, record_opt_unsupported,
-	record_opt_compress, record_opt_exclude_perf;
+	record_opt_compress;
 
 // Makes attrs of the options: what to sample, where tracking records go, ids. The dummy that tracks tasks from
 // the beginning is added where perf adds it.

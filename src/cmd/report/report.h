@@ -33,7 +33,8 @@ struct report_options {
 	struct filter_options filter;
 	struct chain_options chain;
 	float percent_limit;
-	int verbose, max_stack, socket, group_index, ignored_int;
+	unsigned max_stack;
+	int verbose, socket, group_index, ignored_int;
 	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui,
 		gtk, stdio;
 	bool header, header_only, cpu_utilization, exclude_other, children, inverted,
@@ -367,6 +368,8 @@ const char *report_dots(void);
 void report_table(struct report *report);
 
 // counts.c: --stats --tasks --mmaps -T
+// -D; < 0 with a sentence.
+int report_dump(struct report *report);
 void report_stats(struct report *report);
 void report_tasks(struct report *report, bool mmaps);
 void thread_values_add(struct report *report, struct event *event, const struct record *record);

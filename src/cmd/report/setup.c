@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "cmd/core/command.h"
 #include "cmd/report/report.h"
+#include <math.h>
 #include <strings.h>
 
 static const char *const default_orders[] = {
@@ -295,13 +296,16 @@ static int add_sorts(struct report *report, const char *text)
 static int add_fields(struct report *report, const char *text)
 {
 	char *copy = arena_strdup(&report->arena, str_of(text)), *rest = copy, *word;
+	bool any = false;
 	int err = 0;
 
 	while (!err && (word = strsep(&rest, ", "))) {
-		if (*word)
+		if (*word) {
 			err = add_word(report, word, false, 0);
+			any = true;
+		}
 	}
-	return err;
+	return err || any ? err : fail(COMMAND_USAGE, "--fields '%s' names no column", text);
 }
 
 static bool is_strict(const char *order)
@@ -393,15 +397,22 @@ static void make_levels(struct report *report)
 	}
 }
 
+enum { COLUMN_WIDTH_MAX = 10000 };
+
 static int set_user_widths(struct report *report)
 {
-	const char *at = report->o.widths;
+	struct str rest = str_of(report->o.widths);
 
-	for (size_t i = 0; at && i < report->fields.n; i++) {
-		char *end;
+	for (size_t i = 0; rest.p; i++) {
+		struct str word = str_trim(str_cut(&rest, ','));
+		uint64_t width = 0; // an empty one is the column's own
 
-		report->fields.v[i]->user_width = (int)strtol(at, &end, 10);
-		at = *end == ',' ? end + 1 : NULL;
+		if (word.n && (num_parse_u64(word, &width) < 0 || width > COLUMN_WIDTH_MAX))
+			return fail(COMMAND_USAGE,
+				    "--column-widths takes numbers from 0 to %d split by commas, not '%s'",
+				    COLUMN_WIDTH_MAX, report->o.widths);
+		if (i < report->fields.n)
+			report->fields.v[i]->user_width = (int)width;
 	}
 	return 0;
 }
@@ -411,6 +422,9 @@ int report_setup_columns(struct report *report)
 	const char *order = report->o.sort, *fields = report->o.fields, *keys;
 	int err = 0;
 
+	// Without any text perf sums up all in one row.
+	if (order && *order && !order[strspn(order, "{}, ")])
+		return fail(COMMAND_USAGE, "--sort '%s' names no key", order);
 	if (order && !is_strict(order)) {
 		if (!order[1])
 			return fail(COMMAND_USAGE, "Invalid --sort key: `+'");
@@ -702,7 +716,7 @@ int report_parse_chain(struct chain_options *chain, const char *text)
 		else
 			chain->print_limit = (uint32_t)strtoul(word, &end, 0);
 		has_threshold = true;
-		if (end == word)
+		if (end == word || *word == '-' || !isfinite(chain->least_percent))
 			err = fail(COMMAND_USAGE,
 				   "--call-graph %s: `%s' is no print type (graph, flat, fractal, folded, none), order "
 				   "(caller, callee), key (function, address), value (percent, period, count) or number",

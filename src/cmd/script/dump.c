@@ -282,9 +282,11 @@ void dump_tool_record(struct dump *dump, const struct record *record)
 		break;
 	case RECORD_THREAD_MAP:
 		dump_thread_map(out, record->header);
+		out_text(out, dump->counts_only ? ": unhandled!\n" : "");
 		break;
 	case RECORD_CPU_MAP:
 		dump_cpu_map(out, record->header);
+		out_text(out, dump->counts_only ? ": unhandled!\n" : "");
 		break;
 	case RECORD_AUXTRACE_INFO:
 		dump_auxtrace_info(out, record->header);
@@ -352,6 +354,7 @@ void dump_record(struct dump *dump, const struct event *event, const struct samp
 		break;
 	case PERF_RECORD_THROTTLE:
 	case PERF_RECORD_UNTHROTTLE:
+		out_text(dump->out, dump->counts_only ? ": unhandled!\n" : "");
 		break;
 	case PERF_RECORD_READ:
 		dump_read(dump, event, header);

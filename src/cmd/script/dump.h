@@ -10,6 +10,7 @@ struct dump {
 	const struct chains *chains;
 	size_t announced_n; // events of a pipe
 	bool unordered;	    // rounds mean nothing then
+	bool counts_only;   // says "unhandled!" of what a table has no use for (report -D)
 	// A sample that stands for several events is dumped once.
 	const struct perf_event_header *last;
 	uint64_t last_offset;

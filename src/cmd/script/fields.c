@@ -221,6 +221,8 @@ int fields_parse(struct fields *fields, const char *text)
 			output->by_wildcard = kind < 0;
 		}
 	}
+	if (*words && !words[strspn(words, ",")])
+		return fail(COMMAND_USAGE, "-F: '%s' names no field", text);
 	while ((word = strsep(&words, ","))) {
 		int field, err;
 
