@@ -24,6 +24,13 @@ int source_open(const struct sym *sym, const struct dso *dso, const char *path,
 		struct elf_source *ret);
 int source_of_bytes(const struct sym *sym, const struct dso *dso, struct elf_source *source);
 void source_done(struct elf_source *source);
+// The first file of a dso, in the order in which symbols are looked for, that `wanted` takes; false: none.
+bool dso_find_file(const struct sym *sym, const struct dso *dso,
+		   bool (*wanted)(const struct elf_source *source), struct elf_source *ret);
+// The file that was mapped; false when it is not here.
+bool dso_open_mapped(const struct sym *sym, const struct dso *dso, struct elf_source *ret);
+// Likewise, also a vdso and a file of the build-id cache.
+bool source_open_mapped(struct sym *sym, struct dso *dso, struct elf_source *ret);
 
 // Adds the functions, objects and labels of a file's tables, in addresses of the file's offsets.
 // Returns how many. `runtime`: the file that is mapped when `symbols` is its debug file.

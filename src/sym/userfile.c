@@ -116,6 +116,36 @@ static const struct place places[] = {
 	{'d', own_path},       {'o', embedded_path}, {'x', mixed_path},
 };
 
+bool dso_find_file(const struct sym *sym, const struct dso *dso,
+		   bool (*wanted)(const struct elf_source *source), struct elf_source *ret)
+{
+	char path[PATH_MAX];
+
+	if (dso->symbols_path && source_open(sym, dso, dso->symbols_path, ret) == SOURCE_OK) {
+		if (wanted(ret))
+			return true;
+		source_done(ret);
+	}
+	if (dso->kind != DSO_USER || dso->long_name[0] != '/')
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		if (!places[i].path(sym, dso, path) || source_open(sym, dso, path, ret) != SOURCE_OK)
+			continue;
+		if (wanted(ret))
+			return true;
+		source_done(ret);
+	}
+	return false;
+}
+
+bool dso_open_mapped(const struct sym *sym, const struct dso *dso, struct elf_source *ret)
+{
+	char path[PATH_MAX];
+
+	return dso->kind == DSO_USER && own_path(sym, dso, path) &&
+	       source_open(sym, dso, path, ret) == SOURCE_OK;
+}
+
 // .gnu_debugdata: an xz-packed ELF file with the symbols that were stripped.
 static bool embedded_source(const struct sym *sym, const struct elf_source *runtime,
 			    struct elf_source *ret)
@@ -272,6 +302,37 @@ static bool own_vdso(struct elf_source *ret)
 		return false;
 	*ret = (struct elf_source){.unpacked = xmemdup(p, n), .file = {.n = n}, .origin = 'd'};
 	return true;
+}
+
+static bool open_place(const struct sym *sym, const struct dso *dso, char origin,
+		       struct elf_source *ret)
+{
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		if (places[i].origin == origin && places[i].path(sym, dso, path) &&
+		    source_open(sym, dso, path, ret) == SOURCE_OK)
+			return true;
+	}
+	return false;
+}
+
+bool source_open_mapped(struct sym *sym, struct dso *dso, struct elf_source *ret)
+{
+	if (dso->kind == DSO_VDSO) {
+		if (open_place(sym, dso, 'B', ret))
+			return true;
+		if ((!dso->build_id.n && sym->options.other_machine) || !own_vdso(ret))
+			return false;
+		if (source_of_bytes(sym, dso, ret) == SOURCE_OK)
+			return true;
+		source_done(ret);
+		return false;
+	}
+	if (dso->long_name[0] != '/')
+		return false;
+	learn_build_id(sym, dso);
+	return open_place(sym, dso, 'd', ret) || open_place(sym, dso, 'B', ret);
 }
 
 void load_vdso(struct sym *sym, struct dso *dso)

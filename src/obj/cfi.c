@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "obj/cfi.h"
+#include <errno.h>
+#include <zlib.h>
+#include <zstd.h>
+#include "obj/cfi_build.h"
+#include "obj/dwarf_read.h"
+
+enum { SECTION_MAX = 1 << 28, FDES_MAX = 1 << 24, SEGMENTS_MAX = 64 };
+
+// A section's bytes; *ret_unpacked is the caller's to free when it was packed.
+static struct str content_of(const struct elf *elf, const struct elf_section *section,
+			     uint8_t **ret_unpacked)
+{
+	struct str bytes = elf_content(elf, section);
+	Elf64_Chdr head;
+	uint8_t *p;
+	size_t n;
+
+	*ret_unpacked = NULL;
+	if (!(section->flags & SHF_COMPRESSED))
+		return bytes;
+	if (bytes.n < sizeof(head) || !elf->is_64bit)
+		return (struct str){0};
+	memcpy(&head, bytes.p, sizeof(head));
+	bytes.p += sizeof(head);
+	bytes.n -= sizeof(head);
+	// zlib packs at most 1032 to 1; who claims more lies.
+	if (head.ch_size > SECTION_MAX || head.ch_size / 1100 > bytes.n + 16)
+		return (struct str){0};
+	n = head.ch_size;
+	p = xmalloc(n + 1);
+	if (head.ch_type == ELFCOMPRESS_ZLIB) {
+		uLongf got = n;
+
+		if (uncompress(p, &got, (const uint8_t *)bytes.p, bytes.n) != Z_OK || got != n)
+			n = 0;
+	} else if (head.ch_type != 2 || ZSTD_decompress(p, n, bytes.p, bytes.n) != n) {
+		n = 0;
+	}
+	*ret_unpacked = p;
+	return (struct str){(const char *)p, n};
+}
+
+// .zdebug_frame of old Go and binutils: "ZLIB", the size as 8 bytes, big endian, zlib data.
+static struct str old_packed(const struct elf *elf, uint8_t **ret_unpacked)
+{
+	struct elf_section section;
+	uint64_t n = 0;
+	struct str bytes;
+	uLongf got;
+
+	*ret_unpacked = NULL;
+	if (!elf_find_section(elf, ".zdebug_frame", &section))
+		return (struct str){0};
+	bytes = elf_content(elf, &section);
+	if (bytes.n < 12 || memcmp(bytes.p, "ZLIB", 4) != 0)
+		return (struct str){0};
+	for (int i = 4; i < 12; i++)
+		n = n << 8 | (uint8_t)bytes.p[i];
+	if (n > SECTION_MAX || n / 1100 > bytes.n)
+		return (struct str){0};
+	*ret_unpacked = xmalloc(n + 1);
+	got = n;
+	if (uncompress(*ret_unpacked, &got, (const uint8_t *)bytes.p + 12, bytes.n - 12) != Z_OK)
+		got = 0;
+	return (struct str){(const char *)*ret_unpacked, got};
+}
+
+static uint64_t address_of(const struct elf *elf, const char *name)
+{
+	struct elf_section section;
+
+	return elf_find_section(elf, name, &section) ? section.addr : 0;
+}
+
+// Without section headers the program headers lead there: PT_GNU_EH_FRAME begins with the encoded place of .eh_frame.
+static bool eh_frame_by_segment(const struct elf *elf, struct cfi_section *ret)
+{
+	struct elf_segment segment, around;
+	const uint8_t *p;
+	int32_t by;
+
+	for (uint32_t i = 0; elf_segment(elf, i, &segment); i++) {
+		if (segment.type != PT_GNU_EH_FRAME)
+			continue;
+		if (segment.offset > elf->n || elf->n - segment.offset < 8)
+			return false;
+		p = elf->p + segment.offset;
+		if (p[0] != 1 || p[1] != 0x1b) // version; pcrel sdata4
+			return false;
+		memcpy(&by, p + 4, 4);
+		ret->addr = segment.vaddr + 4 + (uint64_t)(int64_t)by;
+		if (!elf_segment_of(elf, ret->addr, &around) ||
+		    ret->addr - around.vaddr >= around.file_size)
+			return false;
+		uint64_t at = around.offset + (ret->addr - around.vaddr);
+		uint64_t n = around.file_size - (ret->addr - around.vaddr);
+
+		if (at >= elf->n)
+			return false;
+		ret->bytes = (struct str){(const char *)elf->p + at, MIN(n, elf->n - at)};
+		// Nobody says where it ends but the empty entry.
+		struct dwarf_reader r = dwarf_reader_at(ret->bytes, 0, false);
+
+		while (!r.bad && dwarf_left(&r) >= 4) {
+			uint8_t offset_size;
+			const uint8_t *end = r.end;
+			bool is_last;
+
+			dwarf_length(&r, &offset_size);
+			is_last = !dwarf_left(&r) || r.bad;
+			r.p = r.end;
+			r.end = end;
+			if (is_last)
+				break;
+		}
+		ret->bytes.n = (size_t)((const char *)r.p - ret->bytes.p);
+		return true;
+	}
+	return false;
+}
+
+static void add_eh_frame(struct cfi_builder *builder, const struct elf *elf)
+{
+	struct cfi_section section = {.text = address_of(elf, ".text"),
+				      .data = address_of(elf, ".got")};
+	struct elf_section found;
+
+	if (elf_find_section(elf, ".eh_frame", &found) && found.type != SHT_NOBITS) {
+		section.bytes = elf_content(elf, &found);
+		section.addr = found.addr;
+		cfi_read_section(builder, &section);
+	} else if (!elf->sections_n && eh_frame_by_segment(elf, &section)) {
+		cfi_read_section(builder, &section);
+	}
+}
+
+static void add_debug_frame(struct cfi_builder *builder, const struct elf *elf, uint8_t **ret_unpacked)
+{
+	struct cfi_section section = {.is_debug = true};
+	struct elf_section found;
+
+	if (elf_find_section(elf, ".debug_frame", &found) && found.type != SHT_NOBITS)
+		section.bytes = content_of(elf, &found, ret_unpacked);
+	else
+		section.bytes = old_packed(elf, ret_unpacked);
+	cfi_read_section(builder, &section);
+}
+
+// Linkers other than GNU's describe no PLT; all entries are of 16 bytes: a jump, a push, a jump.
+static void add_plt(struct cfi_builder *builder)
+{
+	static const struct {
+		const char *name;
+		int32_t from;
+	} kinds[] = {{".plt", 11}, {".plt.sec", 16}, {".plt.got", 16}};
+	struct elf_section section;
+
+	if (builder->machine != EM_X86_64)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct cfi_cie cie = {.good = true, .code_align = 1, .data_align = -8, .ra = 16};
+
+		if (!elf_find_section(builder->runtime, kinds[i].name, &section) ||
+		    section.type != SHT_PROGBITS || section.offset > UINT32_MAX || !section.size ||
+		    section.size > UINT32_MAX - section.offset)
+			continue;
+		cie.state.cfa = CFI_CFA_PLT;
+		cie.state.cfa_reg = 7;
+		cie.state.cfa_offset = kinds[i].from;
+		cie.state.set = 1ull << CFI_RA_COLUMN;
+		cie.state.columns[CFI_RA_COLUMN].where = CFI_AT_CFA;
+		cie.state.columns[CFI_RA_COLUMN].value = -8;
+		vec_push(&builder->cies, cie);
+		vec_push(&builder->fdes, (struct cfi_fde){.at = (uint32_t)section.offset,
+							  .size = (uint32_t)section.size,
+							  .cie = (uint32_t)builder->cies.n - 1,
+							  .rank = UINT32_MAX,
+							  .vaddr = section.addr});
+	}
+}
+
+static int compare_fdes(const void *a, const void *b)
+{
+	const struct cfi_fde *x = a, *y = b;
+
+	if (x->at != y->at)
+		return x->at < y->at ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void make_rows(struct cfi_builder *builder)
+{
+	struct cfi_fde *fdes = builder->fdes.v;
+	size_t n = 0, all = builder->fdes.n;
+
+	if (!all)
+		return;
+	for (size_t i = 1; i < all; i++) {
+		if (compare_fdes(&fdes[i - 1], &fdes[i]) > 0) {
+			qsort(fdes, all, sizeof(*fdes), compare_fdes);
+			break;
+		}
+	}
+	for (size_t i = 0; i < all; i++) {
+		const struct cfi_fde *last = n ? &fdes[n - 1] : NULL;
+
+		// A second description of the same code, or of a part of what has one.
+		if (last && (fdes[i].at == last->at ||
+			     (fdes[i].rank > last->rank && fdes[i].at < last->at + last->size)))
+			continue;
+		fdes[n++] = fdes[i];
+	}
+	for (size_t i = 0; i < n && !builder->err; i++) {
+		uint32_t end = fdes[i].at + fdes[i].size;
+
+		if (i + 1 < n)
+			end = MIN(end, fdes[i + 1].at);
+		cfi_run_fde(builder, &fdes[i], end);
+	}
+}
+
+// One block of memory: rows, rules, expressions.
+static void take_table(struct cfi_builder *builder, struct cfi_table *ret)
+{
+	size_t rows = builder->rows.n * sizeof(struct cfi_row), rules = builder->rules.n * 8;
+	char *p = xmalloc(rows + rules + builder->expressions.n + 1);
+
+	*ret = (struct cfi_table){.rows = (const void *)p,
+				  .rules = (const void *)(p + rows),
+				  .expressions = (const void *)(p + rows + rules),
+				  .rows_n = (uint32_t)builder->rows.n,
+				  .rules_n = (uint32_t)builder->rules.n,
+				  .expressions_n = (uint32_t)builder->expressions.n,
+				  .machine = builder->machine,
+				  .owned = p};
+	if (rows)
+		memcpy(p, builder->rows.v, rows);
+	memcpy(p + rows, builder->rules.v, rules);
+	if (builder->expressions.n)
+		memcpy(p + rows + rules, builder->expressions.v, builder->expressions.n);
+}
+
+static void builder_done(struct cfi_builder *builder)
+{
+	vec_done(&builder->segments);
+	vec_done(&builder->cies);
+	vec_done(&builder->fdes);
+	vec_done(&builder->rows);
+	vec_done(&builder->rules);
+	vec_done(&builder->expressions);
+	map_done(&builder->rule_ids);
+	map_done(&builder->expression_ids);
+}
+
+int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug)
+{
+	struct cfi_builder builder = {.machine = runtime->machine, .runtime = runtime};
+	uint8_t *unpacked[2] = {NULL, NULL};
+	struct elf_segment segment;
+	int err;
+
+	if (!runtime->is_64bit || runtime->swap ||
+	    (runtime->machine != EM_X86_64 && runtime->machine != EM_AARCH64))
+		return -ENOTSUP;
+	for (uint32_t i = 0; elf_segment(runtime, i, &segment); i++) {
+		if (segment.type == PT_LOAD && (segment.flags & PF_X) &&
+		    builder.segments.n < SEGMENTS_MAX)
+			vec_push(&builder.segments, segment);
+	}
+	vec_push(&builder.rules, 0);
+	add_eh_frame(&builder, runtime);
+	add_debug_frame(&builder, runtime, &unpacked[0]);
+	if (debug && debug->is_64bit && !debug->swap)
+		add_debug_frame(&builder, debug, &unpacked[1]);
+	add_plt(&builder);
+	make_rows(&builder);
+	err = builder.err;
+	if (!err)
+		take_table(&builder, ret);
+	builder_done(&builder);
+	free(unpacked[0]);
+	free(unpacked[1]);
+	return err;
+}
+
+void cfi_table_done(struct cfi_table *table)
+{
+	if (!table)
+		return;
+	free(table->owned);
+	*table = (struct cfi_table){0};
+}
+
+static bool expression_valid(const struct cfi_table *table, int32_t at)
+{
+	uint32_t n;
+
+	if (at < 0 || table->expressions_n < 2 || (uint32_t)at > table->expressions_n - 2)
+		return false;
+	n = table->expressions[at] | (uint32_t)table->expressions[at + 1] << 8;
+	return n <= table->expressions_n - 2 - (uint32_t)at;
+}
+
+static bool saved_valid(const struct cfi_table *table, const struct cfi_saved *saved)
+{
+	if (saved->reg >= CFI_REGS || saved->where > CFI_VAL_EXPRESSION)
+		return false;
+	if (saved->where == CFI_REGISTER && (saved->value < 0 || saved->value >= CFI_REGS))
+		return false;
+	return (saved->where != CFI_AT_EXPRESSION && saved->where != CFI_VAL_EXPRESSION) ||
+	       expression_valid(table, saved->value);
+}
+
+static bool rule_valid(const struct cfi_table *table, uint32_t at)
+{
+	const struct cfi_rule *rule = cfi_rule_at(table, at);
+	bool simple = rule->cfa == CFI_CFA_REGISTER;
+
+	if (rule->cfa > CFI_CFA_EXPRESSION || rule->cfa_reg >= CFI_REGS - 1 || !rule->saved_n ||
+	    rule->saved_n >= table->rules_n - at)
+		return false;
+	if (rule->cfa == CFI_CFA_EXPRESSION && !expression_valid(table, rule->cfa_offset))
+		return false;
+	if (rule->saved[0].reg != CFI_RA_COLUMN)
+		return false;
+	for (uint32_t i = 0; i < rule->saved_n; i++) {
+		if (!saved_valid(table, &rule->saved[i]) ||
+		    (i && rule->saved[i].reg == CFI_RA_COLUMN))
+			return false;
+		simple = simple && rule->saved[i].where == CFI_AT_CFA;
+	}
+	return simple == !!(rule->flags & CFI_SIMPLE);
+}
+
+bool cfi_table_valid(const struct cfi_table *table)
+{
+	bool good = table->rules_n && table->rules[0] == 0;
+	uint8_t *starts; // of rules
+
+	if (!good || (table->machine != EM_X86_64 && table->machine != EM_AARCH64))
+		return false;
+	if (table->rows_n && table->rows[table->rows_n - 1].rule)
+		return false;
+	starts = xcalloc(table->rules_n, 1);
+	starts[0] = 1;
+	for (uint32_t at = 1; at < table->rules_n && good;) {
+		good = rule_valid(table, at);
+		starts[at] = 1;
+		at += 1u + cfi_rule_at(table, at)->saved_n;
+	}
+	for (uint32_t i = 0; i < table->rows_n && good; i++) {
+		const struct cfi_row *row = &table->rows[i];
+
+		good = row->rule < table->rules_n && starts[row->rule] &&
+		       (!i || row->at > row[-1].at);
+	}
+	free(starts);
+	return good;
+}
+
+const struct cfi_row *cfi_find(const struct cfi_table *table, uint64_t at)
+{
+	const struct cfi_row *rows = table->rows;
+	uint32_t n = table->rows_n;
+
+	if (!n || at < rows[0].at || at > UINT32_MAX)
+		return NULL;
+	// The last row that is not behind `at`; without branches that can't be foreseen.
+	while (n > 1) {
+		uint32_t half = n / 2;
+
+		rows = rows[half].at <= at ? rows + half : rows;
+		n -= half;
+	}
+	return rows;
+}
+
+struct str cfi_expression(const struct cfi_table *table, int32_t at)
+{
+	const uint8_t *p = table->expressions + at;
+
+	return (struct str){(const char *)p + 2, (size_t)(p[0] | p[1] << 8)};
+}

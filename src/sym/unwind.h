@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Call stacks of user space from registers, bytes of the stack and the task's maps. Call frame information leads (see
+// obj/cfi.h), frame pointers where there is none (JIT compilers), and back again. x86-64 and arm64.
+//
+// In a recording: unwind_sample gives the whole chain of a sample. Live: keep a `struct sym` up to date with the side-band
+// records of the rings (sym_record, sym_options.live), make one unwinder for it and hand each sample to unwind_sample
+// (or what it holds to unwind_stack) while it lies in the ring; the addresses written are those for a call chain behind
+// PERF_CONTEXT_USER, with `return_addresses` as the kernel writes them. Nothing is allocated for a stack. But the first
+// stack that meets a file reads or makes its table (0.1 to 300 ms): unwind_prepare does so when a file is mapped.
+// Not for several threads at once.
+#pragma once
+#include "abi/sample.h"
+#include "obj/cfi.h"
+#include "sym/sym.h"
+
+struct unwind_tables;
+
+// Why a stack ended.
+enum unwind_end {
+	UNWIND_ROOT,	// the first function of the thread was reached
+	UNWIND_SHORT,	// the next frame lies behind the bytes that were copied
+	UNWIND_NO_INFO, // code without frame information and without frame pointers
+	UNWIND_BAD,	// the next frame can't be read or makes no sense
+	UNWIND_LIMIT,	// more frames than were asked for
+	UNWIND_ENDS
+};
+
+struct unwind_counts {
+	uint64_t ends[UNWIND_ENDS]; // stacks
+	uint64_t without;	    // samples of user space without registers or stack
+	uint64_t frames;
+};
+
+struct unwind_dso; // of a dso: its table and its file
+struct unwind_known;
+
+struct unwinder {
+	struct sym *sym;
+	uint16_t machine; // EM_*
+	struct unwind_counts counts;
+	struct unwind_tables *tables;
+	VEC(struct unwind_dso *) dsos; // by id
+	struct unwind_known *known;
+};
+
+// `machine`: whose samples these are, EM_X86_64 or EM_AARCH64. NULL (no sentence) for any other.
+struct unwinder *unwinder_new(struct sym *sym, uint16_t machine);
+void unwinder_free(struct unwinder *unwinder);
+// EM_* of uname's machine ("x86_64", "aarch64"); 0: none that can be unwound.
+uint16_t unwind_machine(const char *arch);
+
+struct unwind_input {
+	struct task *task;
+	const uint64_t *regs;  // as PERF_SAMPLE_REGS_USER has them
+	uint64_t regs_mask;    // attr.sample_regs_user
+	uint64_t regs_abi;     // PERF_SAMPLE_REGS_ABI_*
+	const uint8_t *stack;  // bytes from the stack pointer upwards
+	uint64_t stack_size;   // how many are valid
+	bool return_addresses; // as they lie in the stack; else callers' addresses are those of the calls, one less, as perf has it
+};
+
+// Writes at most `max` addresses, innermost first; returns how many (0: no registers). Warm about 20 ns a frame.
+uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
+		      uint32_t max, enum unwind_end *ret_end);
+
+// The whole chain of a sample that has registers and stack of user space: what was recorded of the kernel, then
+// PERF_CONTEXT_USER and at most `max` addresses. `chain` has room for sample->callchain_n + 1 + max entries. Returns
+// how many there are; counts how the stack ended.
+uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struct sample *sample,
+		       const struct sample_plan *plan, uint64_t *chain, uint32_t max);
+
+// Reads or makes the table of a dso now. Does nothing the second time.
+void unwind_prepare(struct unwinder *unwinder, struct dso *dso);
+// "root reached", "stack copy too short"...
+const char *unwind_end_text(enum unwind_end end);
