@@ -55,19 +55,16 @@ const struct mapping *space_find(const struct space *space, uint64_t ip)
 
 const struct mapping *space_find_near(struct space *space, uint64_t ip)
 {
-	const struct mapping *map;
-	size_t at;
+	uint32_t *near = &space->near[(ip >> 20 ^ ip >> 25) % SPACE_NEAR];
+	struct mapping *const *maps = space->maps.v;
+	size_t at = *near, n = space->maps.n;
 
-	if (space->last < space->maps.n) {
-		map = space->maps.v[space->last];
-		if (ip >= map->start && ip < map->end)
-			return map;
+	// The map that begins at or before ip, or the hole behind it.
+	if (!at || at > n || ip < maps[at - 1]->start || (at < n && ip >= maps[at]->start)) {
+		at = first_above(space, ip);
+		*near = (uint32_t)at;
 	}
-	at = first_above(space, ip);
-	if (!at || ip >= space->maps.v[at - 1]->end)
-		return NULL;
-	space->last = (uint32_t)at - 1;
-	return space->maps.v[at - 1];
+	return at && ip < maps[at - 1]->end ? maps[at - 1] : NULL;
 }
 
 static bool may_grow(struct sym *sym, const struct space *space, size_t more)

@@ -41,10 +41,12 @@ struct known_kernel {
 	uint32_t generation; // 0: empty
 };
 
+enum { RECENT_TASKS = 256 };
+
 struct sym_private {
 	struct arena arena;
 	struct map tasks_by_tid;
-	struct task *last_task;
+	struct task *recent_tasks[RECENT_TASKS]; // by tid
 	struct map dsos_by_name;  // interned name -> first dso_private, then same_name
 	struct map dsos_by_short; // interned short name -> first dso_private
 	struct map cgroups;	  // id -> path

@@ -82,13 +82,15 @@ struct mapping {
 	uint32_t refs;
 };
 
+enum { SPACE_NEAR = 16 };
+
 // The address space of a thread group. `id` never comes again; `generation` moves at each change.
 struct space {
 	uint32_t id, generation;
 	uint32_t pid;
 	uint32_t refs;
 	VEC(struct mapping *) maps; // sorted by start, not overlapping
-	uint32_t last;		    // private: index of the map found last
+	uint32_t near[SPACE_NEAR]; // private: how many maps begin before addresses asked for lately
 };
 
 struct task {

@@ -56,14 +56,15 @@ static void learn_pid(struct sym *sym, struct task *task, uint32_t pid)
 struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 {
 	struct sym_private *p = sym->private;
-	struct task *task = p->last_task;
+	struct task **recent = &p->recent_tasks[tid % RECENT_TASKS];
+	struct task *task = *recent;
 	char name[16] = ":";
 	unsigned n = 1;
 
 	if (!task || task->tid != tid) {
 		task = map_find_ptr(&p->tasks_by_tid, tid);
 		if (task)
-			p->last_task = task;
+			*recent = task;
 	}
 	if (task) {
 		if (task->pid != pid)
@@ -91,7 +92,7 @@ struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 		use_space(sym, task, space_new(sym, pid));
 	else
 		use_space(sym, task, task_get(sym, pid, pid, true)->space);
-	p->last_task = task;
+	*recent = task;
 	return task;
 }
 
@@ -114,9 +115,11 @@ void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_
 
 static void task_remove(struct sym *sym, struct task *task)
 {
+	struct task **recent = &sym->private->recent_tasks[task->tid % RECENT_TASKS];
+
 	map_remove(&sym->private->tasks_by_tid, task->tid);
-	if (sym->private->last_task == task)
-		sym->private->last_task = NULL;
+	if (*recent == task)
+		*recent = NULL;
 	task_died(sym, task);
 }
 
