@@ -282,7 +282,13 @@ static int default_event(struct record_options *options)
 {
 	const struct event_context context = {0};
 
-	return options->specs.events.n ? 0 : event_default(&options->specs, &context, true);
+	if (options->specs.events.n)
+		return 0;
+	int err = event_default(&options->specs, &context, true);
+	if (!err && options->specs.events.v[0].attr.exclude_kernel)
+		warn("kernel.perf_event_paranoid is %d: only user space is recorded (%s)",
+		     perf_paranoid(), options->specs.events.v[0].name);
+	return err;
 }
 
 static int open_signals(sigset_t *set)
@@ -629,7 +635,9 @@ static int run_record(int argc, char **argv)
 		struct sched_param param = {.sched_priority = (int)options.realtime};
 
 		if (sched_setscheduler(0, SCHED_FIFO, &param) < 0)
-			return fail(errno, "can't run with realtime priority %u: %s",
+			return fail(errno,
+				    "can't run with realtime priority %u: %s; run as root, or: setcap "
+				    "cap_sys_nice+ep on this program",
 				    options.realtime, strerror(errno));
 	}
 	intern_init(&recorder.dsos);

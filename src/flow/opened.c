@@ -21,24 +21,20 @@ struct opened_event *opened_add(struct opened *opened, struct event_spec *spec)
 
 static bool fall_back(struct opened *opened, struct opened_event *event, int err)
 {
-	struct perf_event_attr *attr = &event->spec->attr;
+	struct event_spec *spec = event->spec;
 
+	if (!opened->specs)
+		return false;
 	if ((err == -ENOENT || err == -ENXIO || err == -ENODEV || err == -EOPNOTSUPP) &&
-	    attr->type == PERF_TYPE_HARDWARE && attr->config == PERF_COUNT_HW_CPU_CYCLES &&
-	    !(event->spec->given & EVENT_PRECISE)) {
-		attr->type = PERF_TYPE_SOFTWARE;
-		attr->config = PERF_COUNT_SW_CPU_CLOCK;
-		attr->precise_ip = 0;
-		event->name = attr->exclude_kernel ? "cpu-clock:u" : "cpu-clock";
+	    !(spec->given & EVENT_PRECISE) && event_fall_back(opened->specs, spec)) {
+		spec->attr.precise_ip = 0;
+		event->name = spec->name;
 		warn("this machine has no cycles counter for us: using cpu-clock");
 		return true;
 	}
-	if ((err == -EACCES || err == -EPERM) && !attr->exclude_kernel && perf_paranoid() > 1 &&
-	    attr->type != PERF_TYPE_TRACEPOINT && !(event->spec->given & EVENT_EXCLUDE) &&
-	    !opened->target->system_wide) {
-		attr->exclude_kernel = 1;
-		attr->exclude_hv = 1;
-		event->name = text_dup_fmt("%s%su", event->name, strchr(event->name, ':') ? "" : ":");
+	if ((err == -EACCES || err == -EPERM) && perf_paranoid() > 1 &&
+	    !opened->target->system_wide && event_user_only(opened->specs, spec)) {
+		event->name = spec->name;
 		if (!opened->kernel_excluded)
 			warn("kernel.perf_event_paranoid is %d: only user space is recorded (%s)",
 			     perf_paranoid(), event->name);
@@ -238,6 +234,20 @@ int opened_filter(struct opened *opened)
 	return 0;
 }
 
+// One group may be that of several events.
+static void close_cgroup(struct opened *opened, struct opened_event *event)
+{
+	int fd = event->cgroup_fd;
+
+	if (fd < 0)
+		return;
+	vec_each(struct opened_event, other, &opened->events) {
+		if (other->cgroup_fd == fd)
+			other->cgroup_fd = -1;
+	}
+	close(fd);
+}
+
 void opened_done(struct opened *opened)
 {
 	vec_each(struct ring, ring, &opened->rings)
@@ -250,6 +260,7 @@ void opened_done(struct opened *opened)
 		}
 		vec_done(&event->fds);
 		vec_done(&event->ids);
+		close_cgroup(opened, event);
 	}
 	vec_done(&opened->events);
 }

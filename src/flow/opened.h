@@ -9,7 +9,7 @@
 struct opened_event {
 	struct event_spec *spec; // its attr is as the kernel took it
 	const char *name;
-	int cgroup_fd; // -1: none
+	int cgroup_fd; // -1: none; closed at the end, several events may have the same
 	uint32_t leader, group_n;
 	VEC(int) fds;	   // [cpu * threads + thread], -1: not opened
 	VEC(uint64_t) ids; // of those that are open
@@ -18,6 +18,7 @@ struct opened_event {
 
 struct opened {
 	const struct target *target;
+	struct event_specs *specs; // where the specs stand; NULL: events are opened as they are or not at all
 	VEC(struct opened_event) events;
 	VEC(struct ring) rings;
 	struct perf_missing missing;

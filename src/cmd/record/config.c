@@ -278,6 +278,7 @@ int record_configure(struct record_options *options, struct opened *opened,
 	size_t events_n = options->specs.events.n;
 	int err = choose_frequency(options);
 
+	opened->specs = &options->specs;
 	if (!err && needs_dummy)
 		err = add_dummy(options);
 	if (err)

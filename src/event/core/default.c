@@ -94,3 +94,17 @@ bool event_fall_back(struct event_specs *specs, struct event_spec *spec)
 	spec->kind = kind_named("software");
 	return true;
 }
+
+bool event_user_only(struct event_specs *specs, struct event_spec *spec)
+{
+	struct perf_event_attr *attr = &spec->attr;
+
+	if (attr->exclude_kernel || attr->exclude_user || attr->type == PERF_TYPE_TRACEPOINT ||
+	    spec->given & EVENT_EXCLUDE)
+		return false;
+	attr->exclude_kernel = 1;
+	attr->exclude_hv = 1;
+	spec->name =
+		arena_fmt(&specs->arena, "%s%su", spec->name, strchr(spec->name, ':') ? "" : ":");
+	return true;
+}

@@ -137,6 +137,9 @@ int event_default(struct event_specs *into, const struct event_context *ctx, boo
 // For cycles on a machine that can't count them: makes it cpu-clock (with the name as perf's); false when
 // spec is another event.
 bool event_fall_back(struct event_specs *specs, struct event_spec *spec);
+// For a kernel that may not be sampled: user space only, ":u" in its name; false when that is not what was asked for
+// (modifiers, --all-kernel), can't be told apart (tracepoints), or is so already.
+bool event_user_only(struct event_specs *specs, struct event_spec *spec);
 
 // The PERF_SAMPLE_BRANCH_* bit of a name as branch_type= and record's -j take it ("any", "u"); 0: there is none.
 uint64_t event_branch_bit(struct str name);

@@ -449,6 +449,31 @@ static void test_fall_back(void **state)
 	machine_done(&m);
 }
 
+static void test_user_only(void **state)
+{
+	static const struct {
+		const char *text, *name; // NULL: refused
+	} cases[] = {
+		{"cpu-clock", "cpu-clock:u"},
+		{"mem:0x10:w", "mem:0x10:wu"},
+		{"cpu-clock:k", NULL},
+		{"cpu-clock:u", NULL},
+	};
+	struct machine m;
+
+	machine_init(&m, "x86");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(event_parse(&m.specs, cases[i].text, &m.ctx), 0);
+		struct event_spec *spec = &vec_last(&m.specs.events);
+		assert_int_equal(event_user_only(&m.specs, spec), cases[i].name != NULL);
+		assert_string_equal(spec->name, cases[i].name ? cases[i].name : cases[i].text);
+	}
+	assert_int_equal(event_parse(&m.specs, "page-faults", &m.ctx), 0);
+	vec_last(&m.specs.events).attr.exclude_user = 1; // --all-kernel
+	assert_false(event_user_only(&m.specs, &vec_last(&m.specs.events)));
+	machine_done(&m);
+}
+
 RUN_TESTS(TEST(test_accepted), TEST(test_refused), TEST(test_caret), TEST(test_terms),
 	  TEST(test_groups), TEST(test_tracepoints), TEST(test_no_tracefs), TEST(test_uncore),
-	  TEST(test_hybrid), TEST(test_breakpoints), TEST(test_fall_back))
+	  TEST(test_hybrid), TEST(test_breakpoints), TEST(test_fall_back), TEST(test_user_only))
