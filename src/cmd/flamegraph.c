@@ -120,6 +120,8 @@ static const struct opt opts[] = {
 	    "Colors differ from frame to frame; without it the same name has the same color in every picture."),
 
 	HEADING("Symbols"),
+	OPT(OPT_FLAG, 0, "no-inline", AT(stacks.no_inline), NULL,
+	    "Functions that the compiler put into their callers are no frames."),
 	OPT(OPT_TEXT, 'k', "vmlinux", AT(stacks.sym.vmlinux), "FILE", "Kernel image with symbols."),
 	OPT(OPT_TEXT, 0, "kallsyms", AT(stacks.sym.kallsyms), "FILE",
 	    "Kernel symbols as /proc/kallsyms has them."),

@@ -17,10 +17,13 @@ void stacks_end(struct stacks *stacks)
 	vec_done(&stacks->path);
 	vec_done(&stacks->steps);
 	vec_done(&stacks->last_child);
+	vec_done(&stacks->runs);
+	vec_done(&stacks->run_frames);
 	for (size_t i = 0; i < STACK_MEMORIES; i++)
 		vec_done(&stacks->last[i].steps);
 	map_done(&stacks->frame_ids);
 	map_done(&stacks->node_ids);
+	map_done(&stacks->run_ids);
 	free(stacks->chains);
 	free(stacks->known);
 	stacks->chains = NULL;
@@ -34,30 +37,81 @@ void stacks_done(struct stacks *stacks)
 	vec_done(&stacks->nodes);
 }
 
-static uint64_t frame_key_of(const struct stacks *stacks, const struct location *location)
+static uint64_t frame_key_of(const struct stacks *stacks, const struct frame *frame)
 {
-	if (location->sym && stacks->key != FRAME_BY_ADDRESS)
-		return (uintptr_t)location->sym;
+	bool is_inlined = frame->sym && frame->sym->inlined;
+	uint64_t place;
+
+	if (frame->sym && stacks->key == FRAME_BY_SRCLINE)
+		return hash_mix((uintptr_t)frame->sym, (uintptr_t)frame->srcline);
+	if (frame->sym && stacks->key != FRAME_BY_ADDRESS)
+		return (uintptr_t)frame->sym;
 	if (stacks->key == FRAME_BY_NAME)
-		return location->dso ? (uintptr_t)location->dso : location->cpumode;
-	return hash_mix(location->dso ? location->dso->id + 1ull : 0, location->ip);
+		return frame->dso ? (uintptr_t)frame->dso : frame->cpumode;
+	place = hash_mix(frame->dso ? frame->dso->id + 1ull : 0, frame->ip);
+	return is_inlined ? hash_mix(place, (uintptr_t)frame->sym) : place;
+}
+
+static uint32_t intern_frame(struct stacks *stacks, const struct frame *frame)
+{
+	bool is_new;
+	uint64_t *id = map_at(&stacks->frame_ids, frame_key_of(stacks, frame), &is_new);
+
+	if (is_new) {
+		*id = stacks->frames.n;
+		vec_push(&stacks->frames, *frame);
+	}
+	return (uint32_t)*id;
 }
 
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 {
-	bool is_new;
-	uint64_t *id = map_at(&stacks->frame_ids, frame_key_of(stacks, location), &is_new);
+	struct frame frame = {.dso = location->dso,
+			      .sym = location->sym,
+			      .ip = location->ip,
+			      .addr = location->addr,
+			      .cpumode = location->cpumode,
+			      .level = location->level};
 
-	if (is_new) {
-		*id = stacks->frames.n;
-		vec_push(&stacks->frames, (struct frame){.dso = location->dso,
-							 .sym = location->sym,
-							 .ip = location->ip,
-							 .addr = location->addr,
-							 .cpumode = location->cpumode,
-							 .level = location->level});
+	return intern_frame(stacks, &frame);
+}
+
+// The frame of a location or, where functions were inlined, the run of frames.
+static uint32_t frames_of_location(struct stacks *stacks, const struct location *location,
+				   bool is_return)
+{
+	const struct source_frame *lines;
+	struct frame frame = {.dso = location->dso,
+			      .sym = location->sym,
+			      .ip = location->ip,
+			      .addr = location->addr,
+			      .cpumode = location->cpumode,
+			      .level = location->level,
+			      .is_return = is_return};
+	uint64_t key, *known;
+	size_t n = 0;
+
+	// The call itself stands before where it returns to.
+	if (stacks->sources && location->dso && location->sym)
+		n = source_frames(stacks->sources, location->dso, location->addr - is_return,
+				  location->sym, &lines);
+	if (n == 1 && stacks->want_srclines)
+		frame.srcline = source_text(stacks->sources, &lines[0], false);
+	if (n <= 1 || stacks->runs.n >= STACK_RUN)
+		return intern_frame(stacks, &frame);
+	key = hash_mix(hash_mix(location->addr, (uintptr_t)location->dso), location->ip + is_return);
+	known = map_find(&stacks->run_ids, key);
+	if (known)
+		return STACK_RUN | (uint32_t)*known;
+	*map_at(&stacks->run_ids, key, NULL) = stacks->runs.n;
+	vec_push(&stacks->runs, (struct frame_run){(uint32_t)stacks->run_frames.n, (uint32_t)n});
+	for (size_t i = 0; i < n; i++) {
+		frame.sym = lines[i].sym;
+		if (stacks->want_srclines)
+			frame.srcline = source_text(stacks->sources, &lines[i], false);
+		vec_push(&stacks->run_frames, intern_frame(stacks, &frame));
 	}
-	return (uint32_t)*id;
+	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);
 }
 
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
@@ -97,19 +151,22 @@ static int cpumode_of_context(uint64_t marker)
 	}
 }
 
-static uint32_t frame_of_ip(struct stacks *stacks, struct task *task, uint8_t cpumode, uint64_t ip)
+static uint32_t frames_of_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
 {
+	uint8_t cpumode = (uint8_t)step->cpumode;
 	bool is_kernel = cpumode == PERF_RECORD_MISC_KERNEL;
+	uint64_t ip = step->ip;
 	struct known_frame *known = NULL;
 	struct location location;
 	uint64_t key = 0;
 
 	if (is_kernel) {
-		key = hash_mix(ip, stacks->sym->kernel->generation) | 1;
+		key = hash_mix(ip, stacks->sym->kernel->generation + step->is_return * (1ull << 32)) |
+		      1;
 	} else {
 		sym_resolve_map(stacks->sym, task, cpumode, ip, &location);
 		if (location.dso)
-			key = hash_mix(location.addr, (uintptr_t)location.dso) | 1;
+			key = hash_mix(location.addr, (uintptr_t)location.dso + step->is_return) | 1;
 	}
 	if (key) {
 		known = &stacks->known[key >> 32 & (STACK_FRAMES - 1)];
@@ -119,44 +176,53 @@ static uint32_t frame_of_ip(struct stacks *stacks, struct task *task, uint8_t cp
 	sym_resolve(stacks->sym, task, cpumode, ip, &location);
 	if (!known || (!location.sym && stacks->key != FRAME_BY_NAME) ||
 	    stacks->key == FRAME_BY_ADDRESS)
-		return stacks_frame(stacks, &location);
-	*known = (struct known_frame){key, stacks_frame(stacks, &location)};
+		return frames_of_location(stacks, &location, step->is_return);
+	*known = (struct known_frame){key, frames_of_location(stacks, &location, step->is_return)};
 	return known->frame;
 }
 
 static bool is_hidden(const struct stacks *stacks, uint32_t frame)
 {
-	return stacks->hide_unresolved && !stacks->frames.v[frame].sym;
+	return stacks->hide_unresolved && !(frame & STACK_RUN) && !stacks->frames.v[frame].sym;
 }
 
-static void add_ip(struct stacks *stacks, struct task *task, int cpumode, uint64_t ip)
+static void add_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
 {
-	uint32_t frame = frame_of_ip(stacks, task, (uint8_t)cpumode, ip);
+	uint32_t frame = frames_of_ip(stacks, task, step);
+	const struct frame_run *run;
 
-	if (!is_hidden(stacks, frame))
+	if (is_hidden(stacks, frame))
+		return;
+	if (!(frame & STACK_RUN)) {
 		vec_push(&stacks->path, frame);
+		return;
+	}
+	run = &stacks->runs.v[frame & ~STACK_RUN];
+	for (uint32_t i = 0; i < run->n; i++)
+		vec_push(&stacks->path, stacks->run_frames.v[run->first + i]);
 }
 
 static void resolve_chain(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
-	int cpumode = PERF_RECORD_MISC_USER;
+	struct stack_step step = {.cpumode = PERF_RECORD_MISC_USER};
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		uint64_t ip = sample->callchain[i];
-
-		if (ip >= PERF_CONTEXT_MAX) {
-			cpumode = cpumode_of_context(ip);
-			if (cpumode < 0) {
+		step.ip = sample->callchain[i];
+		if (step.ip >= PERF_CONTEXT_MAX) {
+			step.cpumode = (int16_t)cpumode_of_context(step.ip);
+			step.is_return = false;
+			if (step.cpumode < 0) {
 				stacks->corrupt_n++;
 				vec_clear(&stacks->path);
 				return;
 			}
 			continue;
 		}
-		if (stacks->max_stack && !stacks->keep_outermost &&
-		    stacks->path.n >= stacks->max_stack)
+		if (stacks->max_stack && !stacks->keep_outermost && n++ >= stacks->max_stack)
 			break;
-		add_ip(stacks, task, cpumode, ip);
+		add_ip(stacks, task, &step);
+		step.is_return = true;
 	}
 }
 
@@ -165,7 +231,7 @@ static uint32_t descend(struct stacks *stacks)
 	size_t n = stacks->path.n, first = 0;
 	uint32_t node = 0;
 
-	if (stacks->max_stack && n > stacks->max_stack)
+	if (stacks->max_stack && stacks->keep_outermost && n > stacks->max_stack)
 		first = n - stacks->max_stack;
 	while (n > first)
 		node = stacks_child(stacks, node, stacks->path.v[--n]);
@@ -176,6 +242,7 @@ static uint32_t descend(struct stacks *stacks)
 static bool make_steps(struct stacks *stacks, const struct sample *sample)
 {
 	int cpumode = PERF_RECORD_MISC_USER;
+	bool is_return = false;
 
 	vec_clear(&stacks->steps);
 	vec_reserve(&stacks->steps, sample->callchain_n);
@@ -188,9 +255,24 @@ static bool make_steps(struct stacks *stacks, const struct sample *sample)
 			return false;
 		}
 		stacks->steps.v[stacks->steps.n++] =
-			(struct stack_step){.ip = ip, .cpumode = is_marker ? -1 : (int16_t)cpumode};
+			(struct stack_step){.ip = ip,
+					    .cpumode = is_marker ? -1 : (int16_t)cpumode,
+					    .is_return = is_return};
+		is_return = !is_marker;
 	}
 	return true;
+}
+
+static uint32_t go_down(struct stacks *stacks, uint32_t node, uint32_t frame)
+{
+	const struct frame_run *run;
+
+	if (!(frame & STACK_RUN))
+		return stacks_child(stacks, node, frame);
+	run = &stacks->runs.v[frame & ~STACK_RUN];
+	for (uint32_t i = run->n; i-- > 0;)
+		node = stacks_child(stacks, node, stacks->run_frames.v[run->first + i]);
+	return node;
 }
 
 // From the outer end inwards; what the task's last chain had there as well is not resolved again.
@@ -206,7 +288,8 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	n = known = stacks->steps.n;
 	while (last->where == where && known && old &&
 	       stacks->steps.v[known - 1].ip == last->steps.v[old - 1].ip &&
-	       stacks->steps.v[known - 1].cpumode == last->steps.v[old - 1].cpumode) {
+	       stacks->steps.v[known - 1].cpumode == last->steps.v[old - 1].cpumode &&
+	       stacks->steps.v[known - 1].is_return == last->steps.v[old - 1].is_return) {
 		node = last->steps.v[--old].node;
 		stacks->steps.v[--known].node = node;
 	}
@@ -214,11 +297,10 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 		struct stack_step *step = &stacks->steps.v[i];
 
 		if (step->cpumode >= 0) {
-			uint32_t frame =
-				frame_of_ip(stacks, task, (uint8_t)step->cpumode, step->ip);
+			uint32_t frame = frames_of_ip(stacks, task, step);
 
 			if (!is_hidden(stacks, frame))
-				node = stacks_child(stacks, node, frame);
+				node = go_down(stacks, node, frame);
 		}
 		step->node = node;
 	}
@@ -238,7 +320,8 @@ uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct
 
 	vec_clear(&stacks->path);
 	if (!sample->callchain_n) {
-		add_ip(stacks, task, sample->cpumode, sample->ip);
+		add_ip(stacks, task,
+		       &(struct stack_step){.ip = sample->ip, .cpumode = sample->cpumode});
 		return descend(stacks);
 	}
 	if (sample->callchain_n <= STACK_SHORT) {

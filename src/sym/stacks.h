@@ -6,6 +6,7 @@
 #include "abi/sample.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sym/source.h"
 #include "sym/sym.h"
 
 struct frame {
@@ -13,8 +14,10 @@ struct frame {
 	const struct symbol *sym; // NULL: none
 	uint64_t ip;		  // as first seen (virtual)
 	uint64_t addr;		  // location.addr as first seen
+	const char *srcline; // "file.c:12" of the first seen; NULL: not known, or not asked for
 	uint8_t cpumode;
 	char level;
+	bool is_return; // as first seen: the address is where a call returns to, not where it stands
 	void *user;
 };
 
@@ -24,13 +27,14 @@ struct stack_node {
 
 // How frames become one: perf's callchain key "function" (default) or "address"; by name, all addresses of a file that
 // have no symbol are one frame.
-enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS, FRAME_BY_NAME };
+enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS, FRAME_BY_NAME, FRAME_BY_SRCLINE };
 
 // One entry of a call chain with the stack from the outer end up to it.
 struct stack_step {
 	uint64_t ip;
 	uint32_t node;
 	int16_t cpumode; // -1: a context marker
+	bool is_return;
 };
 
 // The last chain of a task: the next one mostly begins alike.
@@ -47,8 +51,14 @@ struct known_chain {
 
 // The frame of an address of a file or of the kernel, whatever the address space.
 struct known_frame {
-	uint64_t key; // 0: empty
-	uint32_t frame;
+	uint64_t key;	// 0: empty
+	uint32_t frame; // or a run
+};
+
+// An address inside of inlined functions is several frames at once: instead of a frame's number, this and the run's.
+#define STACK_RUN (1u << 31)
+struct frame_run {
+	uint32_t first, n; // into run_frames, innermost first
 };
 enum {
 	STACK_MEMORIES = 16,
@@ -59,6 +69,8 @@ enum {
 
 struct stacks {
 	struct sym *sym;
+	struct sources *sources; // whose inlined functions become frames; borrowed; NULL: none do
+	bool want_srclines;	 // frames know their line
 	enum frame_key key;
 	uint32_t max_stack;   // frames; 0: no limit
 	bool keep_outermost;  // max_stack cuts at the inner end
@@ -66,11 +78,13 @@ struct stacks {
 	VEC(struct frame) frames;
 	VEC(struct stack_node) nodes;
 	VEC(uint32_t) last_child; // by node: where the stack before went on, 0 nowhere yet
-	struct map frame_ids, node_ids;
-	struct known_chain *chains; // STACK_CHAINS of them, direct mapped
-	struct known_frame *known;  // STACK_FRAMES, direct mapped
+	struct map frame_ids, node_ids, run_ids;
+	struct known_chain *chains;		  // STACK_CHAINS of them, direct mapped
+	struct known_frame *known;		  // STACK_FRAMES, direct mapped
 	struct stack_memory last[STACK_MEMORIES]; // by task
 	VEC(struct stack_step) steps;
+	VEC(struct frame_run) runs;
+	VEC(uint32_t) run_frames;
 	VEC(uint32_t) path;	       // of the chain being resolved, innermost first
 	uint64_t chains_n, chains_hit; // looked up, found whole
 	uint64_t corrupt_n;

@@ -16,6 +16,7 @@ struct stack_options {
 	bool reverse;	       // innermost frame first
 	unsigned side;	       // FLAME_BEFORE or FLAME_AFTER
 	bool force;
+	bool no_inline; // functions that were inlined are no frames
 	struct filter_options filter;
 	struct sym_options sym;
 };

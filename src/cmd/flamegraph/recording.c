@@ -317,6 +317,8 @@ int stacks_from_recording(struct flame *flame, const char *path,
 	if (err < 0)
 		return err;
 	stacks_init(&taker.stacks, session->sym, FRAME_BY_NAME);
+	if (!options->no_inline)
+		taker.stacks.sources = sources_new(session->sym);
 	if (!session->recording->is_pipe)
 		err = start(&taker, session);
 	if (err >= 0)
@@ -328,6 +330,7 @@ int stacks_from_recording(struct flame *flame, const char *path,
 			ret->event = xstrdup(taker.first_event->name);
 		err = 0;
 	}
+	sources_free(taker.stacks.sources);
 	stacks_done(&taker.stacks);
 	vec_done(&taker.bases);
 	map_done(&taker.base_ids);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which sections of an image hold debug information, and how they are unpacked.
+#include "obj/dwarf.h"
+#include <zlib.h>
+#include <zstd.h>
+#include "base/err.h"
+#include "obj/inline.h"
+#include "obj/line.h"
+
+static const char *const names[DWARF_SECTIONS] = {
+	[DWARF_INFO] = "info",	       [DWARF_ABBREV] = "abbrev",
+	[DWARF_STR] = "str",	       [DWARF_LINE] = "line",
+	[DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
+	[DWARF_ADDR] = "addr",	       [DWARF_RANGES] = "ranges",
+	[DWARF_RNGLISTS] = "rnglists", [DWARF_ARANGES] = "aranges",
+	[DWARF_CU_INDEX] = "cu_index",
+};
+
+enum {
+	MOST_SECTIONS = 1 << 16,
+	// zlib packs no better than 1032 to 1; more was made up.
+	MOST_PACKED = 1100,
+};
+#define MOST_BYTES (4ull << 30)
+
+// The section that a name is of, or DWARF_SECTIONS.
+static unsigned section_of(const char *name, bool *ret_zdebug, bool *ret_split)
+{
+	size_t n;
+
+	*ret_zdebug = text_starts(name, ".zdebug_");
+	if (!*ret_zdebug && !text_starts(name, ".debug_"))
+		return DWARF_SECTIONS;
+	name += *ret_zdebug ? strlen(".zdebug_") : strlen(".debug_");
+	for (unsigned i = 0; i < DWARF_SECTIONS; i++) {
+		n = strlen(names[i]);
+		if (strncmp(name, names[i], n))
+			continue;
+		*ret_split = strcmp(name + n, ".dwo") == 0;
+		if (*ret_split || !name[n])
+			return i;
+	}
+	return DWARF_SECTIONS;
+}
+
+// Texts end with NUL, so that an offset below n is one.
+static struct str cut_text(struct str text)
+{
+	while (text.n && text.p[text.n - 1])
+		text.n--;
+	return text;
+}
+
+static bool is_text(unsigned id)
+{
+	return id == DWARF_STR || id == DWARF_LINE_STR;
+}
+
+static void take_section(struct dwarf *dwarf, unsigned id, const struct elf_section *found,
+			 bool is_zdebug)
+{
+	struct dwarf_section *section = &dwarf->sections[id];
+
+	if (section->content.n || section->is_packed)
+		return;
+	if (is_zdebug || (found->flags & SHF_COMPRESSED)) {
+		section->packed = *found;
+		section->is_packed = true;
+		section->is_zdebug = is_zdebug;
+		return;
+	}
+	section->content = elf_content(&dwarf->elf, found);
+	if (is_text(id))
+		section->content = cut_text(section->content);
+}
+
+int dwarf_init(struct dwarf *ret, const struct elf *elf, const struct dwarf_files *files)
+{
+	bool has_plain = false, has_split = false, is_zdebug, is_split;
+	struct elf_section section;
+	struct dwarf dwarf = {.elf = *elf, .zero_is_code = elf->type == ET_REL};
+
+	if (files)
+		dwarf.files = *files;
+	for (uint32_t i = 1; i < MOST_SECTIONS && elf_section(elf, i, &section); i++) {
+		if (section_of(section.name, &is_zdebug, &is_split) != DWARF_INFO ||
+		    section.type == SHT_NOBITS || !section.size)
+			continue;
+		has_plain |= !is_split;
+		has_split |= is_split;
+	}
+	if (!has_plain && !has_split)
+		return -ENOENT;
+	dwarf.is_split = !has_plain;
+	for (uint32_t i = 1; i < MOST_SECTIONS && elf_section(elf, i, &section); i++) {
+		unsigned id;
+
+		is_split = false;
+		id = section_of(section.name, &is_zdebug, &is_split);
+		if (id != DWARF_SECTIONS && section.type != SHT_NOBITS &&
+		    (is_split == dwarf.is_split || (dwarf.is_split && id == DWARF_CU_INDEX)))
+			take_section(&dwarf, id, &section, is_zdebug);
+	}
+	*ret = dwarf;
+	return 0;
+}
+
+bool dwarf_is_in(const struct elf *elf)
+{
+	bool is_zdebug, is_split;
+	struct elf_section section;
+
+	for (uint32_t i = 1; i < MOST_SECTIONS && elf_section(elf, i, &section); i++) {
+		if (section_of(section.name, &is_zdebug, &is_split) == DWARF_INFO &&
+		    section.type != SHT_NOBITS && section.size)
+			return true;
+	}
+	return false;
+}
+
+static int inflate_all(struct str packed, uint8_t *to, size_t n)
+{
+	z_stream stream = {.next_in = (Bytef *)packed.p};
+	size_t in = packed.n, done = 0;
+	int state;
+
+	if (inflateInit(&stream) != Z_OK)
+		return -ENOMEM;
+	do {
+		uInt room = (uInt)MIN(n - done, 1u << 30);
+
+		if (!stream.avail_in) {
+			stream.avail_in = (uInt)MIN(in, 1u << 30);
+			in -= stream.avail_in;
+		}
+		stream.next_out = to + done;
+		stream.avail_out = room;
+		state = inflate(&stream, Z_NO_FLUSH);
+		done += room - stream.avail_out;
+	} while (state == Z_OK && done < n && (stream.avail_in || in));
+	inflateEnd(&stream);
+	return done == n && (state == Z_OK || state == Z_STREAM_END) ? 0 : -EINVAL;
+}
+
+// What stands before the packed bytes: how they are packed and how many there were.
+static uint32_t packed_header(const struct dwarf *dwarf, const struct dwarf_section *section,
+			      struct str *packed, uint64_t *ret_n)
+{
+	struct dwarf_reader r = dwarf_reader_at(*packed, 0, dwarf->elf.swap);
+	uint32_t type;
+
+	if (section->is_zdebug) {
+		type = packed->n >= 12 && memcmp(packed->p, "ZLIB", 4) == 0 ? ELFCOMPRESS_ZLIB : 0;
+		dwarf_skip(&r, 4);
+		r.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; // always big-endian
+		*ret_n = dwarf_u64(&r);
+	} else {
+		type = dwarf_u32(&r);
+		if (dwarf->elf.is_64bit)
+			dwarf_u32(&r);
+		*ret_n = dwarf_uint(&r, dwarf->elf.is_64bit ? 8 : 4);
+		dwarf_uint(&r, dwarf->elf.is_64bit ? 8 : 4);
+	}
+	if (r.bad)
+		return 0;
+	*packed = (struct str){(const char *)r.p, dwarf_left(&r)};
+	return type;
+}
+
+static void unpack_section(struct dwarf *dwarf, unsigned id)
+{
+	enum { ZSTD = 2 }; // ELFCOMPRESS_ZSTD, younger than Debian 12's elf.h
+	struct dwarf_section *section = &dwarf->sections[id];
+	struct str packed = elf_content(&dwarf->elf, &section->packed);
+	uint32_t type;
+	uint64_t n = 0;
+	uint8_t *to;
+	bool good;
+
+	section->is_packed = false;
+	type = packed_header(dwarf, section, &packed, &n);
+	if ((type != ELFCOMPRESS_ZLIB && type != ZSTD) || !n || n > MOST_BYTES ||
+	    n / MOST_PACKED > packed.n)
+		return;
+	to = xmalloc(n);
+	if (type == ZSTD)
+		good = ZSTD_decompress(to, n, packed.p, packed.n) == n;
+	else
+		good = inflate_all(packed, to, n) == 0;
+	if (!good) {
+		free(to);
+		return;
+	}
+	section->unpacked = to;
+	section->content = (struct str){(const char *)to, n};
+	if (is_text(id))
+		section->content = cut_text(section->content);
+}
+
+struct str dwarf_section(struct dwarf *dwarf, enum dwarf_section_id id)
+{
+	if (dwarf->sections[id].is_packed)
+		unpack_section(dwarf, id);
+	return dwarf->sections[id].content;
+}
+
+const char *dwarf_altlink(const struct elf *elf, struct str *ret_build_id)
+{
+	struct elf_section section;
+	struct str content;
+	const char *nul;
+
+	if (!elf_find_section(elf, ".gnu_debugaltlink", &section))
+		return NULL;
+	content = elf_content(elf, &section);
+	nul = content.n ? memchr(content.p, '\0', content.n) : NULL;
+	if (!nul || nul == content.p)
+		return NULL;
+	*ret_build_id = (struct str){nul + 1, (size_t)(content.p + content.n - nul - 1)};
+	return content.p;
+}
+
+static void abbrevs_free(struct dwarf_abbrevs *abbrevs)
+{
+	if (!abbrevs)
+		return;
+	vec_done(&abbrevs->v);
+	vec_done(&abbrevs->attrs);
+	free(abbrevs);
+}
+
+void dwarf_done(struct dwarf *dwarf)
+{
+	struct map_slot slot;
+
+	for (size_t i = 0; i < dwarf->units.n; i++)
+		inlines_free(dwarf->units.v[i].inlines);
+	for (size_t i = 0; map_next(&dwarf->abbrevs, &i, &slot);)
+		abbrevs_free((struct dwarf_abbrevs *)(uintptr_t)slot.value);
+	for (size_t i = 0; map_next(&dwarf->lines, &i, &slot);)
+		lines_free((struct lines *)(uintptr_t)slot.value);
+	for (size_t i = 0; i < dwarf->pieces.n; i++) {
+		dwarf_done(dwarf->pieces.v[i]);
+		free(dwarf->pieces.v[i]);
+	}
+	for (unsigned i = 0; i < DWARF_SECTIONS; i++)
+		free(dwarf->sections[i].unpacked);
+	map_done(&dwarf->abbrevs);
+	map_done(&dwarf->lines);
+	vec_done(&dwarf->units);
+	vec_done(&dwarf->ranges);
+	vec_done(&dwarf->pieces);
+	arena_done(&dwarf->arena);
+}
