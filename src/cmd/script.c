@@ -6,6 +6,7 @@
 #include "cmd/script/json.h"
 #include "cmd/script/print.h"
 #include "cmd/script/records.h"
+#include "flow/chain.h"
 #include "flow/filter.h"
 #include <stdio.h>
 
@@ -235,6 +236,8 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 		     const struct sample *sample, struct task *task, const struct record *record)
 {
 	struct script *script = arg;
+	const struct sample *unwound;
+	struct sample whole;
 	int err = 0;
 
 	if (script->dumping) {
@@ -255,6 +258,14 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 		return 0;
 	if ((script->on || script->off) && !switched_on(script, event))
 		return 0;
+	if (script->fields.callchain) {
+		unwound = session_chain(session, event, sample, task, script->options->max_stack,
+					&whole);
+		// Each part of it has its limit already.
+		script->chains.options.max_stack =
+			unwound == sample ? script->options->max_stack : UINT32_MAX;
+		sample = unwound;
+	}
 	if (script->json)
 		json_sample(&script->out, &script->chains, session, event, sample, task);
 	else

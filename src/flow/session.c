@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "flow/chain.h"
 #include "flow/queue.h"
+#include "flow/session_parts.h"
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -77,6 +79,7 @@ void session_close(struct session *session)
 {
 	if (!session)
 		return;
+	session_unwind_free(session->unwind);
 	sym_free(session->sym);
 	recording_close(session->recording);
 	queue_done(&session->private->queue);
@@ -390,6 +393,30 @@ static void warn_symbols(const struct session *session)
 		     others == 1 ? " has" : "s have", example->short_name, example->note);
 }
 
+// Why user stacks are not whole.
+static void warn_stacks(const struct session *session)
+{
+	const struct unwind_counts *counts = session_unwind_counts(session);
+	uint64_t all = 0, roots;
+	char text[256] = "";
+	size_t n = 0;
+
+	for (int i = 0; counts && i < UNWIND_ENDS; i++)
+		all += counts->ends[i];
+	roots = all ? counts->ends[UNWIND_ROOT] : 0;
+	for (int i = UNWIND_ROOT + 1; all && i < UNWIND_ENDS; i++) {
+		if (counts->ends[i])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu %s",
+					      (unsigned long long)counts->ends[i],
+					      unwind_end_text((enum unwind_end)i));
+	}
+	if (n)
+		warn("%llu of %llu user stacks are whole; the others ended: %s",
+		     (unsigned long long)roots, (unsigned long long)all, text + 2);
+	else if (all)
+		inform("all %llu user stacks are whole", (unsigned long long)all);
+}
+
 int session_warn(const struct session *session)
 {
 	const struct session_stats *stats = &session->stats;
@@ -397,6 +424,7 @@ int session_warn(const struct session *session)
 
 	warn_losses(session);
 	warn_symbols(session);
+	warn_stacks(session);
 	if (stats->lost_events + stats->lost_samples)
 		warn("%s lacks what was lost: record with a larger buffer (-m), fewer events or a lower rate (-F)",
 		     recording->path);

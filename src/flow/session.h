@@ -39,6 +39,7 @@ struct session {
 	struct session_stats stats;
 	VEC(struct session_loss) losses;
 	struct session_private *private;
+	struct session_unwind *unwind; // of chain.c
 };
 
 // Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error.

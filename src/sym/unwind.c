@@ -534,9 +534,12 @@ uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struc
 	enum unwind_end end;
 	uint32_t kernel = 0, n;
 
-	while (kernel < sample->callchain_n && sample->callchain[kernel] != PERF_CONTEXT_USER) {
-		chain[kernel] = sample->callchain[kernel];
-		kernel++;
+	for (uint32_t i = 0, left = max; i < sample->callchain_n; i++) {
+		uint64_t ip = sample->callchain[i];
+
+		if (ip == PERF_CONTEXT_USER || (ip < PERF_CONTEXT_MAX && !left--))
+			break;
+		chain[kernel++] = ip;
 	}
 	n = input.regs && input.stack_size
 		    ? unwind_stack(unwinder, &input, chain + kernel + 1, max, &end)
@@ -544,9 +547,7 @@ uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struc
 	if (!n) {
 		if (sample->cpumode == PERF_RECORD_MISC_USER)
 			unwinder->counts.without++;
-		// What was recorded is all there is.
-		memcpy(chain, sample->callchain, sample->callchain_n * 8ull);
-		return sample->callchain_n;
+		return kernel;
 	}
 	chain[kernel] = PERF_CONTEXT_USER;
 	unwinder->counts.ends[end]++;

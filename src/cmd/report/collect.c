@@ -3,6 +3,7 @@
 // that has been seen before.
 #include "base/hash.h"
 #include "cmd/report/report.h"
+#include "flow/chain.h"
 
 struct hist *report_hist(struct report *report, struct event *event)
 {
@@ -457,6 +458,19 @@ static uint64_t place_map_size(const struct location *location)
 	return location->map ? location->map->end - location->map->start : 0;
 }
 
+// 0: the sample has no chain.
+static uint32_t stack_of(struct report *report, const struct event *event,
+			 const struct sample *sample, struct task *task)
+{
+	struct sample whole;
+	const struct sample *chain = session_chain(report->session, event, sample, task,
+						   report->o.max_stack, &whole);
+
+	// Each part of what was unwound has its limit already.
+	report->stacks.max_stack = chain == sample ? report->o.max_stack : 0;
+	return chain->callchain_n ? stacks_of_sample(&report->stacks, task, chain) : 0;
+}
+
 static void add_memory(struct hist *hist, struct entry *template, const struct sample *sample,
 		       struct task *task)
 {
@@ -467,6 +481,7 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	uint64_t cost = template->x->weight ? template->x->weight : 1;
 	struct location location;
 	struct entry *e;
+	uint32_t stack;
 
 	resolve_any(report, task, sample->ip, &mem.code);
 	sym_resolve(report->session->sym, task, sample->cpumode, sample->addr, &location);
@@ -475,8 +490,8 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	e = hist_entry(hist, template);
 	add_to(e, template, cost);
 	count_sample(hist, e, cost);
-	if (report->use_chains && sample->callchain_n)
-		add_pair(hist, e, template, stacks_of_sample(&report->stacks, task, sample), cost);
+	if (report->use_chains && (stack = stack_of(report, hist->event, sample, task)))
+		add_pair(hist, e, template, stack, cost);
 }
 
 static void take_weights(struct entry *template, const struct event *event,
@@ -563,9 +578,8 @@ int report_sample(void *arg, struct session *session, struct event *event,
 		take_extra(report, &template, event, sample, &location);
 	if (report->has_hide)
 		template.filtered = hidden_by(report, sample, task, &location);
-	if ((report->children || report->use_chains || report->has_parent) && sample->callchain_n &&
-	    report->mode != MODE_BRANCH) {
-		stack = stacks_of_sample(&report->stacks, task, sample);
+	if ((report->children || report->use_chains || report->has_parent) &&
+	    report->mode != MODE_BRANCH && (stack = stack_of(report, event, sample, task))) {
 		if (report->has_ignore_regex)
 			stack = without_callees(report, stack, &template);
 		if (report->has_parent)

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/chain.h"
+#include <sys/utsname.h>
+#include "flow/session_parts.h"
+
+struct session_unwind {
+	struct unwinder *unwinder; // NULL: of a machine that can't be unwound
+	VEC(uint64_t) chain;
+};
+
+static struct session_unwind *unwind_of(struct session *session)
+{
+	struct utsname here = {0};
+
+	if (!session->unwind) {
+		const char *arch = session->recording->info.arch;
+
+		if (!arch && uname(&here) == 0)
+			arch = here.machine;
+		session->unwind = NEW(struct session_unwind);
+		session->unwind->unwinder = unwinder_new(session->sym, unwind_machine(arch));
+	}
+	return session->unwind;
+}
+
+void session_unwind_free(struct session_unwind *unwind)
+{
+	if (!unwind)
+		return;
+	unwinder_free(unwind->unwinder);
+	vec_done(&unwind->chain);
+	free(unwind);
+}
+
+const struct unwind_counts *session_unwind_counts(const struct session *session)
+{
+	return session->unwind && session->unwind->unwinder ? &session->unwind->unwinder->counts
+							    : NULL;
+}
+
+const struct sample *session_chain(struct session *session, const struct event *event,
+				   const struct sample *sample, struct task *task,
+				   uint32_t max_stack, struct sample *ret)
+{
+	const uint64_t needed =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	struct session_unwind *unwind;
+
+	if ((event->attr.sample_type & needed) != needed || !task)
+		return sample;
+	unwind = unwind_of(session);
+	if (!unwind->unwinder)
+		return sample;
+	vec_clear(&unwind->chain);
+	vec_reserve(&unwind->chain, (size_t)sample->callchain_n + 1 + max_stack);
+	*ret = *sample;
+	ret->callchain = unwind->chain.v;
+	ret->callchain_n = unwind_sample(unwind->unwinder, task, sample, &event->plan,
+					 unwind->chain.v, max_stack);
+	return ret;
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Whole call chains of the samples of a session: what a sample has of registers and stack of user space is unwound.
+#pragma once
+#include "flow/session.h"
+#include "sym/unwind.h"
+
+// The sample with its whole chain. Where it holds registers and stack of user space and a chain was asked for when it was
+// recorded, that is *ret: the frames of the kernel (at most `max_stack`), PERF_CONTEXT_USER, those of user space
+// (likewise). Else `sample` itself. The chain lives until the next call.
+const struct sample *session_chain(struct session *session, const struct event *event,
+				   const struct sample *sample, struct task *task,
+				   uint32_t max_stack, struct sample *ret);
+// NULL: nothing was unwound.
+const struct unwind_counts *session_unwind_counts(const struct session *session);
