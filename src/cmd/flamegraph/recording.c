@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "cmd/flamegraph/flamegraph.h"
-#include "flow/session.h"
+#include "flow/chain.h"
 #include "sym/stacks.h"
 
 // Under what a sample's stack stands.
@@ -107,7 +107,9 @@ static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint6
 static int take_sample(void *arg, struct session *session, struct event *event,
 		       const struct sample *sample, struct task *task, const struct record *record)
 {
+	enum { MOST_FRAMES = 1024 }; // of user space
 	struct taker *taker = arg;
+	struct sample whole;
 
 	if (!event_wanted(taker, event)) {
 		if (!taker->counts->other_events++ || !taker->options->event)
@@ -123,6 +125,7 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 	if (!task)
 		task = sym_task(session->sym, UINT32_MAX, 0);
 	uint32_t base = base_of(taker, event, task);
+	sample = session_chain(session, event, sample, task, MOST_FRAMES, &whole);
 	uint32_t stack = stacks_of_sample(&taker->stacks, task, sample);
 	add_to_sum(taker, base, stack, taker->options->by_period ? sample->period : 1);
 	taker->counts->samples++;
