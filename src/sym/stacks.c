@@ -6,7 +6,6 @@ void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 {
 	*stacks = (struct stacks){.sym = sym, .key = key};
 	vec_push(&stacks->nodes, (struct stack_node){0});
-	vec_push(&stacks->last_child, 0);
 	(void)vec_add(&stacks->frames);
 	stacks->chains = xcalloc(STACK_CHAINS, sizeof(*stacks->chains));
 	stacks->known = xcalloc(STACK_FRAMES, sizeof(*stacks->known));
@@ -16,13 +15,14 @@ void stacks_end(struct stacks *stacks)
 {
 	vec_done(&stacks->path);
 	vec_done(&stacks->steps);
-	vec_done(&stacks->last_child);
 	vec_done(&stacks->runs);
 	vec_done(&stacks->run_frames);
 	for (size_t i = 0; i < STACK_MEMORIES; i++)
 		vec_done(&stacks->last[i].steps);
 	map_done(&stacks->frame_ids);
-	map_done(&stacks->node_ids);
+	free(stacks->node_slots);
+	stacks->node_slots = NULL;
+	stacks->node_mask = 0;
 	map_done(&stacks->run_ids);
 	free(stacks->chains);
 	free(stacks->known);
@@ -42,9 +42,9 @@ static uint64_t frame_key_of(const struct stacks *stacks, const struct frame *fr
 	bool is_inlined = frame->sym && frame->sym->inlined;
 	uint64_t place;
 
-	if (frame->sym && stacks->key == FRAME_BY_SRCLINE)
+	if (frame->srcline && stacks->key == FRAME_BY_SRCLINE)
 		return hash_mix((uintptr_t)frame->sym, (uintptr_t)frame->srcline);
-	if (frame->sym && stacks->key != FRAME_BY_ADDRESS)
+	if (frame->sym && stacks->key != FRAME_BY_ADDRESS && stacks->key != FRAME_BY_SRCLINE)
 		return (uintptr_t)frame->sym;
 	if (stacks->key == FRAME_BY_NAME)
 		return frame->dso ? (uintptr_t)frame->dso : frame->cpumode;
@@ -88,11 +88,15 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 			      .cpumode = location->cpumode,
 			      .level = location->level,
 			      .is_return = is_return};
+	struct source_frame line;
 	uint64_t key, *known;
 	size_t n = 0;
 
 	// The call itself stands before where it returns to.
-	if (stacks->sources && location->dso && location->sym)
+	if (stacks->no_inlines && stacks->want_srclines && location->dso) {
+		lines = &line;
+		n = source_line(stacks->sources, location->dso, location->addr - is_return, &line);
+	} else if (stacks->sources && location->dso && location->sym)
 		n = source_frames(stacks->sources, location->dso, location->addr - is_return,
 				  location->sym, &lines);
 	if (n == 1 && stacks->want_srclines)
@@ -114,23 +118,48 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);
 }
 
+// Where the node is, or the empty slot for it.
+static uint32_t *node_slot(const struct stacks *stacks, uint32_t parent, uint32_t frame)
+{
+	size_t i = hash_u64((uint64_t)parent << 32 | frame) & stacks->node_mask;
+
+	for (; stacks->node_slots[i]; i = (i + 1) & stacks->node_mask) {
+		const struct stack_node *node = &stacks->nodes.v[stacks->node_slots[i]];
+
+		if (node->parent == parent && node->frame == frame)
+			break;
+	}
+	return &stacks->node_slots[i];
+}
+
+static void grow_slots(struct stacks *stacks)
+{
+	enum { FIRST_SLOTS = 1 << 12 };
+	size_t n = stacks->node_slots ? (stacks->node_mask + 1) * 2 : FIRST_SLOTS;
+
+	free(stacks->node_slots);
+	stacks->node_slots = xcalloc(n, sizeof(*stacks->node_slots));
+	stacks->node_mask = n - 1;
+	for (uint32_t i = 1; i < stacks->nodes.n; i++) {
+		const struct stack_node *node = &stacks->nodes.v[i];
+
+		*node_slot(stacks, node->parent, node->frame) = i;
+	}
+}
+
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
-	uint32_t last = stacks->last_child.v[parent];
-	bool is_new;
-	uint64_t *id;
+	uint32_t *slot;
 
-	if (last && stacks->nodes.v[last].frame == frame)
-		return last;
-	id = map_at(&stacks->node_ids, (uint64_t)parent << 32 | frame, &is_new);
-	if (is_new) {
-		*id = stacks->nodes.n;
+	if (stacks->nodes.n * 8 > stacks->node_mask * 5)
+		grow_slots(stacks);
+	slot = node_slot(stacks, parent, frame);
+	if (!*slot) {
+		*slot = (uint32_t)stacks->nodes.n;
 		vec_push(&stacks->nodes,
 			 (struct stack_node){parent, frame, stacks->nodes.v[parent].depth + 1});
-		vec_push(&stacks->last_child, 0);
 	}
-	stacks->last_child.v[parent] = (uint32_t)*id;
-	return (uint32_t)*id;
+	return *slot;
 }
 
 static int cpumode_of_context(uint64_t marker)
@@ -151,34 +180,40 @@ static int cpumode_of_context(uint64_t marker)
 	}
 }
 
+// One number for an address of a file or of the kernel, whatever the address space; 0: there is none.
+static uint64_t place_of(const struct stacks *stacks, struct task *task, const struct stack_step *step)
+{
+	struct location location;
+
+	if (step->cpumode == PERF_RECORD_MISC_KERNEL)
+		return hash_mix(step->ip,
+				stacks->sym->kernel->generation + step->is_return * (1ull << 32)) |
+		       1;
+	sym_resolve_map(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
+	if (!location.dso)
+		return 0;
+	return hash_mix(location.addr, (uintptr_t)location.dso + step->is_return) | 1;
+}
+
+static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
+				const struct stack_step *step, uint64_t place)
+{
+	struct known_frame *known = &stacks->known[place >> 32 & (STACK_FRAMES - 1)];
+	struct location location;
+	uint32_t frame;
+
+	if (place && known->key == place)
+		return known->frame;
+	sym_resolve(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
+	frame = frames_of_location(stacks, &location, step->is_return);
+	if (place && stacks->key != FRAME_BY_ADDRESS && (location.sym || stacks->key == FRAME_BY_NAME))
+		*known = (struct known_frame){place, frame};
+	return frame;
+}
+
 static uint32_t frames_of_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
 {
-	uint8_t cpumode = (uint8_t)step->cpumode;
-	bool is_kernel = cpumode == PERF_RECORD_MISC_KERNEL;
-	uint64_t ip = step->ip;
-	struct known_frame *known = NULL;
-	struct location location;
-	uint64_t key = 0;
-
-	if (is_kernel) {
-		key = hash_mix(ip, stacks->sym->kernel->generation + step->is_return * (1ull << 32)) |
-		      1;
-	} else {
-		sym_resolve_map(stacks->sym, task, cpumode, ip, &location);
-		if (location.dso)
-			key = hash_mix(location.addr, (uintptr_t)location.dso + step->is_return) | 1;
-	}
-	if (key) {
-		known = &stacks->known[key >> 32 & (STACK_FRAMES - 1)];
-		if (known->key == key)
-			return known->frame;
-	}
-	sym_resolve(stacks->sym, task, cpumode, ip, &location);
-	if (!known || (!location.sym && stacks->key != FRAME_BY_NAME) ||
-	    stacks->key == FRAME_BY_ADDRESS)
-		return frames_of_location(stacks, &location, step->is_return);
-	*known = (struct known_frame){key, frames_of_location(stacks, &location, step->is_return)};
-	return known->frame;
+	return frames_of_place(stacks, task, step, place_of(stacks, task, step));
 }
 
 static bool is_hidden(const struct stacks *stacks, uint32_t frame)
@@ -312,20 +347,62 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	return node;
 }
 
+// A few entries: what they are in their files makes the key, so that it is the same in the next process.
+static uint32_t follow_short(struct stacks *stacks, struct task *task, const struct sample *sample)
+{
+	struct stack_step steps[STACK_SHORT], step = {.cpumode = PERF_RECORD_MISC_USER};
+	uint64_t places[STACK_SHORT], key = 0;
+	struct known_chain *known;
+	uint32_t n = 0, node = 0;
+
+	for (uint32_t i = 0; i < sample->callchain_n; i++) {
+		step.ip = sample->callchain[i];
+		if (step.ip >= PERF_CONTEXT_MAX) {
+			step.cpumode = (int16_t)cpumode_of_context(step.ip);
+			step.is_return = false;
+			if (step.cpumode >= 0)
+				continue;
+			stacks->corrupt_n++;
+			return 0;
+		}
+		places[n] = place_of(stacks, task, &step);
+		steps[n] = step;
+		key = hash_mix(key ^ places[n++], (uint64_t)step.cpumode);
+		// Without a symbol the address itself tells frames apart.
+		if (stacks->key != FRAME_BY_NAME)
+			key = hash_mix(key, step.ip);
+		step.is_return = true;
+	}
+	key |= 1;
+	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
+	stacks->chains_n++;
+	if (known->key == key) {
+		stacks->chains_hit++;
+		return known->node;
+	}
+	while (n--) {
+		uint32_t frame = frames_of_place(stacks, task, &steps[n], places[n]);
+
+		if (!is_hidden(stacks, frame))
+			node = go_down(stacks, node, frame);
+	}
+	*known = (struct known_chain){key, node};
+	return node;
+}
+
 uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
 	const struct space *space = task->space;
 	struct known_chain *known;
 	uint64_t key, where;
 
+	if (sample->callchain_n && sample->callchain_n <= STACK_SHORT &&
+	    (!stacks->max_stack || sample->callchain_n <= stacks->max_stack))
+		return follow_short(stacks, task, sample);
 	vec_clear(&stacks->path);
 	if (!sample->callchain_n) {
 		add_ip(stacks, task,
 		       &(struct stack_step){.ip = sample->ip, .cpumode = sample->cpumode});
-		return descend(stacks);
-	}
-	if (sample->callchain_n <= STACK_SHORT) {
-		resolve_chain(stacks, task, sample);
 		return descend(stacks);
 	}
 	where = hash_mix((uint64_t)space->id << 32 | space->generation,

@@ -43,7 +43,7 @@ struct stack_memory {
 	VEC(struct stack_step) steps;
 };
 
-// A whole chain seen before in an unchanged address space.
+// A whole chain seen before: in the same address space when it is long, by the addresses of its files when it is short.
 struct known_chain {
 	uint64_t key; // 0: empty
 	uint32_t node;
@@ -62,23 +62,25 @@ struct frame_run {
 };
 enum {
 	STACK_MEMORIES = 16,
-	STACK_CHAINS = 1 << 14,
+	STACK_CHAINS = 1 << 16,
 	STACK_FRAMES = 1 << 15,
-	STACK_SHORT = 8, // entries of a chain that is followed faster than remembered
+	STACK_SHORT = 8, // entries of a chain that need no memory of the last one
 };
 
 struct stacks {
 	struct sym *sym;
 	struct sources *sources; // whose inlined functions become frames; borrowed; NULL: none do
 	bool want_srclines;	 // frames know their line
+	bool no_inlines;	 // sources are for lines only
 	enum frame_key key;
 	uint32_t max_stack;   // frames; 0: no limit
 	bool keep_outermost;  // max_stack cuts at the inner end
 	bool hide_unresolved; // frames without a symbol are left out
 	VEC(struct frame) frames;
 	VEC(struct stack_node) nodes;
-	VEC(uint32_t) last_child; // by node: where the stack before went on, 0 nowhere yet
-	struct map frame_ids, node_ids, run_ids;
+	struct map frame_ids, run_ids;
+	uint32_t *node_slots; // hash table of nodes by (parent, frame), 0: empty
+	size_t node_mask;
 	struct known_chain *chains;		  // STACK_CHAINS of them, direct mapped
 	struct known_frame *known;		  // STACK_FRAMES, direct mapped
 	struct stack_memory last[STACK_MEMORIES]; // by task
