@@ -14,9 +14,9 @@
 static const struct {
 	uint8_t offset, width;
 } members[] = {
-	{0, 4},	 {4, 4},   {8, 8},   {16, 8},  {24, 8},	 {32, 8},  {48, 4},
-	{52, 4}, {56, 8},  {64, 8},  {72, 8},  {80, 8},	 {88, 4},  {92, 4},
-	{96, 8}, {104, 4}, {108, 2}, {110, 2}, {112, 4}, {116, 4}, {120, 8},
+	{0, 4},	  {4, 4},   {8, 8},   {16, 8},	{24, 8},  {32, 8},  {48, 4}, {52, 4},
+	{56, 8},  {64, 8},  {72, 8},  {80, 8},	{88, 4},  {92, 4},  {96, 8}, {104, 4},
+	{108, 2}, {110, 2}, {112, 4}, {116, 4}, {120, 8}, {128, 8},
 };
 
 static uint8_t reverse_bits(uint8_t b)
@@ -382,6 +382,7 @@ static void print_fields(struct printer *p, const struct perf_event_attr *attr)
 	put_u64(p, "sample_max_stack", attr->sample_max_stack);
 	put_u64(p, "aux_sample_size", attr->aux_sample_size);
 	put_u64(p, "sig_data", attr->sig_data);
+	put_hex(p, "config3", attr->config3);
 }
 
 void attr_print(struct out *out, const struct perf_event_attr *attr)

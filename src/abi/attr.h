@@ -2,7 +2,7 @@
 // struct perf_event_attr beyond its fields: sizes of every age, swapping, names.
 #pragma once
 #include "base/out.h"
-#include <linux/perf_event.h>
+#include "base/perf_event.h"
 
 // Reads an attr of `size` bytes of any age (PERF_ATTR_SIZE_VER0 = 64 up to unknown larger ones): what is
 // missing is 0, what we don't know is ignored. `swap`: other byte order (bit fields included).

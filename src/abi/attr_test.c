@@ -22,6 +22,13 @@ static void test_read_sizes(void **state)
 	assert_int_equal(attr_read(&attr, bytes, sizeof(bytes), false), 0);
 	assert_int_equal(attr.size, sizeof(bytes));
 	assert_int_equal(attr.type, 1);
+	bytes[128] = 7; // config3
+	assert_int_equal(attr_read(&attr, bytes, 128, false), 0);
+	assert_int_equal(attr.config3, 0);
+	assert_int_equal(attr_read(&attr, bytes, 136, false), 0);
+	assert_int_equal(attr.config3, 7);
+	assert_int_equal(attr_read(&attr, bytes, 136, true), 0);
+	assert_true(attr.config3 == 7ull << 56);
 }
 
 static void test_swap(void **state)

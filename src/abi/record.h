@@ -3,7 +3,7 @@
 // include/uapi/linux/perf_event.h (enum perf_event_type); those from 64 up are synthesized by perf's
 // tools (tools/lib/perf/include/perf/event.h) and live only in files and pipes.
 #pragma once
-#include <linux/perf_event.h>
+#include "base/perf_event.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
 // Samples decoded by a plan compiled once per attr (the one decoder of the program).
 // Layout: include/uapi/linux/perf_event.h, PERF_RECORD_SAMPLE and struct sample_id.
 #pragma once
-#include <linux/perf_event.h>
+#include "base/perf_event.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

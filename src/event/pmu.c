@@ -80,7 +80,7 @@ static int set_field(struct event_parser *p, struct event_spec *spec,
 	config = format->config == 0   ? (uint64_t *)&spec->attr.config
 		 : format->config == 1 ? (uint64_t *)&spec->attr.config1
 		 : format->config == 2 ? (uint64_t *)&spec->attr.config2
-				       : &spec->config3;
+				       : (uint64_t *)&spec->attr.config3;
 	*config = (*config & ~format->mask) | bits;
 	spec->given |= EVENT_CONFIG;
 	return 1;

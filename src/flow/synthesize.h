@@ -2,7 +2,7 @@
 // Records for what was there before the recording began: tasks, their maps, the kernel and its modules, cgroups; from
 // /proc and /sys, in the form the kernel would have given them.
 #pragma once
-#include <linux/perf_event.h>
+#include "base/perf_event.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

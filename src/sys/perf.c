@@ -226,6 +226,12 @@ int perf_open_failed(int err, const struct perf_event_attr *attr, const char *na
 			    : attr->precise_ip	     ? "precise sampling"
 			    : attr->sample_period    ? "sampling: it can only be counted, with stat"
 						     : "this combination");
+	case E2BIG:
+		if (attr->config3)
+			return fail(E2BIG,
+				    "event %s sets config3 (%#llx), which this kernel does not know: Linux 6.3 does",
+				    name, (unsigned long long)attr->config3);
+		return fail(E2BIG, "event %s asks for what this kernel does not know", name);
 	case EBUSY:
 		return fail(-err,
 			    "event %s is in use by someone else (another profiler, the NMI watchdog?)",

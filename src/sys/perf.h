@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // perf_event_open(2) on kernels of every age: what an older kernel refuses is taken out, newest first, by trying.
 #pragma once
-#include <linux/perf_event.h>
+#include "base/perf_event.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>

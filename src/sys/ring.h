@@ -2,7 +2,7 @@
 // The mmapped ring buffer of a perf event, read where it lies.
 // Layout and barriers: include/uapi/linux/perf_event.h, struct perf_event_mmap_page.
 #pragma once
-#include <linux/perf_event.h>
+#include "base/perf_event.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What can be opened, found out by opening it.
 #include "base/alloc.h"
+#include "base/perf_event.h"
 #include "base/time.h"
 #include "cmd/doctor/doctor.h"
 #include "sys/pmu.h"
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -4,12 +4,12 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/perf_event.h"
 #include "cmd/doctor/doctor.h"
 #include "sys/tracefs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
-#include <linux/perf_event.h>
 #include <sys/syscall.h>
 
 #define SECTION "Tracing"

@@ -10,9 +10,9 @@
 // handled here once for all of them.
 #pragma once
 #include "base/arena.h"
+#include "base/perf_event.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include <linux/perf_event.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -71,7 +71,6 @@ struct event_spec {
 	uint32_t max_events;
 	uint32_t aux_sample_size_bytes;
 	uint64_t branch_type; // PERF_SAMPLE_BRANCH_*
-	uint64_t config3;     // as attr.config3 of kernels since 6.3 (attr size 136); 0: not used
 
 	uint32_t leader;	// index of its group's leader; its own when alone or leading
 	uint32_t group_n;	// leaders: members with the leader; 1 when alone; members: 0

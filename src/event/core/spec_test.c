@@ -277,7 +277,7 @@ static void test_terms(void **state)
 	assert_int_equal(spec->aux_sample_size_bytes, 64);
 	assert_int_equal(spec->attr.config1, 5);
 	assert_int_equal(spec->attr.config2, 6);
-	assert_int_equal(spec->config3, 7);
+	assert_int_equal(spec->attr.config3, 7);
 	assert_int_equal(spec->branch_type, PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER);
 	assert_int_equal(spec->given, EVENT_FREQ | EVENT_CALL_GRAPH | EVENT_STACK_SIZE |
 					      EVENT_MAX_STACK | EVENT_TIME | EVENT_INHERIT |
@@ -296,7 +296,7 @@ static void test_terms(void **state)
 			 0);
 	assert_int_equal(m.specs.events.v[2].attr.config1, 30);
 	assert_int_equal(m.specs.events.v[3].attr.config2, 9);
-	assert_int_equal(m.specs.events.v[3].config3, 0x50);
+	assert_int_equal(m.specs.events.v[3].attr.config3, 0x50);
 	machine_done(&m);
 }
 

@@ -37,7 +37,7 @@ static int set_config2(struct event_spec *spec, uint64_t v)
 }
 static int set_config3(struct event_spec *spec, uint64_t v)
 {
-	spec->config3 = v;
+	spec->attr.config3 = v;
 	return 0;
 }
 static int set_period(struct event_spec *spec, uint64_t v)
