@@ -129,14 +129,15 @@ static int flush(struct writer *writer)
 
 static int put(struct writer *writer, const void *p, size_t n)
 {
+	bool is_large = n >= BUFFER_SIZE / 2;
 	int err;
 
-	if (writer->n + n > BUFFER_SIZE) {
+	if (is_large || writer->n + n > BUFFER_SIZE) {
 		err = flush(writer);
 		if (err < 0)
 			return err;
 	}
-	if (n >= BUFFER_SIZE / 2)
+	if (is_large)
 		return write_out(writer, p, n);
 	memcpy(writer->buf + writer->n, p, n);
 	writer->n += n;

@@ -225,6 +225,46 @@ static void chunks_are_stable(void **state)
 	recording_close(recording);
 }
 
+// A ring's end cuts a record: its head comes alone, and more than the buffer holds behind it.
+static void pieces_of_any_size_stay_in_order(void **state)
+{
+	static const size_t sizes[] = {16, 150000, 1 << 17, 8, 300000, 24, 131064, 100};
+	static struct sample_record samples[SAMPLES];
+	auto_close int fd = temporary();
+	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
+	struct writer_options options = {0};
+	struct writer *writer;
+	struct recording *recording;
+	struct record record;
+	uint64_t n = 0;
+
+	for (uint64_t i = 0; i < SAMPLES; i++)
+		samples[i] = (struct sample_record){
+			.header = {.type = PERF_RECORD_SAMPLE, .size = sizeof(samples[i])},
+			.id = ids[i % 3],
+			.time = 1000 + i,
+		};
+	assert_int_equal(writer_new(&writer, fd, events, 2, &options), 0);
+	for (size_t at = 0, i = 0; at < sizeof(samples); i++) {
+		size_t size = MIN(sizes[i % ARRAY_SIZE(sizes)], sizeof(samples) - at);
+
+		assert_int_equal(writer_records(writer, (const char *)samples + at, size), 0);
+		at += size;
+	}
+	assert_int_equal(writer_finish(writer), 0);
+	writer_free(writer);
+	assert_int_equal(recording_open(&recording, path, NULL), 0);
+	while (recording_next(recording, &record) > 0) {
+		const struct sample_record *sample = (const void *)record.header;
+
+		assert_int_equal(record.header->type, PERF_RECORD_SAMPLE);
+		assert_int_equal(sample->time, 1000 + n++);
+	}
+	assert_int_equal(n, SAMPLES);
+	assert_null(recording->damage);
+	recording_close(recording);
+}
+
 static void groups_and_newer_attrs(void **state)
 {
 	struct writer_event pair[2] = {events[0], events[1]};
@@ -248,4 +288,5 @@ static void groups_and_newer_attrs(void **state)
 }
 
 RUN_TESTS(TEST(what_is_written_is_read), TEST(killed_recordings_are_readable),
-	  TEST(full_disks_leave_whole_records), TEST(chunks_are_stable), TEST(groups_and_newer_attrs))
+	  TEST(full_disks_leave_whole_records), TEST(chunks_are_stable),
+	  TEST(pieces_of_any_size_stay_in_order), TEST(groups_and_newer_attrs))
