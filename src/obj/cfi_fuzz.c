@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// An ELF file, or the frame information of one, becomes a table that makes sense.
+#include "base/alloc.h"
+#include "obj/cfi.h"
+#include "obj/cfi_sample.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void use(const struct elf *elf)
+{
+	struct cfi_table table;
+
+	if (cfi_build(&table, elf, elf) < 0)
+		return;
+	if (!cfi_table_valid(&table))
+		abort();
+	for (uint32_t i = 0; i < table.rows_n; i++) {
+		if (cfi_find(&table, table.rows[i].at) != &table.rows[i])
+			abort();
+	}
+	cfi_table_done(&table);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static uint8_t image[SAMPLE_SIZE];
+	struct sample_frames frames = {0};
+	struct elf elf;
+
+	if (elf_init(&elf, data, size) == 0) {
+		use(&elf);
+		return 0;
+	}
+	if (!size)
+		return 0;
+	frames.n = (uint32_t)MIN(size - 1, sizeof(frames.bytes));
+	memcpy(frames.bytes, data + 1, frames.n);
+	sample_elf(image, data[0] & 1 ? EM_AARCH64 : EM_X86_64, &frames);
+	if (elf_init(&elf, image, sizeof(image)) == 0)
+		use(&elf);
+	return 0;
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/unwind.h"
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include "base/file.h"
+#include "base/test.h"
+#include "obj/cfi_sample.h"
+#include "sym/unwind_cache.h"
+
+enum { PID = 7, MOST = 256 };
+
+static struct sym *new_sym(bool files)
+{
+	const struct sym_options options = {.root = "/nowhere",
+					    .symfs = "",
+					    .no_cache_dir = !files,
+					    .live = true};
+	struct sym *sym;
+
+	assert_int_equal(sym_new(&sym, &options), 0);
+	return sym;
+}
+
+static void mmap2(struct sym *sym, uint64_t start, uint64_t end, uint64_t pgoff, const char *name)
+{
+	_Alignas(8) char bytes[4096] = {0};
+	struct record_mmap2 *record = (void *)bytes;
+
+	record->header.type = PERF_RECORD_MMAP2;
+	record->header.misc = PERF_RECORD_MISC_USER;
+	record->pid = record->tid = PID;
+	record->start = start;
+	record->len = end - start;
+	record->pgoff = pgoff;
+	record->prot = PROT_READ | PROT_EXEC;
+	snprintf(record->filename, 3800, "%s", name);
+	record->header.size = (uint16_t)((sizeof(*record) + strlen(record->filename) + 8) & ~7ull);
+	assert_int_equal(sym_record(sym, &record->header, 1), 0);
+}
+
+// ---- this process
+
+static uint64_t map_self(struct sym *sym)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	unsigned long long start, end, pgoff, top = 0;
+	char line[4096], prot[8], name[3500];
+
+	assert_non_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		name[0] = '\0';
+		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %3499[^\n]", &start, &end, prot,
+			   &pgoff, name) < 4)
+			continue;
+		if (prot[2] == 'x')
+			mmap2(sym, start, end, pgoff, name[0] ? name : "//anon");
+		if ((uintptr_t)&line >= start && (uintptr_t)&line < end)
+			top = end;
+	}
+	fclose(maps);
+	return top;
+}
+
+static uint32_t unwind_context(struct unwinder *unwinder, const ucontext_t *context,
+			       const uint64_t top, uint64_t *ips, enum unwind_end *ret_end)
+{
+	struct unwind_input input = {.task = sym_task(unwinder->sym, PID, PID),
+				     .regs_abi = PERF_SAMPLE_REGS_ABI_64,
+				     .return_addresses = true};
+	uint64_t regs[33];
+#ifdef __x86_64__
+	// perf's order, without flags and segments
+	static const int order[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI,
+				    REG_RBP, REG_RSP, REG_RIP, REG_R8,	REG_R9,	 REG_R10,
+				    REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+
+	for (size_t i = 0; i < ARRAY_SIZE(order); i++)
+		regs[i] = (uint64_t)context->uc_mcontext.gregs[order[i]];
+	input.regs_mask = 0xff01ff;
+	input.stack = (const uint8_t *)context->uc_mcontext.gregs[REG_RSP];
+#else
+	for (size_t i = 0; i < 31; i++)
+		regs[i] = context->uc_mcontext.regs[i];
+	regs[31] = context->uc_mcontext.sp;
+	regs[32] = context->uc_mcontext.pc;
+	input.regs_mask = 0x1ffffffff;
+	input.stack = (const uint8_t *)context->uc_mcontext.sp;
+#endif
+	input.regs = regs;
+	input.stack_size = top - (uintptr_t)input.stack;
+	return unwind_stack(unwinder, &input, ips, MOST, ret_end);
+}
+
+static struct unwinder *self;
+static uint64_t self_top;
+static volatile unsigned compared; // in a signal handler too
+
+// As the C library sees it, from the caller of this function on.
+static __attribute__((noinline)) void compare_here(void)
+{
+	void *theirs[MOST];
+	uint64_t ours[MOST];
+	enum unwind_end end;
+	ucontext_t context;
+	int n;
+
+	getcontext(&context);
+	n = backtrace(theirs, MOST);
+	assert_int_equal(unwind_context(self, &context, self_top, ours, &end), n);
+	assert_int_equal(end, UNWIND_ROOT);
+	assert_true(n > 5);
+	for (int i = 1; i < n; i++)
+		assert_int_equal(ours[i], (uintptr_t)theirs[i]);
+	compared++;
+}
+
+static __attribute__((noinline)) int recurse(int n, volatile char *p)
+{
+	volatile char on_stack[40 + n];
+
+	on_stack[n] = p ? p[0] : 0;
+	if (n == 0)
+		compare_here();
+	else
+		recurse(n - 1, on_stack);
+	return on_stack[n];
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	if (compared < 3)
+		recurse(3, NULL);
+	return *(const int *)a - *(const int *)b;
+}
+
+static void on_signal(int signal)
+{
+	int numbers[] = {5, 3, 4, 1};
+
+	qsort(numbers, ARRAY_SIZE(numbers), sizeof(numbers[0]), compare_numbers);
+}
+
+static void test_self(void **state)
+{
+	struct sym *sym = new_sym(false);
+#ifdef __x86_64__
+	const uint16_t machine = EM_X86_64;
+#else
+	const uint16_t machine = EM_AARCH64;
+#endif
+
+	self = unwinder_new(sym, machine);
+	assert_non_null(self);
+	self_top = map_self(sym);
+	recurse(0, NULL);
+	recurse(20, NULL);
+	assert_int_equal(compared, 2);
+	compared = 0;
+	signal(SIGUSR1, on_signal);
+	raise(SIGUSR1);
+	assert_int_equal(compared, 3);
+	unwinder_free(self);
+	sym_free(sym);
+}
+
+// ---- made by hand
+
+struct world {
+	struct sym *sym;
+	struct unwinder *unwinder;
+	char path[64];
+	uint64_t stack[64];
+	uint64_t regs[33];
+	struct unwind_input input;
+	uint64_t ips[MOST];
+};
+enum { FILE_AT = 0x7f0000000000, JIT_AT = 0x7e0000000000, STACK_AT = 0x7fff0000 };
+
+static void world_init(struct world *w, uint16_t machine, const struct sample_frames *frames)
+{
+	static uint8_t image[SAMPLE_SIZE];
+	int fd;
+
+	memset(w, 0, sizeof(*w));
+	snprintf(w->path, sizeof(w->path), "/tmp/unwind_test.XXXXXX");
+	fd = mkstemp(w->path);
+	assert_true(fd >= 0);
+	sample_elf(image, machine, frames);
+	assert_int_equal(write_all(fd, image, sizeof(image)), 0);
+	close(fd);
+	w->sym = new_sym(false);
+	w->unwinder = unwinder_new(w->sym, machine);
+	// As mmap(2) does: whole pages, an offset.
+	mmap2(w->sym, FILE_AT, FILE_AT + 0x1000, 0x1000, w->path);
+	mmap2(w->sym, JIT_AT, JIT_AT + 0x1000, 0, "//anon");
+	w->input = (struct unwind_input){.task = sym_task(w->sym, PID, PID),
+					 .regs = w->regs,
+					 .regs_mask = machine == EM_X86_64 ? 0xff01ff : 0x1ffffffff,
+					 .regs_abi = PERF_SAMPLE_REGS_ABI_64,
+					 .stack = (const uint8_t *)w->stack,
+					 .stack_size = sizeof(w->stack)};
+}
+
+static void world_done(struct world *w)
+{
+	unwinder_free(w->unwinder);
+	sym_free(w->sym);
+	unlink(w->path);
+}
+
+// The end, after the addresses have been checked.
+static enum unwind_end expect(struct world *w, const uint64_t *ips, uint32_t n)
+{
+	enum unwind_end end = UNWIND_ENDS;
+	uint32_t got = unwind_stack(w->unwinder, &w->input, w->ips, MOST, &end);
+
+	for (uint32_t i = 0; i < got && i < n; i++) {
+		if (w->ips[i] != ips[i])
+			fail_msg("frame %u: %#llx", i, (unsigned long long)w->ips[i]);
+	}
+	assert_int_equal(got, n);
+	return end;
+}
+
+static void test_arm64(void **state)
+{
+	static const uint8_t pushes[] = {0x44, 0x0e, 32, 0x9d, 4, 0x9e, 3};
+	static const uint8_t root[] = {7, 30};
+	const uint64_t code = FILE_AT, pac = 0x00a5ull << 48;
+	struct sample_frames frames = {0};
+	struct world w;
+
+	sample_cie(&frames, "zR", 30, "\x0c\x1f\0", 3);
+	sample_fde(&frames, 0x1000, 0x40, "", 0); // keeps no frame
+	sample_fde(&frames, 0x1040, 0x40, pushes, sizeof(pushes));
+	sample_fde(&frames, 0x1080, 0x40, root, sizeof(root));
+	world_init(&w, EM_AARCH64, &frames);
+	w.regs[29] = 0x1111;
+	w.regs[30] = code + 0x50;
+	w.regs[31] = STACK_AT;
+	w.regs[32] = code + 0x10;
+	// Two frames of the second function, then JIT code with a frame record, then the root.
+	w.stack[1] = (code + 0x60) | pac;
+	w.stack[0] = STACK_AT + 32;
+	w.stack[4] = STACK_AT + 80;
+	w.stack[5] = JIT_AT + 0x100;
+	w.stack[10] = STACK_AT + 200;
+	w.stack[11] = code + 0x90;
+	const uint64_t ips[] = {code + 0x10, code + 0x4f, code + 0x5f, JIT_AT + 0xff, code + 0x8f};
+	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	// A leaf that goes on for ever is none.
+	w.regs[30] = code + 0x14;
+	assert_int_equal(expect(&w, (const uint64_t[]){code + 0x10, code + 0x13}, 2), UNWIND_BAD);
+	world_done(&w);
+}
+
+static const uint8_t x86_64_start[] = {0x0c, 7, 8, 0x90, 1};
+
+// 0x1000: rsp+8; 0x1040: rsp+32 with rbp saved; 0x1080: root; 0x10c0 of no description; 0x1100 a signal's return
+static void x86_64_world(struct world *w)
+{
+	static const uint8_t saves[] = {0x0e, 32, 0x86, 2};
+	static const uint8_t root[] = {7, 16};
+	struct sample_frames frames = {0};
+
+	sample_cie(&frames, "zR", 16, x86_64_start, sizeof(x86_64_start));
+	sample_fde(&frames, 0x1000, 0x40, "", 0);
+	sample_fde(&frames, 0x1040, 0x40, saves, sizeof(saves));
+	sample_fde(&frames, 0x1080, 0x40, root, sizeof(root));
+	sample_cie(&frames, "zRS", 16, x86_64_start, sizeof(x86_64_start));
+	sample_fde(&frames, 0x10ff, 0x40, "", 0);
+	world_init(w, EM_X86_64, &frames);
+	w->regs[7] = STACK_AT;
+}
+
+static void test_x86_64(void **state)
+{
+	const uint64_t code = FILE_AT;
+	struct world w;
+
+	x86_64_world(&w);
+	w.regs[8] = code + 8;
+	w.stack[0] = code + 0x48;     // a frame of 32 bytes
+	w.stack[3] = STACK_AT + 0x80; // its rbp: leads JIT code to its caller
+	w.stack[4] = JIT_AT + 8;
+	w.stack[16] = 0;
+	w.stack[17] = code + 0x10;
+	w.stack[18] = code + 0x88;
+	const uint64_t ips[] = {code + 8, code + 0x47, JIT_AT + 7, code + 0xf, code + 0x87};
+	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	// The same once more, from what is known now.
+	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	// Not deeper than asked for.
+	enum unwind_end end;
+	assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 4, &end), 4);
+	assert_int_equal(end, UNWIND_LIMIT);
+	assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 5, &end), 5);
+	assert_int_equal(end, UNWIND_ROOT);
+	// A copy that ends in between.
+	w.input.stack_size = 32;
+	assert_int_equal(expect(&w, ips, 2), UNWIND_SHORT);
+	w.input.stack_size = 40;
+	assert_int_equal(expect(&w, ips, 3), UNWIND_SHORT);
+	w.input.stack_size = 3;
+	assert_int_equal(expect(&w, ips, 1), UNWIND_SHORT);
+	w.input.stack_size = sizeof(w.stack);
+	// JIT code whose rbp means something else.
+	w.stack[3] = 12345;
+	assert_int_equal(expect(&w, ips, 3), UNWIND_NO_INFO);
+	w.stack[3] = STACK_AT + 0x80;
+	w.stack[17] = 99; // no code there
+	assert_int_equal(expect(&w, ips, 3), UNWIND_NO_INFO);
+	// The outermost frame of code with frame pointers.
+	w.stack[3] = 0;
+	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
+	world_done(&w);
+}
+
+static void test_x86_64_signal(void **state)
+{
+	const uint64_t code = FILE_AT;
+	struct world w;
+
+	x86_64_world(&w);
+	w.regs[8] = code + 8;
+	// The trampoline begins where it is returned to, the interrupted code where it will go on.
+	w.stack[0] = code + 0x100;
+	w.stack[1] = code + 0x40;
+	w.stack[5] = code + 0x90;
+	const uint64_t ips[] = {code + 8, code + 0x100, code + 0x40, code + 0x8f};
+	assert_int_equal(expect(&w, ips, 4), UNWIND_ROOT);
+	// Returns as they lie there.
+	w.input.return_addresses = true;
+	const uint64_t returns[] = {code + 8, code + 0x100, code + 0x40, code + 0x90};
+	assert_int_equal(expect(&w, returns, 4), UNWIND_ROOT);
+	world_done(&w);
+}
+
+static void test_nowhere(void **state)
+{
+	const uint64_t code = FILE_AT;
+	struct world w;
+
+	// A call through a pointer to nothing.
+	x86_64_world(&w);
+	w.regs[8] = 0x10;
+	w.stack[0] = code + 0x88;
+	assert_int_equal(expect(&w, (const uint64_t[]){0x10, code + 0x87}, 2), UNWIND_ROOT);
+	w.stack[0] = 0x99;
+	w.regs[6] = 0x99;
+	assert_int_equal(expect(&w, (const uint64_t[]){0x10}, 1), UNWIND_NO_INFO);
+	// Registers that don't help.
+	w.input.regs_abi = PERF_SAMPLE_REGS_ABI_32;
+	assert_int_equal(expect(&w, NULL, 0), UNWIND_NO_INFO);
+	w.input.regs_abi = PERF_SAMPLE_REGS_ABI_64;
+	w.input.regs_mask = 0xff;
+	assert_int_equal(expect(&w, NULL, 0), UNWIND_NO_INFO);
+	w.input.regs_mask = 0xff01ff;
+	w.input.regs = NULL;
+	assert_int_equal(expect(&w, NULL, 0), UNWIND_NO_INFO);
+	world_done(&w);
+}
+
+static void test_sample(void **state)
+{
+	const uint64_t code = FILE_AT, recorded[] = {PERF_CONTEXT_KERNEL, 1, 2, 3};
+	const struct sample_plan plan = {.user_mask = 0xff01ff};
+	struct sample sample = {.callchain = recorded,
+				.callchain_n = 4,
+				.user_abi = PERF_SAMPLE_REGS_ABI_64,
+				.cpumode = PERF_RECORD_MISC_USER};
+	uint64_t chain[64];
+	struct world w;
+
+	x86_64_world(&w);
+	w.regs[8] = code + 8;
+	w.stack[0] = code + 0x88;
+	sample.user_regs = w.regs;
+	sample.user_stack = w.input.stack;
+	sample.user_stack_size = sizeof(w.stack);
+	const uint64_t whole[] = {PERF_CONTEXT_KERNEL, 1,	 2,	     3,
+				  PERF_CONTEXT_USER,   code + 8, code + 0x87};
+	assert_int_equal(unwind_sample(w.unwinder, w.input.task, &sample, &plan, chain, 10), 7);
+	assert_memory_equal(chain, whole, sizeof(whole));
+	// Both parts have the limit.
+	const uint64_t cut[] = {PERF_CONTEXT_KERNEL, 1, PERF_CONTEXT_USER, code + 8};
+	assert_int_equal(unwind_sample(w.unwinder, w.input.task, &sample, &plan, chain, 1), 4);
+	assert_memory_equal(chain, cut, sizeof(cut));
+	sample.user_regs = NULL;
+	assert_int_equal(unwind_sample(w.unwinder, w.input.task, &sample, &plan, chain, 10), 4);
+	assert_memory_equal(chain, recorded, sizeof(recorded));
+	assert_int_equal(w.unwinder->counts.ends[UNWIND_ROOT], 1);
+	assert_int_equal(w.unwinder->counts.ends[UNWIND_LIMIT], 1);
+	assert_int_equal(w.unwinder->counts.without, 1);
+	assert_int_equal(w.unwinder->counts.frames, 3);
+	world_done(&w);
+}
+
+// ---- the cache's files
+
+static void test_cache(void **state)
+{
+	enum { ROWS = 5000 };
+	const struct build_id id = {20, "0123456789abcdefghij"}, other = {20, "0123456789abcdefghik"};
+	const struct cfi_rule rule = {CFI_CFA_REGISTER, 7, CFI_SIMPLE, 1, 8};
+	const struct cfi_saved ra = {CFI_RA_COLUMN, CFI_AT_CFA, 0, -8};
+	uint64_t *words = xcalloc(3, 8);
+	struct cfi_row *rows = xcalloc(ROWS, sizeof(*rows));
+	struct cfi_table table = {.rows = rows,
+				  .rules = words,
+				  .expressions = (const uint8_t *)"",
+				  .rows_n = ROWS,
+				  .rules_n = 3,
+				  .machine = EM_X86_64},
+			 parsed;
+	char folder[] = "/tmp/unwind_test.XXXXXX", path[256];
+	struct unwind_tables *tables;
+	const struct cfi_table *got;
+	struct mapped file;
+	uint8_t *bytes;
+
+	memcpy(words + 1, &rule, 8);
+	memcpy(words + 2, &ra, 8);
+	for (uint32_t i = 0; i < ROWS; i++)
+		rows[i] = (struct cfi_row){16 + i * 4, i % 2 == 0 && i + 1 < ROWS ? 1 : 0};
+	assert_non_null(mkdtemp(folder));
+	setenv("XDG_CACHE_HOME", folder, 1);
+	tables = unwind_tables_new(false);
+	assert_null(unwind_tables_find(tables, &id));
+	got = unwind_tables_add(tables, &id, &table);
+	assert_ptr_equal(unwind_tables_find(tables, &id), got);
+	assert_null(unwind_tables_find(tables, &other));
+	unwind_tables_free(tables);
+
+	tables = unwind_tables_new(false);
+	got = unwind_tables_find(tables, &id);
+	assert_non_null(got);
+	assert_int_equal(got->rows_n, ROWS);
+	assert_memory_equal(got->rows, rows, ROWS * sizeof(*rows));
+	assert_memory_equal(got->rules, words, 24);
+	assert_null(unwind_tables_find(tables, &other));
+	unwind_tables_free(tables);
+
+	snprintf(path, sizeof(path), "%s/sonde/unwind-%s", folder,
+		 "303132333435363738396162636465666768696a");
+	assert_int_equal(file_map(&file, path), 0);
+	bytes = xmemdup(file.p, file.n);
+	assert_true(unwind_cache_parse(bytes, file.n, &id, &parsed));
+	assert_false(unwind_cache_parse(bytes, file.n - 1, &id, &parsed));
+	assert_false(unwind_cache_parse(bytes, file.n, &other, &parsed));
+	for (size_t i = 0; i < file.n; i += i < 100 ? 1 : 997) {
+		bytes[i] ^= 0x40;
+		if (unwind_cache_parse(bytes, file.n, &id, &parsed))
+			fail_msg("a change of byte %zu is not seen", i);
+		bytes[i] ^= 0x40;
+	}
+	// A file that is cut is made anew.
+	assert_int_equal(file_write(path, bytes, file.n / 2), 0);
+	tables = unwind_tables_new(false);
+	assert_null(unwind_tables_find(tables, &id));
+	unwind_tables_add(tables, &id, &table);
+	unwind_tables_free(tables);
+	tables = unwind_tables_new(false);
+	assert_non_null(unwind_tables_find(tables, &id));
+	unwind_tables_free(tables);
+
+	free(bytes);
+	file_unmap(&file);
+	free(rows);
+	free(words);
+	unlink(path);
+	snprintf(path, sizeof(path), "%s/sonde", folder);
+	rmdir(path);
+	rmdir(folder);
+	unsetenv("XDG_CACHE_HOME");
+}
+
+RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
+	  TEST(test_nowhere), TEST(test_sample), TEST(test_cache))
