@@ -39,6 +39,10 @@
 		.help = (why), .hidden = true                                                      \
 	}
 
+#define NO_AUX                                                                                                           \
+	"it needs a processor that traces its own instructions or memory accesses (Intel PT, Arm SPE or CoreSight) and " \
+	"sonde to record that, which it does not yet"
+
 static const struct opt record_table[] = {
 	HEADING("Whom to record"),
 	FLAG('a', "all-cpus", target.all_cpus, "everything on all CPUs"),
@@ -183,6 +187,12 @@ static const struct opt record_table[] = {
 	 .arg = "WHEN",
 	 .absent = "signal",
 	 .help = "a new file at SIGUSR2 (signal), after a size (10M) or a time (30s)"},
+	{.kind = OPT_CALL,
+	 .name = "switch-output-event",
+	 .call = record_opt_switch_event,
+	 .arg = "EVENT",
+	 .no_negation = true,
+	 .help = "a new file at each of these events, which are not recorded themselves"},
 	{.kind = OPT_U32,
 	 .name = "switch-max-files",
 	 .offset = AT(rotate.max_files),
@@ -211,6 +221,8 @@ static const struct opt record_table[] = {
 	 .arg = "PRIO",
 	 .given = AT(realtime_given),
 	 .help = "run with this SCHED_FIFO priority"},
+	FLAG(0, "kcore", kcore,
+	     "make the output a folder, with a copy of the kernel's code and symbols (root)"),
 	FLAG(0, "dry-run", dry_run, "only look at the options"),
 	FLAG('q', "quiet", quiet, "no messages"),
 	{.kind = OPT_COUNT,
@@ -242,12 +254,11 @@ static const struct opt record_table[] = {
 	 .arg = "URLS",
 	 .absent = "",
 	 .help = "debuginfod servers"},
-	UNSUPPORTED("kcore", NULL, "copying /proc/kcore is not there yet"),
 	UNSUPPORTED("off-cpu", NULL,
-		    "off-CPU samples by BPF are not there yet; use -e sched:sched_switch -g"),
-	UNSUPPORTED("snapshot", "OPTS", "AUX area tracing (Intel PT, ARM SPE) is not there yet"),
-	UNSUPPORTED("aux-sample", "OPTS", "AUX area tracing (Intel PT, ARM SPE) is not there yet"),
-	UNSUPPORTED("switch-output-event", "EVENT", "switching by an event is not there yet"),
+		    "these samples come from BPF programs, which sonde does not load yet (Debian's perf leaves the option "
+		    "out as well); record -e sched:sched_switch -g -a tells when tasks stop"),
+	UNSUPPORTED("snapshot", "OPTS", NO_AUX),
+	UNSUPPORTED("aux-sample", "OPTS", NO_AUX),
 	UNSUPPORTED("clang-path", "PATH", "BPF scriptlets are not compiled here"),
 	UNSUPPORTED("clang-opt", "OPTS", "BPF scriptlets are not compiled here"),
 	OPT_END,
@@ -447,6 +458,7 @@ static int run(struct recorder *recorder, struct watch *watch)
 		recorder->wakeups++;
 		take_signals(recorder, watch);
 		take_commands(recorder, watch);
+		watch->dump |= trigger_fired(recorder);
 		// A ring hangs up when all that wrote to it have ended.
 		for (size_t i = 0; i < watch->rings_n; i++) {
 			if (watch->fds[i].revents & (POLLHUP | POLLERR)) {
@@ -474,9 +486,9 @@ static int run(struct recorder *recorder, struct watch *watch)
 
 static void make_watch(struct recorder *recorder, struct watch *watch)
 {
-	size_t rings = recorder->opened.rings.n;
+	size_t rings = recorder->opened.rings.n, triggers = recorder->trigger.rings.n;
 
-	watch->fds = xcalloc(rings + 2, sizeof(*watch->fds));
+	watch->fds = xcalloc(rings + triggers + 2, sizeof(*watch->fds));
 	for (size_t i = 0; i < rings; i++)
 		watch->fds[i] =
 			(struct pollfd){.fd = recorder->opened.rings.v[i].fd, .events = POLLIN};
@@ -484,6 +496,9 @@ static void make_watch(struct recorder *recorder, struct watch *watch)
 	watch->fds[rings] = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
 	watch->fds[rings + 1] = (struct pollfd){.fd = watch->control.fd, .events = POLLIN};
 	watch->n = rings + 2;
+	for (size_t i = 0; i < triggers; i++)
+		watch->fds[watch->n++] =
+			(struct pollfd){.fd = recorder->trigger.rings.v[i].fd, .events = POLLIN};
 	watch->started_ns = time_now_ns(CLOCK_MONOTONIC);
 }
 
@@ -501,6 +516,8 @@ static int prepare(struct recorder *recorder)
 		err = opened_filter(opened);
 	if (!err)
 		err = opened_map(opened, options->mmap_pages, options->overwrite);
+	if (!err)
+		err = trigger_open(recorder);
 	if (err)
 		return err;
 	recorder->plans = xcalloc(opened->events.n, sizeof(*recorder->plans));
@@ -570,6 +587,8 @@ static void tell_result(struct recorder *recorder)
 static void done(struct recorder *recorder)
 {
 	opened_done(&recorder->opened);
+	opened_done(&recorder->trigger);
+	event_specs_done(&recorder->options->rotate.specs);
 	target_done(&recorder->target);
 	event_specs_done(&recorder->options->specs);
 	intern_done(&recorder->dsos);
@@ -592,6 +611,10 @@ static int check_options(const struct record_options *options, bool has_command)
 			    "-c and -F exclude each other: a sample every N events, or so many a second");
 	if (options->all_user && options->all_kernel)
 		return fail(COMMAND_USAGE, "--all-user and --all-kernel exclude each other");
+	if (options->kcore &&
+	    (output_is_pipe(options) || options->rotate.on || options->timestamp_filename))
+		return fail(COMMAND_USAGE,
+			    "--kcore makes one folder: it doesn't go with a pipe, --switch-output or --timestamp-filename");
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
 		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
 	if (!has_command && !options->target.all_cpus && !options->target.cpus &&
@@ -629,6 +652,7 @@ static int run_record(int argc, char **argv)
 		err = default_event(&options);
 	if (err || options.dry_run) {
 		event_specs_done(&options.specs);
+		event_specs_done(&options.rotate.specs);
 		return err;
 	}
 	if (options.realtime_given) {

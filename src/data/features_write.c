@@ -589,7 +589,7 @@ static bool write_dir_format(struct out *out, const struct feature_facts *facts)
 {
 	if (!facts->options->dir_format)
 		return false;
-	put_u64(out, 1);
+	put_u64(out, 0); // one file of records; 1: one a CPU
 	return true;
 }
 

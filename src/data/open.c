@@ -386,6 +386,12 @@ int recording_open(struct recording **ret, const char *path, const struct record
 	options = options ? options : &none;
 	if (!is_stdin && !stat(path, &st) && S_ISDIR(st.st_mode))
 		in_dir = text_dup_fmt("%s/data", path);
+	if (in_dir) {
+		auto_free char *kallsyms = text_dup_fmt("%s/kcore_dir/kallsyms", path);
+
+		if (access(kallsyms, R_OK) == 0)
+			recording->kallsyms = arena_strdup(&recording->arena, str_of(kallsyms));
+	}
 	fd = is_stdin ? dup(STDIN_FILENO) : open(in_dir ? in_dir : path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		int code = errno;

@@ -99,6 +99,7 @@ struct recording_options {
 
 struct recording {
 	const char *path;
+	const char *kallsyms; // saved with it (a folder made by record --kcore), or NULL
 	bool is_pipe, swap, is_big_endian, is_64bit;
 	bool trace_only; // perf.data holds no samples section (stat data)
 	uint32_t version;

@@ -64,8 +64,11 @@ int session_open(struct session **ret, const struct session_options *options)
 	session->stats.first_ns = session->stats.first_lost_ns = UINT64_MAX;
 	err = recording_open(&session->recording, options->path ? options->path : "perf.data",
 			     &reading);
+	struct sym_options sym = options->sym;
+	if (!err && !sym.kallsyms)
+		sym.kallsyms = session->recording->kallsyms;
 	if (!err)
-		err = sym_new(&session->sym, &options->sym);
+		err = sym_new(&session->sym, &sym);
 	if (err) {
 		session_close(session);
 		return err;

@@ -178,6 +178,15 @@ int record_opt_switch(void *at, const struct opt *opt, const char *arg, bool neg
 		    arg);
 }
 
+int record_opt_switch_event(void *at, const struct opt *opt, const char *arg, bool negated)
+{
+	struct record_options *options = at;
+	const struct event_context context = {0};
+
+	options->rotate.on = options->rotate.on_signal = true;
+	return event_parse(&options->rotate.specs, arg, &context);
+}
+
 int record_opt_synth(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct record_options *options = at;

@@ -29,6 +29,7 @@ static int make_writer(struct recorder *recorder)
 		.clockid = options->clockid,
 		.branch_stack = options->branch_type != 0,
 		.has_sample_time = options->timestamp_boundary,
+		.dir_format = options->kcore,
 		.root = "",
 	};
 
@@ -52,9 +53,14 @@ static int make_writer(struct recorder *recorder)
 static bool keep_old(const char *path)
 {
 	auto_free char *old = text_dup_fmt("%s.old", path);
+	auto_free char *data = text_dup_fmt("%s/data", path);
 	struct stat st;
 
-	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size && rename(path, old) == 0;
+	if (stat(path, &st) != 0 || !(S_ISREG(st.st_mode) ? st.st_size : access(data, F_OK) == 0))
+		return false;
+	if (stat(old, &st) == 0 && S_ISDIR(st.st_mode))
+		kcore_remove(old);
+	return rename(path, old) == 0;
 }
 
 bool output_is_pipe(const struct record_options *options)
@@ -75,6 +81,8 @@ void output_discard(struct recorder *recorder)
 	auto_free char *old = text_dup_fmt("%s.old", recorder->path);
 	close(recorder->fd);
 	recorder->fd = -1;
+	if (recorder->options->kcore)
+		kcore_remove(recorder->path);
 	if (!recorder->kept_old || rename(old, recorder->path) < 0)
 		unlink(recorder->path);
 }
@@ -98,10 +106,17 @@ int output_open(struct recorder *recorder)
 	free(recorder->path);
 	recorder->path = xstrdup(path ? path : "perf.data");
 	recorder->kept_old = keep_old(recorder->path);
-	recorder->fd = open(recorder->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	auto_free char *data = text_dup_fmt("%s%s", recorder->path, options->kcore ? "/data" : "");
+	if (options->kcore && mkdir(recorder->path, 0700) < 0)
+		return fail(errno, "can't make the folder %s: %s", recorder->path, strerror(errno));
+	recorder->fd = open(data, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (recorder->fd < 0)
-		return fail(errno, "can't create %s: %s", recorder->path, strerror(errno));
-	return make_writer(recorder);
+		return fail(errno, "can't create %s: %s", data, strerror(errno));
+	int err = options->kcore ? kcore_save(recorder->path) : 0;
+	if (!err)
+		return make_writer(recorder);
+	output_discard(recorder);
+	return err;
 }
 
 // --buildid-mmap: the file's build-id in place of its inode, as the kernel does it for maps made later.
@@ -216,8 +231,13 @@ int output_finish(struct recorder *recorder)
 	if (err || !(options->rotate.on || options->timestamp_filename))
 		return err;
 	char when[64];
-	stamp(when, sizeof(when));
-	char *name = text_dup_fmt("%s.%s", recorder->path, when);
+	char *name = NULL;
+	// The name has hundredths of a second; two files may not share it.
+	do {
+		free(name);
+		stamp(when, sizeof(when));
+		name = text_dup_fmt("%s.%s", recorder->path, when);
+	} while (access(name, F_OK) == 0 && usleep(2000) == 0);
 	if (rename(recorder->path, name) < 0) {
 		free(name);
 		return fail(errno, "can't rename %s: %s", recorder->path, strerror(errno));

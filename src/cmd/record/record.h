@@ -42,13 +42,14 @@ struct record_options {
 	uint64_t mmap_flush;
 	int zstd_level;
 	bool no_buildid, no_buildid_cache, buildid_all, buildid_mmap, no_buffering, overwrite,
-		tail_synthesize, timestamp_boundary, timestamp_filename, dry_run, realtime_given;
+		tail_synthesize, timestamp_boundary, timestamp_filename, dry_run, realtime_given,
+		kcore;
 	unsigned realtime;
 	uint64_t max_size;
 	struct {
 		bool on, on_signal;
 		uint64_t bytes, ns;
-		const char *event;
+		struct event_specs specs; // of --switch-output-event
 		unsigned max_files;
 	} rotate;
 	struct {
@@ -66,7 +67,7 @@ struct record_options {
 opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch,
 	record_opt_regs, record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay,
 	record_opt_control, record_opt_clockid, record_opt_frequency, record_opt_unsupported,
-	record_opt_compress;
+	record_opt_compress, record_opt_switch_event;
 
 // Makes attrs of the options: what to sample, where tracking records go, ids. The dummy that tracks tasks from
 // the beginning is added where perf adds it.
@@ -80,14 +81,15 @@ int record_attach_cgroups(const struct record_options *options, struct opened *o
 struct recorder {
 	struct record_options *options;
 	struct opened opened;
+	struct opened trigger; // of --switch-output-event
 	struct target target;
 	struct workload workload;
 	struct sample_plan *plans; // of the events, by index
 	struct writer *writer;
 	int fd;
 	bool is_pipe, kept_old;
-	char *path, *final_path; // being written; NULL for pipes
-	VEC(char *) files;	 // closed by --switch-output
+	char *path;	   // being written; NULL for pipes; a folder with --kcore
+	VEC(char *) files; // closed by --switch-output
 	uint64_t file_started_ns, written_bytes, wakeups, samples;
 	uint64_t first_ns, last_ns; // of samples
 	struct loss {
@@ -111,6 +113,15 @@ int output_rotate(struct recorder *recorder);
 int output_finish(struct recorder *recorder);
 // Takes back a file in which nothing was recorded; what was there before stands again.
 void output_discard(struct recorder *recorder);
+
+// Opens the events of --switch-output-event; did one of them occur since the last call?
+int trigger_open(struct recorder *recorder);
+bool trigger_fired(struct recorder *recorder);
+
+// Copies kallsyms, modules and the kernel's code to FOLDER/kcore_dir. About 30 MB.
+int kcore_save(const char *folder);
+// Removes a folder that record --kcore made; one that holds other things stays.
+void kcore_remove(const char *folder);
 
 // The GNU build-id of a file on this machine; its size, 0: none.
 size_t build_id_of_file(const char *path, uint8_t ret[20]);
