@@ -91,7 +91,7 @@ static const struct opt opts[] = {
 	{OPT_GROUP, .help = "Call graphs"},
 	{OPT_CALL, 'g', "call-graph", 0, "TYPE,PERCENT[,LIMIT],ORDER,KEY[,branch],VALUE",
 	 "Type: graph, fractal, flat, folded, none. Percent: branches below it are left out. Limit: lines of a level. Order: "
-	 "caller, callee. Key: function, address. Value: percent, period, count. Any of them, in any order; the "
+	 "caller, callee. Key: function, address, srcline. Value: percent, period, count. Any of them, in any order; the "
 	 "default is graph,0.5,caller,function,percent.",
 	 call_graph, "graph,0.5,caller,function,percent", .next_word = true},
 	{OPT_FLAG, 0, "children", AT(children),
@@ -153,7 +153,8 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "demangle", AT(demangle),
 	 .help = "C++ and Rust names as in the source (the default)."},
 	{OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), .help = "In the kernel too."},
-	{OPT_FLAG, 0, "inline", AT(inlines), .help = "With inlined functions: not there yet."},
+	{OPT_FLAG, 0, "inline", AT(inlines),
+	 .help = "Inlined functions are frames (the default; --no-inline leaves them out)."},
 	{OPT_FLAG, 0, "full-source-path", AT(full_source_path), .help = "Full paths of source files."},
 	{OPT_GROUP, .help = "Taken from perf and without effect here"},
 	{OPT_FLAG, 0, "branch-history", AT(branch_history),
@@ -397,7 +398,15 @@ static int prepare(struct report *report)
 	if (err)
 		return err;
 	stacks_init(&report->stacks, report->session->sym,
-		    report->chain.by_address ? FRAME_BY_ADDRESS : FRAME_BY_FUNCTION);
+		    report->chain.by_srcline || (report->has_srcline && report->children)
+			    ? FRAME_BY_SRCLINE
+		    : report->chain.by_address ? FRAME_BY_ADDRESS
+					       : FRAME_BY_FUNCTION);
+	report->sources = sources_new(report->session->sym);
+	report->stacks.want_srclines = report->chain.by_address || report->has_srcline;
+	report->stacks.no_inlines = !o->inlines;
+	if (o->inlines || report->stacks.want_srclines)
+		report->stacks.sources = report->sources;
 	report->stacks.max_stack = o->max_stack;
 	report->stacks.keep_outermost = report->chain.caller;
 	report->stacks.hide_unresolved = o->hide_unresolved;
@@ -587,6 +596,8 @@ static void done(struct report *report)
 		for (size_t i = 0; i < recording->events.n; i++)
 			hist_free(recording->events.v[i]->user);
 		stacks_done(&report->stacks);
+		sources_free(report->sources);
+		map_done(&report->srclines);
 	}
 	session_close(report->session);
 	filter_free(report->skip);
@@ -651,6 +662,7 @@ static int run(int argc, char **argv)
 		      .skip_empty = true,
 		      .demangle = true,
 		      .group = true,
+		      .inlines = true,
 		      .socket = -1,
 		      .branch = -1,
 		      .max_stack = 127,

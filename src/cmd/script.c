@@ -141,9 +141,10 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "symfs", AT(sym.symfs), "FOLDER", "programs and libraries lie below it"},
 	{OPT_CALL, 0, "demangle", .help = "names of C++ and Rust in readable form", .call = demangle},
 	{OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), .help = "those of the kernel as well"},
-	{OPT_FLAG, 0, "inline", AT(inline_frames), .help = "taken for perf's sake", .hidden = true},
-	{OPT_FLAG, 0, "full-source-path", AT(full_source_path), .help = "taken for perf's sake",
-	 .hidden = true},
+	{OPT_FLAG, 0, "inline", AT(inline_frames),
+	 .help = "inlined functions are frames of their own (the default; --no-inline leaves them out)"},
+	{OPT_FLAG, 0, "full-source-path", AT(full_source_path),
+	 .help = "source files with their folders"},
 	{OPT_FLAG, 'a', "all-cpus", AT(all_cpus), .help = "taken for perf's sake", .hidden = true},
 	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr), .help = "taken for perf's sake", .hidden = true},
 
@@ -438,6 +439,8 @@ static int prepare(struct script *script)
 		.full_kernel_path = o->show_kernel_path,
 		.escape = isatty(script->out.fd),
 		.stop = o->stop_at ? &script->stop : NULL,
+		.inlines = o->inline_frames,
+		.whole_paths = o->full_source_path,
 	};
 	int err;
 
@@ -575,7 +578,7 @@ const struct command command_script = {
 
 static int run(int argc, char **argv)
 {
-	struct options options = {.max_stack = DEFAULT_MAX_STACK};
+	struct options options = {.max_stack = DEFAULT_MAX_STACK, .inline_frames = true};
 	struct script script = {.options = &options};
 	int words = command_parse(&command_script, &options, argc, argv, 0), err, closed;
 

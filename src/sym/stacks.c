@@ -76,11 +76,24 @@ uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 	return intern_frame(stacks, &frame);
 }
 
+// What the source says about a location. The call itself stands before where it returns to.
+static size_t source_of_location(struct stacks *stacks, const struct location *location,
+				 bool is_return, const struct source_frame **ret)
+{
+	uint64_t addr = location->addr - is_return;
+
+	if (!stacks->sources || !location->dso || !location->sym)
+		return 0;
+	if (!stacks->no_inlines)
+		return source_frames(stacks->sources, location->dso, addr, location->sym, ret);
+	*ret = &stacks->line;
+	return source_line(stacks->sources, location->dso, addr, &stacks->line);
+}
+
 // The frame of a location or, where functions were inlined, the run of frames.
 static uint32_t frames_of_location(struct stacks *stacks, const struct location *location,
 				   bool is_return)
 {
-	const struct source_frame *lines;
 	struct frame frame = {.dso = location->dso,
 			      .sym = location->sym,
 			      .ip = location->ip,
@@ -88,19 +101,15 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 			      .cpumode = location->cpumode,
 			      .level = location->level,
 			      .is_return = is_return};
-	struct source_frame line;
+	const struct source_frame *lines;
 	uint64_t key, *known;
-	size_t n = 0;
+	size_t n = source_of_location(stacks, location, is_return, &lines);
 
-	// The call itself stands before where it returns to.
-	if (stacks->no_inlines && stacks->want_srclines && location->dso) {
-		lines = &line;
-		n = source_line(stacks->sources, location->dso, location->addr - is_return, &line);
-	} else if (stacks->sources && location->dso && location->sym)
-		n = source_frames(stacks->sources, location->dso, location->addr - is_return,
-				  location->sym, &lines);
-	if (n == 1 && stacks->want_srclines)
+	if (stacks->want_srclines && n)
 		frame.srcline = source_text(stacks->sources, &lines[0], false);
+	else if (stacks->want_srclines && location->sym &&
+		 source_exists(stacks->sources, location->dso))
+		frame.srcline = "??:0";
 	if (n <= 1 || stacks->runs.n >= STACK_RUN)
 		return intern_frame(stacks, &frame);
 	key = hash_mix(hash_mix(location->addr, (uintptr_t)location->dso), location->ip + is_return);

@@ -69,9 +69,10 @@ enum {
 
 struct stacks {
 	struct sym *sym;
-	struct sources *sources; // whose inlined functions become frames; borrowed; NULL: none do
-	bool want_srclines;	 // frames know their line
-	bool no_inlines;	 // sources are for lines only
+	struct sources *sources;  // whose inlined functions become frames; borrowed; NULL: none do
+	bool want_srclines;	  // frames know their line
+	bool no_inlines;	  // sources are for lines only
+	struct source_frame line; // of the address at hand
 	enum frame_key key;
 	uint32_t max_stack;   // frames; 0: no limit
 	bool keep_outermost;  // max_stack cuts at the inner end

@@ -148,7 +148,8 @@ static uint32_t entry_of_frame(struct run *run, const struct entry *context, uin
 		frame_template(run->report, &template, context, frame);
 		if (run->report->needs_extra) {
 			extra = *context->x;
-			extra.srcline = extra.srcfile = NULL;
+			extra.srcline = run->report->stacks.frames.v[frame].srcline;
+			extra.srcfile = NULL;
 			extra.map_size = 0;
 			template.x = &extra;
 		}

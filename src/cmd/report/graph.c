@@ -27,8 +27,12 @@ static void print_frame(const struct graph *g, uint32_t frame)
 		return;
 	}
 	out_text(g->out, f->sym->name);
-	if (g->report->chain.by_address)
+	if (g->report->chain.by_address && f->srcline) {
+		out_char(g->out, ' ');
+		out_text(g->out, f->srcline);
+	} else if (g->report->chain.by_address) {
 		out_printf(g->out, " +%llu", (unsigned long long)(f->addr - f->sym->start));
+	}
 	if (f->sym->inlined)
 		out_text(g->out, " (inlined)");
 }

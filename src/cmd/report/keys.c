@@ -300,11 +300,34 @@ static void ipc_print(R report, E e, struct out *out, int width)
 
 // Source lines. Without line information perf shows where in the symbol or file it is.
 
-static const char *srcline_of(R report, E e, const struct place *place)
+// "file.c:12", or NULL when it is not known.
+static const char *known_srcline(struct report *report, const struct place *place)
+{
+	uint64_t *known =
+		map_at(&report->srclines, hash_mix(place->dso->id + 1ull, place->addr), NULL);
+	struct source_frame line;
+	const char *text = NULL;
+
+	if (*known > 1)
+		return (const char *)(uintptr_t)*known;
+	if (*known == 1)
+		return NULL;
+	if (source_line(report->sources, place->dso, place->addr, &line))
+		text = source_text(report->sources, &line, false);
+	*known = text ? (uintptr_t)text : 1;
+	return text;
+}
+static const char *srcline_of(R report, const struct place *place)
 {
 	struct report *writable = (struct report *)report;
+	const char *known;
 
 	if (!place->dso)
+		return "??:0";
+	known = known_srcline(writable, place);
+	if (known)
+		return known;
+	if (place->sym && source_exists(report->sources, place->dso))
 		return "??:0";
 	if (place->sym)
 		return arena_fmt(&writable->arena, "%s+%llu", place->sym->name,
@@ -315,7 +338,7 @@ static const char *srcline_of(R report, E e, const struct place *place)
 static const char *srcline(R report, E e)
 {
 	if (!e->x->srcline)
-		e->x->srcline = srcline_of(report, e, &e->place);
+		e->x->srcline = srcline_of(report, &e->place);
 	return e->x->srcline;
 }
 static uint64_t text_hash(const char *text)
@@ -334,25 +357,37 @@ static void srcline_print(R report, E e, struct out *out, int width)
 {
 	put_most(out, srcline(report, e), width);
 }
-static const char *srcfile(E e)
+static const char *srcfile(R report, E e)
 {
-	return e->x->srcfile ? e->x->srcfile : "";
+	struct report *writable = (struct report *)report;
+	const char *line = e->x->srcline, *colon;
+
+	if (e->x->srcfile)
+		return e->x->srcfile;
+	if (!line && e->place.dso)
+		line = known_srcline(writable, &e->place);
+	colon = line && strcmp(line, "??:0") ? strrchr(line, ':') : NULL;
+	e->x->srcfile = !colon ? ""
+			       : intern_get(&writable->texts,
+					    intern_str(&writable->texts,
+						       (struct str){line, (size_t)(colon - line)}));
+	return e->x->srcfile;
 }
 static uint64_t srcfile_hash(R report, E e)
 {
-	return text_hash(srcfile(e));
+	return text_hash(srcfile(report, e));
 }
 static int64_t srcfile_compare(R report, E l, E r)
 {
-	return strcmp(srcfile(r), srcfile(l));
+	return strcmp(srcfile(report, r), srcfile(report, l));
 }
 static void srcfile_print(R report, E e, struct out *out, int width)
 {
-	put_most(out, srcfile(e), width);
+	put_most(out, srcfile(report, e), width);
 }
 static const char *end_srcline(R report, E e, bool from)
 {
-	return e->x->branch ? srcline_of(report, e, from ? &e->x->branch->from : &e->x->branch->to)
+	return e->x->branch ? srcline_of(report, from ? &e->x->branch->from : &e->x->branch->to)
 			    : "??:0";
 }
 static uint64_t srcline_from_hash(R report, E e)

@@ -21,7 +21,7 @@ enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
 struct chain_options {
 	enum chain_mode mode;
 	enum chain_value value;
-	bool enabled, caller, order_given, by_address, branch;
+	bool enabled, caller, order_given, by_address, by_srcline, branch;
 	double least_percent;
 	uint32_t print_limit;
 };
@@ -280,6 +280,8 @@ struct report {
 	struct filter *hide, *hide_symbol; // rows that are not shown
 	bool has_hide;
 	struct stacks stacks;
+	struct sources *sources;
+	struct map srclines; // (dso, address) -> text, 0: not known
 	struct trie trie;
 	struct arena arena;
 	struct intern texts;
@@ -288,7 +290,7 @@ struct report {
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
 	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
-		needs_extra, needs_collapse, no_order;
+		needs_extra, needs_collapse, no_order, has_srcline;
 	int verbose;
 	char separator;
 	const char *separator_text;

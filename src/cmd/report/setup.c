@@ -200,6 +200,7 @@ static void take_key(struct report *report, const struct key *key, bool sorting)
 	const char *name = key->name;
 
 	report->has_trace |= !strcmp(name, "trace");
+	report->has_srcline |= !strcmp(name, "srcline") || !strcmp(name, "srcfile");
 	report->has_mem_size |= !strcmp(name, "dso_size");
 	report->needs_extra |= key->family != KEY_COMMON;
 	for (size_t i = 0; i < ARRAY_SIZE(extra_keys); i++)
@@ -668,7 +669,7 @@ int report_parse_chain(struct chain_options *chain, const char *text)
 		     {"callee", 1, 0},
 		     {"function", 2, 0},
 		     {"address", 2, 1},
-		     {"srcline", 2, 1},
+		     {"srcline", 2, 2},
 		     {"branch", 3, 1},
 		     {"percent", 4, CHAIN_PERCENT},
 		     {"period", 4, CHAIN_PERIOD},
@@ -701,7 +702,8 @@ int report_parse_chain(struct chain_options *chain, const char *text)
 				chain->order_given = true;
 				break;
 			case 2:
-				chain->by_address = words[i].value;
+				chain->by_address = words[i].value != 0;
+				chain->by_srcline = words[i].value == 2;
 				break;
 			case 3:
 				chain->branch = true;
@@ -719,7 +721,7 @@ int report_parse_chain(struct chain_options *chain, const char *text)
 		if (end == word || *word == '-' || !isfinite(chain->least_percent))
 			err = fail(COMMAND_USAGE,
 				   "--call-graph %s: `%s' is no print type (graph, flat, fractal, folded, none), order "
-				   "(caller, callee), key (function, address), value (percent, period, count) or number",
+				   "(caller, callee), key (function, address, srcline), value (percent, period, count) or number",
 				   text, word);
 	}
 	free(copy);

@@ -8,7 +8,11 @@ enum {
 	LINES_FIRST = 1 << 12,
 	STYLES_MAX = 16,
 	SEEN_BITS = 13,
+	TEXTS_MAX = 1 << 26, // bytes of lines that are longer than a slot
 };
+
+// What a line is of, beside address and style: all frames of an address in a call chain, or the sample's own place.
+enum how { HOW_LEAF, HOW_RETURN, HOW_ALONE };
 
 void words_set_init(struct words_set *set, const char *commas)
 {
@@ -42,6 +46,7 @@ void chains_init(struct chains *chains, struct sym *sym, const struct chains_opt
 	*chains = (struct chains){.sym = sym, .options = *options};
 	out_init_memory(&chains->scratch);
 	chains->seen = xcalloc(1 << SEEN_BITS, sizeof(*chains->seen));
+	chains->sources = sources_new(sym);
 }
 
 void chains_done(struct chains *chains)
@@ -52,6 +57,8 @@ void chains_done(struct chains *chains)
 	vec_done(&chains->styles);
 	free(chains->lines);
 	free(chains->seen);
+	sources_free(chains->sources);
+	arena_done(&chains->texts);
 	out_done(&chains->scratch);
 }
 
@@ -162,15 +169,37 @@ void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_
 		sym_resolve(sym, task, other, addr, ret);
 }
 
-// " symbol+offset (dso)" and the lines below it, for the fields of a style.
-static void render_tail(const struct chains *chains, struct out *out,
-			const struct location *location, uint64_t fields)
+// Lines that are not known: as perf, which tells apart whether the file has any.
+static void put_srcline(struct out *out, const struct chains *chains,
+			const struct location *location, const struct source_frame *source)
 {
+	const char *text =
+		source ? source_text(chains->sources, source, chains->options.whole_paths) : NULL;
+
+	out_bytes(out, "\n  ", 3);
+	if (text) {
+		put_name(out, chains, text);
+	} else if (location->sym && source_exists(chains->sources, location->dso)) {
+		out_bytes(out, "??:0", 4);
+	} else {
+		put_name(out, chains, location->dso->short_name);
+		out_char(out, '[');
+		out_hex(out, location->addr);
+		out_char(out, ']');
+	}
+}
+
+// " symbol+offset (dso)" and the lines below it, for the fields of a style.
+static void render_tail(const struct chains *chains, struct out *out, const struct location *location,
+			const struct source_frame *source, uint64_t fields)
+{
+	bool is_inlined = location->sym && location->sym->inlined;
+
 	if (fields & FIELD_BIT(SYM)) {
 		out_char(out, ' ');
 		put_symbol(out, chains, location, fields & FIELD_BIT(SYMOFF));
 	}
-	if ((fields & FIELD_BIT(DSO)) && !(location->sym && location->sym->inlined)) {
+	if ((fields & FIELD_BIT(DSO)) && !is_inlined) {
 		out_bytes(out, " (", 2);
 		put_dso(out, chains, location);
 		if ((fields & FIELD_BIT(DSOFF)) && location->dso) {
@@ -179,14 +208,9 @@ static void render_tail(const struct chains *chains, struct out *out,
 		}
 		out_char(out, ')');
 	}
-	if ((fields & FIELD_BIT(SRCLINE)) && location->dso) {
-		out_bytes(out, "\n  ", 3);
-		put_name(out, chains, location->dso->short_name);
-		out_char(out, '[');
-		out_hex(out, location->addr);
-		out_char(out, ']');
-	}
-	if (location->sym && location->sym->inlined)
+	if ((fields & FIELD_BIT(SRCLINE)) && location->dso)
+		put_srcline(out, chains, location, source);
+	if (is_inlined)
 		out_bytes(out, " (inlined)", 10);
 }
 
@@ -216,10 +240,11 @@ static void grow_lines(struct chains *chains)
 	struct line_slot *old = chains->lines;
 	size_t old_n = old ? chains->lines_mask + 1 : 0;
 
-	if (chains->lines_n * 8 < old_n * 5)
+	if (chains->lines_n * 8 < old_n * 5 && chains->texts.total_bytes <= TEXTS_MAX)
 		return;
 	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
-	if (old_n == LINES_MAX) {
+	if (old_n == LINES_MAX || chains->texts.total_bytes > TEXTS_MAX) {
+		arena_reset(&chains->texts);
 		for (size_t i = 0; i < old_n; i++)
 			old[i].dso_style = 0;
 		chains->lines_n = 0;
@@ -248,8 +273,8 @@ static const struct line_slot *find_line(const struct chains *chains, uint64_t a
 	return NULL;
 }
 
-static void render_line(const struct chains *chains, struct out *out,
-			const struct location *location, uint64_t fields)
+static void render_line(const struct chains *chains, struct out *out, const struct location *location,
+			const struct source_frame *source, uint64_t fields)
 {
 	if (fields & FIELD_BIT(IP)) {
 		bool own = location->map && location->dso && !dso_is_kernel(location->dso);
@@ -257,13 +282,64 @@ static void render_line(const struct chains *chains, struct out *out,
 		out_char(out, '\t');
 		put_hex16(out, own ? location->addr : location->ip);
 	}
-	render_tail(chains, out, location, fields);
+	render_tail(chains, out, location, source, fields);
 	out_char(out, '\n');
+}
+
+// All lines of an address: those of functions that were inlined there come first.
+static void render_lines(const struct chains *chains, struct out *out,
+			 const struct location *location, enum how how, uint64_t fields)
+{
+	const struct source_frame *found;
+	struct source_frame line;
+	bool inlines = how != HOW_ALONE && chains->options.inlines && location->sym;
+	uint64_t addr = location->addr - (how == HOW_RETURN);
+	size_t n = 0;
+
+	if (location->dso && inlines)
+		n = source_frames(chains->sources, location->dso, addr, location->sym, &found);
+	else if (location->dso && (fields & FIELD_BIT(SRCLINE)) &&
+		 source_line(chains->sources, location->dso, addr, &line))
+		found = &line;
+	else
+		found = NULL;
+	for (size_t i = 0; i + 1 < n; i++) {
+		struct location inlined = *location;
+		// Its offset counts from the function around it.
+		struct symbol symbol = *location->sym;
+
+		symbol.name = found[i].sym->name;
+		symbol.inlined = true;
+		inlined.sym = &symbol;
+		render_line(chains, out, &inlined, &found[i], fields);
+	}
+	if (inlines)
+		found = n ? &found[n - 1] : NULL;
+	render_line(chains, out, location, found, fields);
+}
+
+static uint32_t key_of(const struct dso *dso, enum how how, uint32_t style)
+{
+	return (dso->id << 6 | how << 4 | style) + 1;
+}
+
+static void keep_text(struct chains *chains, struct line_slot *slot)
+{
+	struct str text = {chains->scratch.buf, chains->scratch.n};
+	char *kept;
+
+	slot->n = (uint16_t)text.n;
+	if (text.n <= sizeof(slot->text)) {
+		memcpy(slot->text, text.p, text.n);
+		return;
+	}
+	kept = arena_memdup(&chains->texts, text.p, text.n);
+	memcpy(slot->text, &kept, sizeof(kept));
 }
 
 // The slot of an address; NULL when its line isn't one to keep: then it lies in scratch.
 static const struct line_slot *line(struct chains *chains, struct task *task,
-				    struct location *where, uint32_t style)
+				    struct location *where, enum how how, uint32_t style)
 {
 	uint64_t fields = chains->styles.v[style], addr;
 	const struct line_slot *known;
@@ -273,56 +349,68 @@ static const struct line_slot *line(struct chains *chains, struct task *task,
 	chains->scratch.n = 0;
 	if (!where->map || !where->dso) {
 		where->sym = NULL;
-		render_line(chains, &chains->scratch, where, fields);
+		render_line(chains, &chains->scratch, where, NULL, fields);
 		return NULL;
 	}
 	// Kernel addresses stand in the line as they are, others as those of the dso.
-	key = (where->dso->id << 4 | style) + 1;
+	key = key_of(where->dso, how, style);
 	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
 	known = find_line(chains, addr, key);
 	if (known)
 		return known;
 	chains->frames_resolved++;
 	sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
-	render_line(chains, &chains->scratch, where, fields);
-	if (chains->scratch.n > sizeof(slot->text) || style >= STYLES_MAX || !where->dso ||
+	render_lines(chains, &chains->scratch, where, how, fields);
+	if (chains->scratch.n > UINT16_MAX || style >= STYLES_MAX || !where->dso ||
 	    (where->sym && where->addr >= where->sym->end))
 		return NULL;
 	grow_lines(chains);
 	// Loading the symbols may have moved the address.
-	key = (where->dso->id << 4 | style) + 1;
+	key = key_of(where->dso, how, style);
 	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
 	slot = free_slot(chains, addr, key);
 	slot->addr = addr;
 	slot->dso_style = key;
-	slot->n = (uint16_t)chains->scratch.n;
-	memcpy(slot->text, chains->scratch.buf, chains->scratch.n);
+	keep_text(chains, slot);
 	chains->lines_n++;
 	return slot;
 }
 
 static const struct line_slot *line_of(struct chains *chains, struct task *task, uint8_t cpumode,
-				       uint64_t ip, uint32_t style)
+				       uint64_t ip, enum how how, uint32_t style)
 {
 	struct location where;
 
 	sym_resolve_map(chains->sym, task, cpumode, ip, &where);
 	where.ip = ip;
 	where.cpumode = cpumode;
-	return line(chains, task, &where, style);
+	return line(chains, task, &where, how, style);
+}
+
+static struct str slot_text(const struct line_slot *slot)
+{
+	struct str text = {slot->text, slot->n};
+
+	if (slot->n > sizeof(slot->text))
+		memcpy(&text.p, slot->text, sizeof(text.p));
+	return text;
 }
 
 // Copied whole, whatever its length: moves instead of a call.
 static inline void copy_line(struct out *out, const struct line_slot *slot)
 {
+	if (__builtin_expect(slot->n > sizeof(slot->text), 0)) {
+		out_str(out, slot_text(slot));
+		return;
+	}
 	memcpy(out_room(out, sizeof(slot->text)), slot->text, sizeof(slot->text));
 	out->n += slot->n;
 }
 
 static void print_frame(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
-			uint64_t ip, uint32_t style)
+			uint64_t ip, enum how how, uint32_t style)
 {
-	const struct line_slot *slot = line_of(chains, task, cpumode, ip, style);
+	const struct line_slot *slot = line_of(chains, task, cpumode, ip, how, style);
 
 	if (slot)
 		copy_line(out, slot);
@@ -341,21 +429,25 @@ static void print_kernel_run(struct chains *chains, struct out *out, struct task
 		uint32_t generation = space->generation;
 		struct seen_line *seen =
 			&chains->seen[ip * 0xd6e8feb86659fd93ull >> (64 - SEEN_BITS)];
+		enum how how = i ? HOW_RETURN : HOW_LEAF;
 		const struct line_slot *slot;
 
-		if (seen->ip == ip && seen->slot_style && (seen->slot_style - 1) % 16 == style &&
+		if (seen->ip == ip && seen->slot_style &&
+		    (seen->slot_style - 1) % 64 == (how << 4 | style) &&
 		    seen->generation == generation) {
-			copy_line(out, &chains->lines[(seen->slot_style - 1) / 16]);
+			copy_line(out, &chains->lines[(seen->slot_style - 1) / 64]);
 			continue;
 		}
-		slot = line_of(chains, task, PERF_RECORD_MISC_KERNEL, ip, style);
+		slot = line_of(chains, task, PERF_RECORD_MISC_KERNEL, ip, how, style);
 		if (!slot) {
 			out_bytes(out, chains->scratch.buf, chains->scratch.n);
 			continue;
 		}
 		copy_line(out, slot);
 		*seen = (struct seen_line){ip, space->generation,
-					   ((uint32_t)(slot - chains->lines) << 4 | (style % 16)) + 1};
+					   ((uint32_t)(slot - chains->lines) << 6 |
+					    (uint32_t)how << 4 | style) +
+						   1};
 	}
 }
 
@@ -368,16 +460,16 @@ static void print_run(struct chains *chains, struct out *out, struct task *task,
 		return;
 	}
 	for (uint32_t i = 0; i < n; i++)
-		print_frame(chains, out, task, cpumode, ips[i], style);
+		print_frame(chains, out, task, cpumode, ips[i], i ? HOW_RETURN : HOW_LEAF, style);
 }
 
 // False: nothing is printed behind this frame.
 static bool print_until(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
-			uint64_t ip, uint32_t style)
+			uint64_t ip, enum how how, uint32_t style)
 {
 	struct location where;
 
-	print_frame(chains, out, task, cpumode, ip, style);
+	print_frame(chains, out, task, cpumode, ip, how, style);
 	sym_resolve(chains->sym, task, cpumode, ip, &where);
 	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
 }
@@ -440,7 +532,8 @@ static bool print_one_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint3
 
 	if (p->chains->options.stop) {
 		for (uint32_t i = 0; i < n; i++) {
-			if (!print_until(p->chains, p->out, p->task, cpumode, ips[i], p->style))
+			if (!print_until(p->chains, p->out, p->task, cpumode, ips[i],
+					 i ? HOW_RETURN : HOW_LEAF, p->style))
 				return false;
 		}
 		return true;
@@ -467,7 +560,7 @@ static bool each_of_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint32_
 	struct each *each = arg;
 
 	for (uint32_t i = 0; i < n; i++)
-		each->call(each->arg, ips[i], cpumode);
+		each->call(each->arg, ips[i], cpumode, i > 0);
 	return true;
 }
 
@@ -481,18 +574,15 @@ void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *c
 void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
 		     const struct sample *sample, uint32_t style)
 {
-	const struct line_slot *slot = line_of(chains, task, sample->cpumode, sample->ip, style);
-	struct str text = {chains->scratch.buf, chains->scratch.n};
+	const struct line_slot *slot =
+		line_of(chains, task, sample->cpumode, sample->ip, HOW_ALONE, style);
+	struct str text =
+		slot ? slot_text(slot) : (struct str){chains->scratch.buf, chains->scratch.n};
 	char *p;
 
-	if (slot)
-		text = (struct str){slot->text, slot->n};
 	text.n--; // its newline
-	p = out_room(out, text.n + sizeof(slot->text));
-	if (slot)
-		memcpy(p, text.p, sizeof(slot->text));
-	else
-		memcpy(p, text.p, text.n);
+	p = out_room(out, text.n);
+	memcpy(p, text.p, text.n);
 	if (chains->styles.v[style] & FIELD_BIT(IP)) {
 		// A line of a chain has a tab and perhaps the dso's own address there.
 		hex16(p + 1, sample->ip);

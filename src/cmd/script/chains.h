@@ -5,6 +5,7 @@
 #pragma once
 #include "base/out.h"
 #include "cmd/script/fields.h"
+#include "sym/source.h"
 #include "sym/sym.h"
 
 struct chains_options {
@@ -12,13 +13,15 @@ struct chains_options {
 	const struct words_set *stop; // no frames behind a symbol of these (--stop-bt), or NULL
 	bool full_kernel_path;	      // --show-kernel-path
 	bool escape;		      // control characters in names as \xNN
+	bool inlines;		      // inlined functions are frames
+	bool whole_paths;	      // of source files
 };
 
 // The line of an address in a dso, the text beside its key: one cache miss, not two.
 struct line_slot {
 	uint64_t addr;
-	uint32_t dso_style; // dso id << 4 | style, + 1; 0: empty
-	uint16_t n;
+	uint32_t dso_style; // dso id << 6 | how << 4 | style, + 1; 0: empty
+	uint16_t n;	    // when larger than text: it has a pointer to the text
 	uint16_t unused;
 	char text[112];
 } __attribute__((aligned(128)));
@@ -27,16 +30,18 @@ struct line_slot {
 struct seen_line {
 	uint64_t ip;
 	uint32_t generation; // of the kernel's space
-	uint32_t slot_style; // index in lines << 4 | style, + 1; 0: empty
+	uint32_t slot_style; // index in lines << 6 | how << 4 | style, + 1; 0: empty
 };
 
 struct chains {
 	struct sym *sym;
+	struct sources *sources;
 	struct chains_options options;
 	VEC(uint64_t) styles; // the combinations of ip fields that were asked for
 	struct line_slot *lines;
 	size_t lines_n, lines_mask;
 	struct seen_line *seen; // direct-mapped
+	struct arena texts;	// of lines that are longer than a slot
 	struct out scratch;
 	uint64_t frames_n, frames_resolved;
 };
@@ -60,7 +65,8 @@ void chains_print(struct chains *chains, struct out *out, struct task *task,
 void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
 		     const struct sample *sample, uint32_t style);
 // Calls with each frame that chains_print would print, innermost first.
-typedef void chain_frame(void *arg, uint64_t ip, uint8_t cpumode);
+// is_return: the address is where a call returns to, not where it stands.
+typedef void chain_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return);
 void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *call, void *arg);
 
 // Resolves an address that may lie on the other side (user, kernel) than the sample itself.

@@ -35,18 +35,46 @@ static void put_ip(struct at *at)
 	put_where(at, &where);
 }
 
-static void put_frame(void *arg, uint64_t ip, uint8_t cpumode)
+static void put_source(struct at *at, const struct source_frame *source)
 {
-	struct at *at = arg;
-	struct location where;
+	const struct chains *chains = at->chains;
+	const char *text = source_text(chains->sources, source, chains->options.whole_paths);
 
+	if (text && source->line)
+		json_field_text(&at->j, "srcline", text);
+}
+
+static void put_inlined(struct at *at, uint64_t ip, const struct source_frame *source)
+{
 	json_object(&at->j);
 	json_key(&at->j, "ip");
 	json_hex(&at->j, ip);
-	if (at->task) {
+	json_field_text(&at->j, "sym", source->sym->name);
+	json_field_bool(&at->j, "inlined", true);
+	put_source(at, source);
+	json_end(&at->j);
+}
+
+static void put_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return)
+{
+	struct at *at = arg;
+	struct location where = {0};
+	const struct source_frame *found;
+	size_t n = 0;
+
+	if (at->task)
 		sym_resolve(at->session->sym, at->task, cpumode, ip, &where);
-		put_where(at, &where);
-	}
+	if (where.dso && where.sym && at->chains->options.inlines)
+		n = source_frames(at->chains->sources, where.dso, where.addr - is_return, where.sym,
+				  &found);
+	for (size_t i = 0; i + 1 < n; i++)
+		put_inlined(at, ip, &found[i]);
+	json_object(&at->j);
+	json_key(&at->j, "ip");
+	json_hex(&at->j, ip);
+	put_where(at, &where);
+	if (n)
+		put_source(at, &found[n - 1]);
 	json_end(&at->j);
 }
 
