@@ -200,6 +200,12 @@ static int no_permission(const struct perf_event_attr *attr, const char *name,
 int perf_open_failed(int err, const struct perf_event_attr *attr, const char *name,
 		     const struct perf_open_at *at)
 {
+	// Of a cgroup ENOENT means that its hierarchy doesn't count events: kernel/events/core.c, perf_cgroup_connect.
+	if (err == -ENOENT && at->flags & PERF_FLAG_PID_CGROUP)
+		return fail(ENOENT,
+			    "event %s can't watch this cgroup: the perf_event controller is not on in its hierarchy; "
+			    "give it one of its own: mkdir DIR && mount -t cgroup -o perf_event none DIR",
+			    name);
 	switch (-err) {
 	case EACCES:
 	case EPERM:

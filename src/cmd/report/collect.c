@@ -411,8 +411,13 @@ static unsigned branch_cycles(uint64_t flags)
 	return flags >> 4 & 0xffff;
 }
 
-// Branches and data addresses do not say in which mode they lie: user, kernel, else nowhere ('H' for perf).
-static void resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
+static uint64_t place_map_size(const struct location *location)
+{
+	return location->map ? location->map->end - location->map->start : 0;
+}
+
+// Returns the size of the mapping. Branches and data addresses do not say in which mode they lie: user, kernel, else nowhere ('H' for perf).
+static uint64_t resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
 {
 	struct sym *sym = report->session->sym;
 	struct location location;
@@ -423,6 +428,7 @@ static void resolve_any(struct report *report, struct task *task, uint64_t ip, s
 	if (!location.dso)
 		location.level = 'H';
 	place_of(ret, &location);
+	return place_map_size(&location);
 }
 
 static int add_branches(struct hist *hist, struct entry *template, const struct sample *sample,
@@ -435,7 +441,7 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		struct branch_ends ends;
 		struct entry *e;
 
-		resolve_any(report, task, sample->branches[i].to, &ends.to);
+		template->x->map_size = resolve_any(report, task, sample->branches[i].to, &ends.to);
 		resolve_any(report, task, sample->branches[i].from, &ends.from);
 		memcpy(&ends.flags, (const char *)&sample->branches[i] + 16, 8);
 		if (report->o.hide_unresolved && (!ends.from.sym || !ends.to.sym))
@@ -453,18 +459,13 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 	return 0;
 }
 
-static uint64_t place_map_size(const struct location *location)
-{
-	return location->map ? location->map->end - location->map->start : 0;
-}
-
 // 0: the sample has no chain.
 static uint32_t stack_of(struct report *report, const struct event *event,
 			 const struct sample *sample, struct task *task)
 {
 	struct sample whole;
-	const struct sample *chain = session_chain(report->session, event, sample, task,
-						   report->o.max_stack, &whole);
+	const struct sample *chain =
+		session_chain(report->session, event, sample, task, report->o.max_stack, &whole);
 
 	// Each part of what was unwound has its limit already.
 	report->stacks.max_stack = chain == sample ? report->o.max_stack : 0;
