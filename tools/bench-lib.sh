@@ -5,6 +5,7 @@
 #	bench_recording NAME		prints the path of a recording that perf made (kept in build/bench):
 #					build-g   a build of many processes at -F 20000 -g
 #					build     the same without call chains
+#					build-dwarf  the same with copies of stacks, at -F 2000
 #					sched     all sched:* events of processes that send messages
 #	bench_header			the heading of the table that bench_compare prints rows of
 #	bench_compare NAME COUNT UNIT PEER OURS [RUNS]
@@ -72,6 +73,7 @@ bench_recording() {
 		case $1 in
 		build-g) bench_events="-F 20000 -g -e cpu-clock" ;;
 		build) bench_events="-F 20000 -e cpu-clock" ;;
+		build-dwarf) bench_events="-F 2000 --call-graph dwarf -e cpu-clock" ;;
 		sched) bench_events="-a -e sched:*" bench_work=bench_messages ;;
 		*) echo "bench: no recording '$1'" >&2; return 1 ;;
 		esac
