@@ -8,6 +8,7 @@
 #include "flow/session_parts.h"
 #include <stdio.h>
 #include <sys/utsname.h>
+#include <time.h>
 
 struct session_private {
 	struct session *session;
@@ -51,6 +52,15 @@ static const char *resolve_kernel(void *arg, uint64_t addr, uint64_t *ret_start,
 	return location.sym->name;
 }
 
+static void learn_clock(struct session *session)
+{
+	const struct event *event =
+		session->recording->events.n ? session->recording->events.v[0] : NULL;
+
+	session->sym->clock_is_monotonic =
+		event && event->attr.use_clockid && event->attr.clockid == CLOCK_MONOTONIC;
+}
+
 int session_open(struct session **ret, const struct session_options *options)
 {
 	struct recording_options reading = {.force = options->force};
@@ -74,6 +84,7 @@ int session_open(struct session **ret, const struct session_options *options)
 		return err;
 	}
 	take_machine(session);
+	learn_clock(session);
 	*ret = session;
 	return 0;
 }
@@ -99,6 +110,7 @@ static int start(struct session_private *p)
 	if (p->started)
 		return 0;
 	p->started = true;
+	learn_clock(session); // of a pipe
 	if (session->recording->tracepoints)
 		tracepoints_set_resolver(session->recording->tracepoints, resolve_kernel, session);
 	return p->hooks->start ? p->hooks->start(p->arg, session) : 0;
@@ -162,6 +174,8 @@ static int deliver_sample(struct session_private *p, struct event *event, const 
 			     err_sentence());
 		return 0;
 	}
+	if (sample.time >= p->session->sym->next_jit_ns && sample.time != UINT64_MAX)
+		sym_advance(p->session->sym, sample.time);
 	if (event->plan.sample_type & PERF_SAMPLE_READ)
 		return give_read_sample(p, event, &sample, record);
 	return give_sample(p, event, &sample, record);
@@ -242,6 +256,8 @@ static int deliver(struct session_private *p, struct event *event, const struct 
 	if (event && header->type < RECORD_HEADER_ATTR)
 		sample_decode_trailer(&event->plan, header, &ids);
 	count_trouble(session, event, &ids, header);
+	if (ids.time >= session->sym->next_jit_ns && ids.time != UINT64_MAX)
+		sym_advance(session->sym, ids.time);
 	if (sym_record(session->sym, header, ids.time) < 0)
 		session->stats.bad_records++;
 	return p->hooks->record ? p->hooks->record(p->arg, session, event, &ids, record) : 0;

@@ -61,6 +61,7 @@ struct sym_private {
 	uint64_t copy_budget;	    // pointers that forks may still copy
 	struct space **dead;	    // ring of spaces without living tasks
 	size_t dead_at;
+	struct jit *jits;
 	struct known_symbol *known_user;   // KNOWN_USER of them
 	struct known_kernel *known_kernel; // KNOWN_KERNEL
 };

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/err.h"
+#include "sym/jit.h"
+#include "sym/jitdump.h"
 #include "sym/private.h"
 
 // Only 64-bit kernels have addresses there.
@@ -41,6 +43,7 @@ int sym_new(struct sym **ret, const struct sym_options *options)
 	sym->private->known_kernel = xcalloc(KNOWN_KERNEL, sizeof(struct known_kernel));
 	intern_init(&sym->strings);
 	sym->kernel_start = KERNEL_HALF;
+	sym->next_jit_ns = UINT64_MAX;
 	sym->kernel = space_new(sym, UINT32_MAX);
 	task_set_comm(sym, sym_task(sym, 0, 0), "swapper", 0);
 	*ret = sym;
@@ -67,6 +70,7 @@ void sym_free(struct sym *sym)
 	vec_done(&sym->private->texts);
 	if (sym->private->kernel_names.p)
 		file_unmap(&sym->private->kernel_names);
+	jit_free(sym);
 	free(sym->private->dead);
 	free(sym->private->known_user);
 	free(sym->private->known_kernel);
@@ -196,10 +200,15 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	struct task *task = sym_task(sym, facts->pid, facts->tid);
 	bool no_file = is_anonymous(facts) || is_no_file(facts->name);
 	bool is_code = facts->prot & PROT_EXEC;
-	struct mapping *map = mapping_new(facts->start, facts->start + facts->len, NULL);
 	const char *name = facts->name;
+	struct mapping *map;
+	uint32_t dump_pid;
 	char jit[40];
 
+	// Its code is known better: what a compiler makes writable and executable again is still the same.
+	if (is_code && (no_file || text_starts(name, "/memfd:")) && jit_has(sym, task->pid))
+		return;
+	map = mapping_new(facts->start, facts->start + facts->len, NULL);
 	map->pgoff = facts->pgoff;
 	map->prot = facts->prot;
 	map->flags = facts->flags;
@@ -230,6 +239,8 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	}
 	take_build_id(sym, map->dso, facts, name);
 	space_insert(sym, task->space, map);
+	if (is_code && jitdump_is_path(name, &dump_pid))
+		jit_open(sym, task, dso_get(sym, name, &facts->file));
 }
 
 static void take_mmap(struct sym *sym, uint16_t misc, const struct mmap_facts *facts)

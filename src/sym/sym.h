@@ -111,6 +111,8 @@ struct sym {
 	VEC(struct task *) tasks; // dead ones too until bounded by the owner
 	struct space *kernel;	  // kernel and module maps
 	uint64_t kernel_start;
+	bool clock_is_monotonic; // the recording's times are CLOCK_MONOTONIC: set before the first record
+	uint64_t next_jit_ns;  // sym_advance has something to do from then on; UINT64_MAX: never
 	uint64_t maps_dropped; // made up recordings have more maps than memory allows
 	struct sym_private *private;
 };
@@ -121,6 +123,8 @@ void sym_free(struct sym *sym);
 // Takes in a side-band record: MMAP, MMAP2, COMM, FORK, EXIT, NAMESPACES, KSYMBOL, BPF_EVENT, TEXT_POKE,
 // CGROUP; others are ignored. `time` UINT64_MAX when unknown. Malformed: -EINVAL, nothing changed.
 int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t time);
+// Code that JIT compilers made up to `time` (jitdump) appears; to be called when time >= sym->next_jit_ns.
+void sym_advance(struct sym *sym, uint64_t time);
 // Build-ids of the recording's table.
 void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id,
 		  size_t id_size);

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Code of JIT compilers as maps: each piece of a jitdump is a map of the dump itself, from when it was made.
+#pragma once
+#include "sym/private.h"
+
+// A process mapped a jitdump; nothing happens when it can't be read.
+void jit_open(struct sym *sym, struct task *task, struct dso *dso);
+// Has that process one? Then its anonymous maps, in which the code lies, say nothing.
+bool jit_has(const struct sym *sym, uint32_t pid);
+void jit_free(struct sym *sym);
