@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/rows.h"
 #include "encoder/core/encoder.h"
 #include <regex.h>
 #include <stdio.h>
@@ -18,15 +19,6 @@ struct options {
 };
 
 #define AT(member) offsetof(struct options, member)
-
-#define HEADING(text)                                                                              \
-	{                                                                                          \
-		.kind = OPT_GROUP, .help = text                                                    \
-	}
-#define OPT(k, l, n, at, a, h, ...)                                                                 \
-	{                                                                                           \
-		.kind = k, .letter = l, .name = n, .offset = at, .arg = a, .help = h, ##__VA_ARGS__ \
-	}
 
 static const struct opt opts[] = {
 	HEADING("Where the stacks come from"),

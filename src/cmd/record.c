@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cmd/core/command.h"
+#include "cmd/core/rows.h"
 #include "cmd/record/record.h"
 #include "flow/control.h"
 #include <fcntl.h>
@@ -28,10 +29,6 @@
 	{                                                                                          \
 		.kind = OPT_CALL, .letter = (c), .name = (n), .call = (fn), .arg = (a),            \
 		.help = (text), .no_negation = true                                                \
-	}
-#define HEADING(text)                                                                              \
-	{                                                                                          \
-		.kind = OPT_GROUP, .help = (text)                                                  \
 	}
 #define UNSUPPORTED(n, a, why)                                                                     \
 	{                                                                                          \
