@@ -279,6 +279,8 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 	err = builder.err;
 	if (!err)
 		take_table(&builder, ret);
+	if (!err)
+		cfi_table_index(ret);
 	builder_done(&builder);
 	free(unpacked[0]);
 	free(unpacked[1]);
@@ -290,6 +292,7 @@ void cfi_table_done(struct cfi_table *table)
 	if (!table)
 		return;
 	free(table->owned);
+	free(table->index);
 	*table = (struct cfi_table){0};
 }
 
@@ -360,6 +363,28 @@ bool cfi_table_valid(const struct cfi_table *table)
 	return good;
 }
 
+void cfi_table_index(struct cfi_table *table)
+{
+	const struct cfi_row *rows = table->rows;
+	uint32_t bytes, shift = 4, row = 0;
+
+	if (table->index || table->rows_n < 2)
+		return;
+	bytes = rows[table->rows_n - 1].at - rows[0].at;
+	while (bytes >> shift > table->rows_n / 4)
+		shift++;
+	table->index_shift = shift;
+	table->index_n = (bytes >> shift) + 2;
+	table->index = xmalloc(table->index_n * sizeof(*table->index));
+	for (uint32_t block = 0; block < table->index_n; block++) {
+		uint64_t at = rows[0].at + ((uint64_t)block << shift);
+
+		while (row + 1 < table->rows_n && rows[row + 1].at <= at)
+			row++;
+		table->index[block] = row;
+	}
+}
+
 const struct cfi_row *cfi_find(const struct cfi_table *table, uint64_t at)
 {
 	const struct cfi_row *rows = table->rows;
@@ -367,6 +392,14 @@ const struct cfi_row *cfi_find(const struct cfi_table *table, uint64_t at)
 
 	if (!n || at < rows[0].at || at > UINT32_MAX)
 		return NULL;
+	if (table->index) {
+		uint64_t block = (at - rows[0].at) >> table->index_shift;
+
+		if (block + 1 >= table->index_n)
+			return &rows[n - 1];
+		rows += table->index[block];
+		n = table->index[block + 1] - table->index[block] + 1;
+	}
 	// The last row that is not behind `at`; without branches that can't be foreseen.
 	while (n > 1) {
 		uint32_t half = n / 2;

@@ -60,6 +60,9 @@ struct cfi_table {
 	uint32_t rows_n, rules_n, expressions_n; // rules_n in words, expressions_n in bytes
 	uint16_t machine;			 // EM_X86_64, EM_AARCH64
 	void *owned; // what cfi_table_done frees; NULL when the arrays are the caller's
+	// Of cfi_table_index: which row holds at the start of each block of 2^index_shift bytes of code.
+	uint32_t *index;
+	uint32_t index_n, index_shift; // entries but the last are blocks
 };
 
 static inline const struct cfi_rule *cfi_rule_at(const struct cfi_table *table, uint32_t rule)
@@ -72,12 +75,14 @@ static inline const struct cfi_rule *cfi_rule_at(const struct cfi_table *table, 
 // fill memory; no sentence. About 60 ns a row.
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug);
 void cfi_table_done(struct cfi_table *table);
+// Makes cfi_find faster, for a byte and a half a row. cfi_build does so itself. The rows must be good.
+void cfi_table_index(struct cfi_table *table);
 
 // Does a table that comes from elsewhere hold what cfi_build promises? Nothing that passes makes a reader of the table
 // leave it. About 2 ns a row.
 bool cfi_table_valid(const struct cfi_table *table);
 
-// The row of a file offset, NULL in front of all rows. Binary search.
+// The row of a file offset, NULL in front of all rows. About 5 ns where the table is warm.
 const struct cfi_row *cfi_find(const struct cfi_table *table, uint64_t at);
 // The bytes of expression `at`.
 struct str cfi_expression(const struct cfi_table *table, int32_t at);

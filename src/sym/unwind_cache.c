@@ -67,6 +67,7 @@ static const struct cfi_table *keep(struct unwind_tables *tables, const struct b
 	struct kept *kept = NEW(struct kept);
 
 	kept->table = *table;
+	cfi_table_index(&kept->table);
 	kept->id = *id;
 	if (file)
 		kept->file = *file;
