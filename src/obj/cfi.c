@@ -181,6 +181,54 @@ static void add_plt(struct cfi_builder *builder)
 	}
 }
 
+// .init and .fini are put together from pieces without a description: rsp goes down by 8 at the start, up again in front
+// of the last instruction.
+static void add_init(struct cfi_builder *builder)
+{
+	static const char *const names[] = {".init", ".fini"};
+	static const uint8_t down[] = {0x48, 0x83, 0xec, 8}, up[] = {0x48, 0x83, 0xc4, 8, 0xc3};
+	struct cfi_cie cie = {.good = true, .code_align = 1, .data_align = -8, .ra = 16};
+	struct elf_section section;
+
+	if (builder->machine != EM_X86_64)
+		return;
+	cie.state.cfa = CFI_CFA_REGISTER;
+	cie.state.cfa_reg = 7;
+	cie.state.cfa_offset = 8;
+	cie.state.set = 1ull << CFI_RA_COLUMN;
+	cie.state.columns[CFI_RA_COLUMN].where = CFI_AT_CFA;
+	cie.state.columns[CFI_RA_COLUMN].value = -8;
+	vec_push(&builder->cies, cie);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		uint8_t *code = builder->init_code[i];
+		struct str bytes = {0};
+		const char *at;
+
+		if (elf_find_section(builder->runtime, names[i], &section) &&
+		    section.type == SHT_PROGBITS && section.offset <= UINT32_MAX - 256)
+			bytes = elf_content(builder->runtime, &section);
+		if (bytes.n < 12 || bytes.n > 200 ||
+		    memcmp(bytes.p + bytes.n - sizeof(up), up, sizeof(up)) != 0 ||
+		    !(at = memmem(bytes.p, 8, down, sizeof(down))))
+			continue;
+		code[0] = 2; // advance
+		code[1] = (uint8_t)(at + sizeof(down) - bytes.p);
+		code[2] = 0x0e; // rsp + 16
+		code[3] = 16;
+		code[4] = 2;
+		code[5] = (uint8_t)(bytes.n - 1 - code[1]);
+		code[6] = 0x0e;
+		code[7] = 8;
+		vec_push(&builder->fdes, (struct cfi_fde){.at = (uint32_t)section.offset,
+							  .size = (uint32_t)bytes.n,
+							  .cie = (uint32_t)builder->cies.n - 1,
+							  .rank = UINT32_MAX,
+							  .vaddr = section.addr,
+							  .code = {(const char *)code,
+								   sizeof(builder->init_code[i])}});
+	}
+}
+
 static int compare_fdes(const void *a, const void *b)
 {
 	const struct cfi_fde *x = a, *y = b;
@@ -275,6 +323,7 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 	if (debug && debug->is_64bit && !debug->swap)
 		add_debug_frame(&builder, debug, &unpacked[1]);
 	add_plt(&builder);
+	add_init(&builder);
 	make_rows(&builder);
 	err = builder.err;
 	if (!err)

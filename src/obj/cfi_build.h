@@ -51,6 +51,7 @@ struct cfi_builder {
 	VEC(struct cfi_row) rows;
 	VEC(uint64_t) rules;
 	VEC(uint8_t) expressions;
+	uint8_t init_code[2][8];	     // what describes .init and .fini
 	struct map rule_ids, expression_ids; // by hash
 	int err;
 };

@@ -376,6 +376,51 @@ static bool step_sigreturn(struct walk *w)
 	return true;
 }
 
+// Is that where a call returns to? `ret_target`: where it went, 0 when only a register or memory knows.
+static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target)
+{
+	uint8_t code[7];
+	int32_t by;
+
+	*ret_target = 0;
+	if (!is_code(w, pc - 1) || !read_file(w, pc - sizeof(code), code, sizeof(code)))
+		return false;
+	if (code[2] == 0xe8) {
+		memcpy(&by, code + 3, 4);
+		*ret_target = pc + (uint64_t)(int64_t)by;
+		return true;
+	}
+	// call r/m: of 2, 3, 6 or 7 bytes
+	return (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+	       (code[4] == 0xff && (code[5] & 0x38) == 0x10) ||
+	       (code[1] == 0xff && (code[2] & 0x38) == 0x10) ||
+	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+}
+
+// Assembly in a file, without description and without a frame pointer: mostly it moved the stack pointer not at all, or
+// pushed some registers. Only what a call to it must have left there is believed.
+static bool step_assembly(struct walk *w)
+{
+	enum { WORDS = 16, LONGEST = 1 << 14 };
+	uint64_t *regs = w->regs, sp = regs[w->machine->sp], here = regs[PC], pc, target;
+	const struct mapping *map = space_find_near(w->task->space, here);
+
+	if (w->machine != &x86_64 || !map || map->dso->kind != DSO_USER)
+		return false;
+	for (uint64_t i = 0; i < WORDS; i++) {
+		if (!read_word(w, sp + i * 8, &pc))
+			return false;
+		if (!follows_call(w, pc, &target))
+			continue;
+		if (i && (target > here || here - target > LONGEST))
+			continue;
+		regs[PC] = pc;
+		regs[w->machine->sp] = sp + i * 8 + 8;
+		return true;
+	}
+	return false;
+}
+
 // The frame pointer leads to the caller's and to the return address, on both machines.
 static bool step_frame_pointer(struct walk *w, bool is_leaf)
 {
@@ -397,6 +442,9 @@ static bool step_frame_pointer(struct walk *w, bool is_leaf)
 		}
 		w->end = UNWIND_NO_INFO;
 	}
+	if (is_leaf && step_assembly(w))
+		return true;
+	w->end = UNWIND_NO_INFO;
 	if (fp == 0) {
 		w->end = UNWIND_ROOT;
 		return false;

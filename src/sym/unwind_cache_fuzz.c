@@ -34,7 +34,7 @@ static uint64_t use(const struct cfi_table *table)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct build_id id = {0};
-	const uint64_t magic = 0x31646e776e757373ull;
+	const uint64_t magic = 0x32646e776e757373ull;
 	struct cfi_table table;
 	uint64_t check, sum = 0;
 	uint8_t *bytes;

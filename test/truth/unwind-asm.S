@@ -67,6 +67,20 @@ expressed:
 	ret
 	.cfi_endproc
 	.size	expressed, . - expressed
+	.globl	undescribed
+	.type	undescribed, %function
+undescribed:
+	pushq	%rbp
+	pushq	%r12
+	pushq	%r13
+	movq	%rdi, %rbp
+1:	decq	%rbp
+	jnz	1b
+	popq	%r13
+	popq	%r12
+	popq	%rbp
+	ret
+	.size	undescribed, . - undescribed
 #elif defined(__aarch64__)
 by_hand:
 	.cfi_startproc
@@ -118,5 +132,15 @@ expressed:
 	ret
 	.cfi_endproc
 	.size	expressed, . - expressed
+	.globl	undescribed
+	.type	undescribed, %function
+undescribed:
+	stp	x29, x30, [sp, -16]!
+	mov	x29, sp
+1:	subs	x0, x0, 1
+	b.ne	1b
+	ldp	x29, x30, [sp], 16
+	ret
+	.size	undescribed, . - undescribed
 #endif
 	.section .note.GNU-stack, "", %progbits

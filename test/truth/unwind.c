@@ -192,6 +192,15 @@ NOINLINE void assembly(void)
 	sink++;
 }
 
+extern void undescribed(unsigned long n);
+
+// Assembly that nothing describes, and that uses rbp for something else.
+NOINLINE void bare(void)
+{
+	undescribed((unsigned long)milliseconds * 2000000);
+	sink++;
+}
+
 extern void templates(void (*call)(void));
 
 NOINLINE void deep_templates(void)
@@ -222,6 +231,7 @@ int main(int argc, char **argv)
 		{"qsort", sort},	  {"bsearch", search},	 {"tail", calls_tail},
 		{"longjmp", jumped},	  {"threads", threads},	 {"vfork", forks},
 		{"plt", stubs},		  {"asm", assembly},	 {"templates", deep_templates},
+		{"bare", bare},
 	};
 
 	if (argc < 3)
