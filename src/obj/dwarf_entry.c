@@ -147,7 +147,7 @@ const struct dwarf_abbrevs *dwarf_abbrevs_of(struct dwarf_unit *unit)
 		       (unit->offset_size == 8) << 1 | (unit->version <= 2);
 	struct dwarf_abbrevs *abbrevs;
 
-	if (unit->abbrevs)
+	if (unit->abbrevs || !unit->version)
 		return unit->abbrevs;
 	abbrevs = map_find_ptr(&unit->dwarf->abbrevs, key);
 	if (!abbrevs) {

@@ -14,10 +14,11 @@ struct dwarf_reader {
 // From `at` to the end of the bytes; bad when that lies outside.
 static inline struct dwarf_reader dwarf_reader_at(struct str bytes, uint64_t at, bool swap)
 {
-	const uint8_t *start = (const uint8_t *)bytes.p;
+	static const uint8_t none[1];
+	const uint8_t *start = bytes.p ? (const uint8_t *)bytes.p : none;
 
 	if (at > bytes.n)
-		return (struct dwarf_reader){.swap = swap, .bad = true};
+		return (struct dwarf_reader){start, start, swap, true};
 	return (struct dwarf_reader){start + at, start + bytes.n, swap, false};
 }
 static inline uint64_t dwarf_left(const struct dwarf_reader *r)

@@ -50,7 +50,7 @@ static bool read_header(struct dwarf *dwarf, struct dwarf_reader *r, struct dwar
 		unit.address_size = dwarf_u8(&in);
 	}
 	unit.dies = (uint64_t)(in.p - start);
-	if (in.bad || unit.version < 2 || unit.version > 5 ||
+	if (in.bad || unit.dies > unit.end || unit.version < 2 || unit.version > 5 ||
 	    (unit.address_size != 4 && unit.address_size != 8))
 		unit.version = 0; // not to be read
 	*ret = unit;

@@ -92,11 +92,11 @@ static void walk_entries(struct walk *walk)
 	struct dwarf_unit *unit = walk->unit;
 	const struct dwarf_abbrevs *abbrevs = dwarf_abbrevs_of(unit);
 	struct dwarf_reader r = dwarf_unit_reader(unit, unit->dies);
-	const uint8_t *base = r.p - unit->dies;
+	const uint8_t *start = r.p;
 
 	vec_push(&walk->around, INLINE_NONE);
 	while (abbrevs && r.p < r.end && !r.bad) {
-		uint64_t at = (uint64_t)(r.p - base), code = dwarf_uleb(&r);
+		uint64_t at = unit->dies + (uint64_t)(r.p - start), code = dwarf_uleb(&r);
 		const struct dwarf_abbrev *abbrev;
 		uint32_t scope = vec_last(&walk->around);
 

@@ -35,13 +35,17 @@ static const struct stack_node *node_of(const struct run *run, uint32_t node)
 	return &run->report->stacks.nodes.v[node];
 }
 
-// perf keeps equally heavy branches in falling order of (DSO, address).
+// perf keeps equally heavy branches in falling order of (DSO, address), or of names where one was inlined, or of lines.
 static int falling_address(void *arg, uint32_t a, uint32_t b)
 {
 	const struct report *report = arg;
 	const struct frame *x = &report->stacks.frames.v[a], *y = &report->stacks.frames.v[b];
 	uint64_t xa = x->ip, ya = y->ip;
 
+	if (report->chain.by_srcline && x->srcline && y->srcline)
+		return -strcmp(x->srcline, y->srcline);
+	if (x->sym && y->sym && !report->chain.by_address && (x->sym->inlined || y->sym->inlined))
+		return -strcmp(x->sym->name, y->sym->name);
 	if (x->dso != y->dso)
 		return !x->dso || (y->dso && x->dso->id < y->dso->id) ? 1 : -1;
 	if (x->sym && y->sym && !report->chain.by_address) {
