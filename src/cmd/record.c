@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
+#include "cmd/record/live.h"
 #include "cmd/record/record.h"
 #include "flow/control.h"
 #include <fcntl.h>
@@ -13,6 +14,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 
 #define AT(field) offsetof(struct record_options, field)
@@ -82,13 +84,13 @@ static const struct opt record_table[] = {
 	 .letter = 'g',
 	 .call = record_opt_call_graph,
 	 .arg = NULL,
-	 .absent = "fp",
-	 .help = "the call chain"},
+	 .absent = "auto",
+	 .help = "the call chain: as --call-graph auto"},
 	{.kind = OPT_CALL,
 	 .name = "call-graph",
 	 .call = record_opt_call_graph,
 	 .arg = "MODE",
-	 .help = "the call chain, by fp (frame pointers), dwarf[,BYTES] (a copy of the stack, 8192 bytes) or lbr (the processor's)"},
+	 .help = "the call chain, by auto (whole stacks: dwarf where samples come by frequency, else fp), fp (frame pointers), dwarf[,BYTES] (unwound at once from a copy of the stack, at most 32768 bytes; dwarf,raw[,BYTES] keeps the copies, 8192 bytes) or lbr (the processor's)"},
 	FLAG(0, "user-callchains", user_callchains, "only the user part of call chains"),
 	FLAG(0, "kernel-callchains", kernel_callchains, "only the kernel part of call chains"),
 	FLAG('d', "data", address, "the data address"),
@@ -499,6 +501,30 @@ static void make_watch(struct recorder *recorder, struct watch *watch)
 	watch->started_ns = time_now_ns(CLOCK_MONOTONIC);
 }
 
+// Copies of stacks fill a ring of half a megabyte in a few milliseconds.
+static size_t ring_pages(const struct recorder *recorder)
+{
+	const struct record_options *options = recorder->options;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 16 << 20;
+	bool stacks = false;
+	struct rlimit limit;
+
+	vec_each(const struct opened_event, event, &recorder->opened.events)
+		stacks |= event->spec->attr.sample_stack_user != 0;
+	if (options->mmap_pages || !stacks)
+		return options->mmap_pages;
+	while (size > (2 << 20) && size * recorder->target.cpus.n > (256 << 20))
+		size /= 2;
+	if (geteuid() == 0)
+		return size / page;
+	// perf_event_mlock_kb for each CPU, and beyond that what the user may lock at all.
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return 0;
+	while (size > (512 << 10) && size * recorder->target.cpus.n > limit.rlim_cur)
+		size /= 2;
+	return size > (512 << 10) ? size / page : 0;
+}
+
 static int prepare(struct recorder *recorder)
 {
 	struct record_options *options = recorder->options;
@@ -512,7 +538,7 @@ static int prepare(struct recorder *recorder)
 	if (!err)
 		err = opened_filter(opened);
 	if (!err)
-		err = opened_map(opened, options->mmap_pages, options->overwrite);
+		err = opened_map(opened, ring_pages(recorder), options->overwrite);
 	if (!err)
 		err = trigger_open(recorder);
 	if (err)
@@ -520,7 +546,7 @@ static int prepare(struct recorder *recorder)
 	recorder->plans = xcalloc(opened->events.n, sizeof(*recorder->plans));
 	for (size_t i = 0; i < opened->events.n; i++)
 		sample_plan_init(&recorder->plans[i], &opened->events.v[i].spec->attr);
-	return 0;
+	return live_new(&recorder->live, recorder);
 }
 
 static int record(struct recorder *recorder, struct watch *watch, const char *program)
@@ -572,6 +598,8 @@ static void tell_result(struct recorder *recorder)
 		warn("kernel addresses are hidden from this user: kernel symbols will be missing; sysctl "
 		     "kernel.kptr_restrict=0, or run as root");
 	collect_report(recorder);
+	if (recorder->live)
+		live_report(recorder->live);
 	fprintf(stderr, "[ sonde record: Woken up %llu times to write data ]\n",
 		(unsigned long long)recorder->wakeups);
 	if (recorder->is_pipe || recorder->files.n)
@@ -583,6 +611,7 @@ static void tell_result(struct recorder *recorder)
 
 static void done(struct recorder *recorder)
 {
+	live_free(recorder->live);
 	opened_done(&recorder->opened);
 	opened_done(&recorder->trigger);
 	event_specs_done(&recorder->options->rotate.specs);
@@ -629,8 +658,7 @@ static int run_record(int argc, char **argv)
 	struct record_options options = {.timestamp = true,
 					 .synth = {.task = true, .mmap = true, .cgroup = true},
 					 .control_fd = -1,
-					 .ack_fd = -1,
-					 .stack_bytes = 8192};
+					 .ack_fd = -1};
 	struct recorder recorder = {.options = &options, .fd = -1, .first_ns = UINT64_MAX};
 	struct watch watch = {.signal_fd = -1};
 	auto_free const char **line = xcalloc((size_t)argc + 1, sizeof(*line));

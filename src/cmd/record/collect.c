@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cmd/record/live.h"
 #include "cmd/record/record.h"
 #include <stdio.h>
 
@@ -152,7 +153,12 @@ static int account(struct recorder *recorder, const struct ring *ring,
 			memcpy((char *)recorder->straddle + first, pieces->p[1], size - first);
 			header = recorder->straddle;
 		}
+		if (recorder->live && header == recorder->straddle)
+			header = live_copy(recorder->live, pieces->p[0] + at, pieces->n[0] - at,
+					   pieces->p[1], size - (pieces->n[0] - at));
 		note_record(recorder, ring, header);
+		if (recorder->live)
+			live_add(recorder->live, header);
 		if (header->type == PERF_RECORD_SAMPLE) {
 			if (!last && header != recorder->straddle)
 				note_time(recorder, header);
@@ -166,9 +172,30 @@ static int account(struct recorder *recorder, const struct ring *ring,
 	return 0;
 }
 
+static void release(struct ring *ring, uint64_t end)
+{
+	if (ring->overwrite)
+		ring->tail = end;
+	else
+		ring_release(ring, end);
+}
+
+// Stacks are unwound over all rings at once, so what lies in them goes only then.
+static int collect_live(struct recorder *recorder, const uint64_t *ends)
+{
+	int err = live_round(recorder->live);
+
+	for (size_t i = 0; i < recorder->opened.rings.n; i++) {
+		if (ends[i] != UINT64_MAX)
+			release(&recorder->opened.rings.v[i], ends[i]);
+	}
+	return err;
+}
+
 int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
 {
 	uint64_t flush = recorder->options->mmap_flush;
+	auto_free uint64_t *ends = xreallocarray(NULL, recorder->opened.rings.n + 1, sizeof(*ends));
 	int err = 0;
 
 	*ret_bytes = 0;
@@ -178,19 +205,22 @@ int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
 		size_t n = ring->overwrite ? ring_read_backward(ring, &pieces)
 					   : ring_read(ring, &pieces);
 
+		ends[i] = UINT64_MAX;
 		if (!n || n < flush)
 			continue;
 		err = account(recorder, ring, &pieces);
-		for (int k = 0; k < 2 && !err; k++) {
+		for (int k = 0; k < 2 && !err && !recorder->live; k++) {
 			if (pieces.n[k])
 				err = writer_records(recorder->writer, pieces.p[k], pieces.n[k]);
 		}
-		if (ring->overwrite)
-			ring->tail = pieces.end;
+		if (recorder->live)
+			ends[i] = pieces.end;
 		else
-			ring_release(ring, pieces.end);
+			release(ring, pieces.end);
 		*ret_bytes += n;
 	}
+	if (recorder->live && !err)
+		err = collect_live(recorder, ends);
 	if (*ret_bytes && !err)
 		err = writer_round(recorder->writer);
 	return err;

@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cmd/record/record.h"
+#include "sym/unwind.h"
+#include <sys/utsname.h>
 
 static uint64_t default_user_regs(void)
 {
@@ -39,10 +41,33 @@ static int choose_frequency(struct record_options *options)
 	return 0;
 }
 
+// Samples so frequent that copies of the stack would cost more than they tell.
+enum { MOST_UNWOUND_HZ = 5000 };
+
+static bool is_worth_unwinding(const struct record_options *options,
+			       const struct perf_event_attr *attr)
+{
+	struct utsname name;
+
+	return attr->freq && attr->sample_freq <= MOST_UNWOUND_HZ && options->timestamp &&
+	       !options->kernel_callchains && !options->all_kernel && !attr->exclude_user &&
+	       !options->branch_type && uname(&name) == 0 && unwind_machine(name.machine);
+}
+
+// Deep stacks want much, and many samples little: what is copied fills the rings.
+static uint32_t suitable_stack(const struct perf_event_attr *attr)
+{
+	if (!attr->freq || attr->sample_freq > MOST_UNWOUND_HZ)
+		return 8192;
+	return attr->sample_freq > 1500 ? 16384 : 32768;
+}
+
 static void set_call_graph(const struct record_options *options, struct perf_event_attr *attr,
 			   enum call_graph_mode mode, uint32_t stack_bytes)
 {
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	if (mode == CALL_GRAPH_AUTO)
+		mode = is_worth_unwinding(options, attr) ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;
 	if (options->kernel_callchains)
 		attr->exclude_callchain_user = 1;
 	if (options->user_callchains)
@@ -56,7 +81,7 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 	} else if (mode == CALL_GRAPH_DWARF) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user |= default_user_regs();
-		attr->sample_stack_user = stack_bytes;
+		attr->sample_stack_user = stack_bytes ? stack_bytes : suitable_stack(attr);
 		attr->exclude_callchain_user = 1;
 	}
 }
@@ -107,7 +132,7 @@ static void set_tracking(const struct record_options *options, struct perf_event
 	attr->namespaces = options->namespaces;
 	attr->cgroup = options->all_cgroups;
 	attr->context_switch = options->switch_events;
-	attr->mmap_data = options->address || options->call_graph == CALL_GRAPH_DWARF;
+	attr->mmap_data = options->address || options->raw_stacks;
 }
 
 static void set_terms(const struct record_options *options, struct event_spec *spec)
@@ -127,7 +152,9 @@ static void set_terms(const struct record_options *options, struct event_spec *s
 		attr->exclude_callchain_user = 0;
 		if (mode != CALL_GRAPH_NONE)
 			set_call_graph(options, attr, mode,
-				       given & EVENT_STACK_SIZE ? spec->stack_size_bytes : 8192);
+				       given & EVENT_STACK_SIZE ? spec->stack_size_bytes
+				       : options->raw_stacks	? 8192
+								: 0);
 	}
 	if (given & EVENT_MAX_STACK) {
 		attr->sample_max_stack = (uint16_t)spec->max_stack;

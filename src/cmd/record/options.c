@@ -34,6 +34,10 @@ int record_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool
 		options->call_graph = CALL_GRAPH_NONE;
 		return 0;
 	}
+	if (str_is(mode, "auto")) {
+		options->call_graph = CALL_GRAPH_AUTO;
+		return 0;
+	}
 	if (str_is(mode, "fp")) {
 		options->call_graph = CALL_GRAPH_FP;
 		return 0;
@@ -43,14 +47,25 @@ int record_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool
 		return 0;
 	}
 	if (!str_is(mode, "dwarf"))
-		return fail(EINVAL, "--call-graph is fp, dwarf, dwarf,BYTES or lbr, not '%s'", arg);
+		return fail(EINVAL,
+			    "--call-graph is auto, fp, dwarf[,raw][,BYTES] or lbr, not '%s'", arg);
+	for (struct str words = rest; words.p;) {
+		struct str word = str_cut(&words, ',');
+
+		if (!str_is(word, "raw"))
+			continue;
+		options->raw_stacks = true;
+		rest = words.p ? words : (struct str){rest.p, (size_t)(word.p - rest.p)};
+		if (rest.n && rest.p[rest.n - 1] == ',')
+			rest.n--;
+	}
 	// The kernel takes multiples of 8 below 64 KiB: kernel/events/core.c, perf_copy_attr.
 	if (rest.n && (num_parse_size(rest, &size) || !size || size > 65528))
 		return fail(EINVAL, "--call-graph dwarf copies 8 to 65528 bytes of stack, not '%.*s'",
 			    STR_FMT(rest));
 	options->call_graph = CALL_GRAPH_DWARF;
-	options->stack_bytes = (uint32_t)((size + 7) & ~7ull);
-	options->address = true;
+	options->stack_bytes = rest.n || options->raw_stacks ? (uint32_t)((size + 7) & ~7ull) : 0;
+	options->address |= options->raw_stacks;
 	return 0;
 }
 

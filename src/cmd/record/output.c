@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cmd/record/live.h"
 #include "cmd/record/record.h"
 #include "flow/synthesize.h"
 #include <fcntl.h>
@@ -36,7 +37,7 @@ static int make_writer(struct recorder *recorder)
 	for (size_t i = 0; i < n; i++) {
 		const struct opened_event *event = &recorder->opened.events.v[i];
 
-		events[i] = (struct writer_event){.attr = event->spec->attr,
+		events[i] = (struct writer_event){.attr = live_file_attr(recorder, i),
 						  .name = event->name,
 						  .ids = event->ids.v,
 						  .ids_n = event->ids.n,
@@ -141,6 +142,8 @@ static int write_synthesized(void *arg, const struct perf_event_header *header)
 
 	if (header->type == PERF_RECORD_MMAP2 || header->type == PERF_RECORD_MMAP)
 		collect_note_map(recorder, header);
+	if (recorder->live)
+		live_learn(recorder->live, header);
 	if (header->type == PERF_RECORD_MMAP2 && recorder->options->buildid_mmap) {
 		memcpy(recorder->straddle, header, header->size);
 		put_build_id(recorder->straddle);
@@ -154,7 +157,7 @@ int output_synthesize(struct recorder *recorder)
 	const struct record_options *options = recorder->options;
 	struct synth synth = {.root = "",
 			      .trailer_bytes = recorder->plans[0].trailer_size,
-			      .mmap_data = options->address || options->call_graph == CALL_GRAPH_DWARF,
+			      .mmap_data = options->address || options->raw_stacks,
 			      .namespaces = options->namespaces,
 			      .no_mmaps = !options->synth.mmap,
 			      .no_tasks = !options->synth.task,

@@ -16,7 +16,14 @@ struct delay_range {
 	uint64_t from_ms, to_ms; // to 0: until the end
 };
 
-enum call_graph_mode { CALL_GRAPH_NONE, CALL_GRAPH_FP, CALL_GRAPH_DWARF, CALL_GRAPH_LBR };
+// AUTO: whole stacks, by whatever each piece of code allows, where samples are not too many for that.
+enum call_graph_mode {
+	CALL_GRAPH_NONE,
+	CALL_GRAPH_FP,
+	CALL_GRAPH_DWARF,
+	CALL_GRAPH_LBR,
+	CALL_GRAPH_AUTO
+};
 
 struct record_options {
 	struct target_options target;
@@ -27,7 +34,8 @@ struct record_options {
 	uint64_t count, frequency; // 0: not given
 	bool frequency_max, strict_freq, period, period_given, no_samples, no_inherit, inherit_stat;
 	enum call_graph_mode call_graph;
-	uint32_t stack_bytes;
+	uint32_t stack_bytes; // of a copy; 0: as suits the frequency
+	bool raw_stacks;      // goes to the file as copied by the kernel, not unwound
 	uint64_t branch_type;
 	bool address, timestamp, timestamp_given, raw, weight, phys_address, sample_cpu,
 		sample_identifier, data_page_size, code_page_size, transaction, namespaces,
@@ -85,6 +93,7 @@ struct recorder {
 	struct target target;
 	struct workload workload;
 	struct sample_plan *plans; // of the events, by index
+	struct live *live;	   // NULL: no stacks are unwound
 	struct writer *writer;
 	int fd;
 	bool is_pipe, kept_old;
