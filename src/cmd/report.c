@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/core/command.h"
+#include "flow/missing.h"
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -631,6 +632,7 @@ static int run_report(struct report *report)
 {
 	const struct report_options *o = &report->o;
 	const struct session_options options = {
+		.count_places = true,
 		.path = o->input,
 		.force = o->force,
 		.unordered = o->unordered,
@@ -650,8 +652,10 @@ static int run_report(struct report *report)
 	closed = out_flush(&report->out);
 	if (!err && closed)
 		err = closed;
-	if (!err && !o->header_only)
+	if (!err && !o->header_only) {
 		err = session_warn(report->session);
+		missing_show(report->session);
+	}
 	return err;
 }
 

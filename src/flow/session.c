@@ -15,7 +15,7 @@ struct session_private {
 	const struct session_hooks *hooks;
 	void *arg;
 	struct queue queue;
-	bool started, unordered;
+	bool started, unordered, count_places;
 	size_t build_ids_taken;
 	struct map last_values; // id -> last value of PERF_SAMPLE_READ
 };
@@ -71,6 +71,7 @@ int session_open(struct session **ret, const struct session_options *options)
 	session->private = NEW(struct session_private);
 	session->private->session = session;
 	session->private->unordered = options->unordered;
+	session->private->count_places = options->count_places;
 	session->stats.first_ns = session->stats.first_lost_ns = UINT64_MAX;
 	err = recording_open(&session->recording, options->path ? options->path : "perf.data",
 			     &reading);
@@ -116,6 +117,16 @@ static int start(struct session_private *p)
 	return p->hooks->start ? p->hooks->start(p->arg, session) : 0;
 }
 
+static void count_place(struct session *session, const struct sample *sample, struct task *task)
+{
+	struct location location;
+
+	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &location);
+	session->places_n++;
+	if (location.dso)
+		location.dso->samples_n++;
+}
+
 static int give_sample(struct session_private *p, struct event *event, struct sample *sample,
 		       const struct record *record)
 {
@@ -128,6 +139,8 @@ static int give_sample(struct session_private *p, struct event *event, struct sa
 		if (sample->time > session->stats.last_ns)
 			session->stats.last_ns = sample->time;
 	}
+	if (p->count_places)
+		count_place(session, sample, task);
 	return p->hooks->sample ? p->hooks->sample(p->arg, session, event, sample, task, record) : 0;
 }
 

@@ -10,7 +10,8 @@ struct session;
 struct session_options {
 	const char *path; // NULL: "perf.data"
 	bool force;
-	bool unordered; // file order
+	bool unordered;	   // file order
+	bool count_places; // dso.samples_n: some ns a sample
 	struct sym_options sym;
 };
 
@@ -38,6 +39,7 @@ struct session {
 	struct sym *sym;
 	struct session_stats stats;
 	VEC(struct session_loss) losses;
+	uint64_t places_n; // samples counted with count_places
 	struct session_private *private;
 	struct session_unwind *unwind; // of chain.c
 };

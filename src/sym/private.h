@@ -19,6 +19,9 @@ struct dso_private {
 	bool unlisted;	      // made by a KSYMBOL record: lookups by name don't see it
 	bool module;	      // knows that it is a .ko
 	bool is_vdso;
+	uint32_t pid; // that mapped it last, where; 0: nobody
+	uint64_t mapped_at, mapped_end;
+	uint64_t mount_space;	// inode of that process's mount namespace, 0: not known
 	bool section_of_kernel; // [kernel.kallsyms].init.text and the like
 	struct symtab symtab;
 };
@@ -62,6 +65,7 @@ struct sym_private {
 	struct space **dead;	    // ring of spaces without living tasks
 	size_t dead_at;
 	struct jit *jits;
+	struct map mount_spaces;	   // pid -> inode of the mount namespace
 	struct known_symbol *known_user;   // KNOWN_USER of them
 	struct known_kernel *known_kernel; // KNOWN_KERNEL
 };

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "sym/jit.h"
 #include "sym/jitdump.h"
+#include "sym/seen.h"
 #include "sym/private.h"
 
 // Only 64-bit kernels have addresses there.
@@ -65,6 +66,7 @@ void sym_free(struct sym *sym)
 	map_done(&sym->private->dsos_by_name);
 	map_done(&sym->private->dsos_by_short);
 	map_done(&sym->private->cgroups);
+	map_done(&sym->private->mount_spaces);
 	for (size_t i = 0; i < sym->private->texts.n; i++)
 		free(sym->private->texts.v[i]);
 	vec_done(&sym->private->texts);
@@ -195,6 +197,17 @@ static void take_build_id(struct sym *sym, struct dso *dso, const struct mmap_fa
 	}
 }
 
+static void note_process(struct sym *sym, struct dso *dso, const struct mmap_facts *facts)
+{
+	struct dso_private *private = dso_private_of(dso);
+	const uint64_t *space = map_find(&sym->private->mount_spaces, facts->pid);
+
+	private->pid = facts->pid;
+	private->mapped_at = facts->start;
+	private->mapped_end = facts->start + facts->len;
+	private->mount_space = space ? *space : 0;
+}
+
 static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 {
 	struct task *task = sym_task(sym, facts->pid, facts->tid);
@@ -230,6 +243,7 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	} else {
 		map->dso = dso_get(sym, name, &facts->file);
 	}
+	note_process(sym, map->dso, facts);
 	if (no_file) {
 		map->identity = true;
 		map->dso->kind = DSO_ANON;
@@ -351,6 +365,7 @@ int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t
 	case PERF_RECORD_EXIT:
 	case PERF_RECORD_KSYMBOL:
 	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_NAMESPACES:
 		if (!record_is_whole(header))
 			return malformed(header);
 		break;
@@ -379,6 +394,9 @@ int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t
 		task_set_comm(sym, sym_task(sym, comm->pid, comm->tid), text, time);
 		break;
 	}
+	case PERF_RECORD_NAMESPACES:
+		seen_namespaces(sym, record);
+		break;
 	case PERF_RECORD_FORK:
 		task_fork(sym, record, time);
 		break;

@@ -63,7 +63,8 @@ struct dso {
 	bool is_64bit;
 	bool adjust_symbols; // as perf's dso->adjust_symbols: ET_EXEC or prelinked
 	enum dso_state state;
-	char origin;	  // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
+	char origin; // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
+	uint64_t samples_n; // that lie in it, where a session counts them
 	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL
 	uint32_t pid;		  // of anonymous maps: whose perf-PID.map
 	const char *symbols_path; // the file the symbols came from, or NULL

@@ -7,6 +7,7 @@
 #include "obj/unpack.h"
 #include "sym/load.h"
 #include "sym/perfmap.h"
+#include "sym/seen.h"
 
 struct place {
 	char origin; // perf's letter
@@ -33,7 +34,14 @@ static bool fits(int n)
 
 static bool own_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
-	return fits(snprintf(ret, PATH_MAX, "%s%s", symfs(sym), dso->long_name));
+	switch (seen_file(sym, dso, ret)) {
+	case SEEN_PATH:
+		return true;
+	case SEEN_GONE:
+		return false;
+	default:
+		return fits(snprintf(ret, PATH_MAX, "%s%s", symfs(sym), dso->long_name));
+	}
 }
 
 static bool debuglink_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
@@ -274,6 +282,10 @@ void load_user(struct sym *sym, struct dso *dso)
 			    choice.refused);
 	} else if (choice.own_exists) {
 		load_failed(sym, dso, "%s has no symbols", dso->long_name);
+	} else if (is_deleted_name(dso->long_name)) {
+		load_failed(sym, dso,
+			    "%s was replaced or removed since: keep such files with sonde buildid-cache",
+			    dso->long_name);
 	} else if (!has_no_file(dso->long_name)) {
 		load_failed(sym, dso, "%s is not here", dso->long_name);
 	}
@@ -359,27 +371,72 @@ void load_vdso(struct sym *sym, struct dso *dso)
 	source_done(&choice.runtime);
 }
 
+struct jit_symbol {
+	struct perfmap_line line;
+	uint32_t order;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct jit_symbol *x = a, *y = b;
+
+	if (x->line.start != y->line.start)
+		return x->line.start < y->line.start ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+// What was written later lies where it says; older code that it overlaps is gone.
+static size_t drop_overwritten(struct jit_symbol *symbols, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_gone = false;
+
+		while (kept && !is_gone &&
+		       symbols[i].line.start - symbols[kept - 1].line.start <
+			       symbols[kept - 1].line.size) {
+			is_gone = symbols[kept - 1].order > symbols[i].order;
+			kept -= !is_gone;
+		}
+		if (!is_gone)
+			symbols[kept++] = symbols[i];
+	}
+	return kept;
+}
+
 void load_perfmap(struct sym *sym, struct dso *dso)
 {
 	enum { MOST_BYTES = 1 << 29 };
+	VEC(struct jit_symbol) symbols = {0};
+	const char *path = dso->long_name;
+	char seen[PATH_MAX], *text;
 	struct perfmap_line line;
-	char *text;
 	size_t n;
 
-	if (!is_file(dso->long_name) || file_read(dso->long_name, MOST_BYTES, &text, &n) < 0) {
+	if (seen_perfmap(sym, dso, seen))
+		path = seen;
+	if (!is_file(path) || file_read(path, MOST_BYTES, &text, &n) < 0) {
 		load_failed(sym, dso, "%s is not here: let the JIT compiler write it",
 			    dso->long_name);
 		return;
 	}
 	for (struct str rest = {text, n}; perfmap_next(&rest, &line);)
-		symtab_add(dso->symtab, &(struct symbol){
-						.start = line.start,
-						.end = line.start + line.size,
-						.name = arena_strdup(&dso->symtab->names, line.name),
-						.binding = STB_GLOBAL,
-						.type = STT_FUNC,
-					});
+		vec_push(&symbols, (struct jit_symbol){line, (uint32_t)symbols.n});
+	if (symbols.n)
+		qsort(symbols.v, symbols.n, sizeof(*symbols.v), by_place);
+	symbols.n = drop_overwritten(symbols.v, symbols.n);
+	vec_each(const struct jit_symbol, it, &symbols)
+		symtab_add(dso->symtab,
+			   &(struct symbol){
+				   .start = it->line.start,
+				   .end = it->line.start + it->line.size,
+				   .name = arena_strdup(&dso->symtab->names, it->line.name),
+				   .binding = STB_GLOBAL,
+				   .type = STT_FUNC,
+			   });
+	vec_done(&symbols);
 	free(text);
 	symtab_sort(dso->symtab);
-	load_done(sym, dso, 'j', dso->long_name);
+	load_done(sym, dso, 'j', path);
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/missing.h"
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include "base/log.h"
+#include "sym/seen.h"
+
+enum { SHOWN = 5 };
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct dso *const *x = a, *const *y = b;
+
+	return (*x)->samples_n < (*y)->samples_n ? 1 : -((*x)->samples_n > (*y)->samples_n);
+}
+
+// What a program prints, its first line; false when it can't be run or fails.
+static bool first_line(char *const argv[], char *ret, size_t ret_size)
+{
+	int fds[2], status = 0;
+	ssize_t n, total = 0;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return false;
+	pid = fork();
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, 0);
+		dup2(fds[1], 1);
+		dup2(null, 2);
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	close(fds[1]);
+	while (pid > 0 && total < (ssize_t)ret_size - 1 &&
+	       (n = read(fds[0], ret + total, ret_size - 1 - (size_t)total)) > 0)
+		total += n;
+	close(fds[0]);
+	ret[total] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && *ret;
+}
+
+// Debian knows a file of /usr/lib by the name /lib as well, and only by one of both.
+static bool package_of(const char *path, char *ret, size_t ret_size)
+{
+	const char *names[] = {path, text_starts(path, "/usr/") ? path + 4 : NULL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names) && names[i]; i++) {
+		char *argv[] = {"dpkg-query", "-S", (char *)names[i], NULL};
+
+		if (!first_line(argv, ret, ret_size))
+			continue;
+		ret[strcspn(ret, ":,")] = '\0';
+		return true;
+	}
+	return false;
+}
+
+static void put_help(const struct dso *dso, char *ret, size_t ret_size)
+{
+	char package[4096];
+
+	*ret = '\0';
+	if (dso->kind == DSO_KERNEL)
+		snprintf(ret, ret_size, "sonde report --vmlinux FILE, or --kallsyms FILE");
+	else if (dso->kind == DSO_USER && !is_deleted_name(dso->long_name) &&
+		 dso->long_name[0] == '/' && package_of(dso->long_name, package, sizeof(package)))
+		snprintf(ret, ret_size, "apt install %s-dbgsym%s", package,
+			 dso->build_id.n ? ", or DEBUGINFOD_URLS=https://debuginfod.debian.net" : "");
+	else if (dso->kind == DSO_USER && dso->build_id.n)
+		snprintf(ret, ret_size,
+			 "DEBUGINFOD_URLS=https://debuginfod.debian.net, or sonde "
+			 "unpack an archive of it");
+}
+
+void missing_show(const struct session *session)
+{
+	VEC(struct dso *) missing = {0};
+	uint64_t total = session->places_n;
+	bool is_wanted = log_get_level() >= LOG_INFO ||
+			 (log_get_level() >= LOG_WARN && isatty(STDERR_FILENO));
+
+	for (size_t i = 0; is_wanted && total && i < session->sym->dsos.n; i++) {
+		struct dso *dso = session->sym->dsos.v[i];
+
+		if (dso->state == DSO_NO_SYMBOLS && dso->note && dso->samples_n)
+			vec_push(&missing, dso);
+	}
+	if (missing.n) {
+		qsort(missing.v, missing.n, sizeof(*missing.v), by_samples);
+		warn("names are missing:");
+		warn("  samples  file");
+	}
+	for (size_t i = 0; i < missing.n && i < SHOWN; i++) {
+		char help[4200];
+
+		put_help(missing.v[i], help, sizeof(help));
+		warn("  %6.2f%%  %s: %s%s%s", 100.0 * (double)missing.v[i]->samples_n / (double)total,
+		     missing.v[i]->short_name, missing.v[i]->note, *help ? "; get them with: " : "",
+		     help);
+	}
+	if (missing.n > SHOWN)
+		warn("           and %zu more", missing.n - SHOWN);
+	vec_done(&missing);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/seen.h"
+#include <stdio.h>
+#include <sys/stat.h>
+#include "base/file.h"
+#include "base/num.h"
+
+static const char deleted[] = " (deleted)";
+
+bool is_deleted_name(const char *name)
+{
+	return text_ends(name, deleted);
+}
+
+void seen_namespaces(struct sym *sym, const struct record_namespaces *record)
+{
+	enum { MOUNT = 5 }; // MNT_NS_INDEX of include/uapi/linux/perf_event.h
+	size_t room = record->header.size - sizeof(*record);
+
+	if (record->nr > MOUNT && room >= (MOUNT + 1) * sizeof(record->link[0]))
+		*map_at(&sym->private->mount_spaces, record->pid, NULL) = record->link[MOUNT].ino;
+}
+
+static uint64_t namespace_of(const char *pid, const char *kind)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/%s", pid, kind);
+	return stat(path, &st) == 0 ? st.st_ino : 0;
+}
+
+static bool is_elsewhere(uint32_t pid, const char *kind)
+{
+	char text[16];
+	uint64_t there;
+
+	snprintf(text, sizeof(text), "%u", pid);
+	there = namespace_of(text, kind);
+	return there && there != namespace_of("self", kind);
+}
+
+// Is it the file that was mapped, as far as its inode tells? Numbers of processes come again, those of inodes on one
+// device as good as never.
+static bool is_same_inode(const struct dso_private *dso, const struct stat *st)
+{
+	return dso->file.words[1] && dso->file.words[1] == st->st_ino;
+}
+
+static bool can_look(const struct sym *sym, const struct dso_private *dso)
+{
+	return dso->pid && dso->pid != UINT32_MAX && !sym->options.other_machine &&
+	       !(sym->options.symfs && *sym->options.symfs);
+}
+
+static bool stat_file(const char *path, struct stat *ret)
+{
+	return stat(path, ret) == 0 && S_ISREG(ret->st_mode);
+}
+
+static enum seen seen_deleted(const struct sym *sym, const struct dso_private *dso, char *ret)
+{
+	const char *name = dso->dso.long_name;
+	struct stat st;
+
+	if (can_look(sym, dso)) {
+		snprintf(ret, PATH_MAX, "/proc/%u/map_files/%llx-%llx", dso->pid,
+			 (unsigned long long)dso->mapped_at, (unsigned long long)dso->mapped_end);
+		if (stat_file(ret, &st) && (is_same_inode(dso, &st) || dso->dso.build_id.n))
+			return SEEN_PATH;
+	}
+	// What took its place is another file, unless its build-id says otherwise.
+	if (!dso->dso.build_id.n)
+		return SEEN_GONE;
+	if (snprintf(ret, PATH_MAX, "%s%.*s", sym->options.symfs ? sym->options.symfs : "",
+		     (int)(strlen(name) - strlen(deleted)), name) >= PATH_MAX)
+		return SEEN_GONE;
+	return SEEN_PATH;
+}
+
+enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret)
+{
+	const struct dso_private *private = (const struct dso_private *)dso;
+	bool is_other_space;
+	struct stat st;
+
+	if (dso->long_name[0] != '/')
+		return SEEN_SAME;
+	if (is_deleted_name(dso->long_name))
+		return seen_deleted(sym, private, ret);
+	if (!can_look(sym, private))
+		return SEEN_SAME;
+	is_other_space = private->mount_space && private->mount_space != namespace_of("self", "mnt");
+	if ((is_other_space || !private->mount_space) && is_elsewhere(private->pid, "mnt") &&
+	    snprintf(ret, PATH_MAX, "/proc/%u/root%s", private->pid, dso->long_name) < PATH_MAX &&
+	    stat_file(ret, &st) && (is_same_inode(private, &st) || dso->build_id.n))
+		return SEEN_PATH;
+	// A file of that name here is the container's only if the inode or the build-id says so.
+	if (is_other_space && !dso->build_id.n &&
+	    !(stat_file(dso->long_name, &st) && is_same_inode(private, &st)))
+		return SEEN_GONE;
+	return SEEN_SAME;
+}
+
+// The number that the process has in its own pid namespace: the last of "NSpid:\t123\t1".
+static bool inner_pid(uint32_t pid, uint64_t *ret)
+{
+	auto_free char *path = text_dup_fmt("/proc/%u/status", pid), *text = NULL;
+	size_t n;
+
+	if (file_read(path, 1 << 16, &text, &n) < 0)
+		return false;
+	for (struct str rest = {text, n}; rest.n;) {
+		struct str line = str_cut(&rest, '\n'), number = {0};
+
+		if (!str_starts(line, "NSpid:"))
+			continue;
+		while (line.n)
+			number = str_cut(&line, '\t');
+		return num_parse_u64(number, ret) == 0;
+	}
+	return false;
+}
+
+bool seen_perfmap(const struct sym *sym, const struct dso *dso, char *ret)
+{
+	uint64_t inner;
+	struct stat st;
+
+	if (!dso->pid || sym->options.other_machine || (sym->options.symfs && *sym->options.symfs) ||
+	    (!is_elsewhere(dso->pid, "mnt") && !is_elsewhere(dso->pid, "pid")) ||
+	    !inner_pid(dso->pid, &inner))
+		return false;
+	snprintf(ret, PATH_MAX, "/proc/%u/root/tmp/perf-%llu.map", dso->pid,
+		 (unsigned long long)inner);
+	return stat_file(ret, &st);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Files as the process saw them that mapped them: in another mount namespace (a container), or deleted since.
+#pragma once
+#include <limits.h>
+#include "sym/private.h"
+
+enum seen {
+	SEEN_SAME, // the name means the same here
+	SEEN_PATH, // another path, in `ret`, leads to it
+	SEEN_GONE, // the name is another file here, or none: only a build-id finds it
+};
+
+// Costs some stat(2) calls. `ret` has PATH_MAX bytes. Needs the process to be there still: proc(5), root, map_files.
+enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret);
+// Likewise the perf-PID.map of a process in another pid or mount namespace; false: it is where it always is.
+bool seen_perfmap(const struct sym *sym, const struct dso *dso, char *ret);
+// "/usr/bin/x (deleted)", as the kernel names what was replaced or removed.
+bool is_deleted_name(const char *name);
+// Takes in a NAMESPACES record.
+void seen_namespaces(struct sym *sym, const struct record_namespaces *record);
