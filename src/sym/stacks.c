@@ -213,10 +213,14 @@ static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
 
 	if (place && known->key == place)
 		return known->frame;
+	if (!place && stacks->key == FRAME_BY_NAME && stacks->nowhere[step->cpumode % 8])
+		return stacks->nowhere[step->cpumode % 8];
 	sym_resolve(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
 	frame = frames_of_location(stacks, &location, step->is_return);
 	if (place && stacks->key != FRAME_BY_ADDRESS && (location.sym || stacks->key == FRAME_BY_NAME))
 		*known = (struct known_frame){place, frame};
+	if (!place && !location.dso && stacks->key == FRAME_BY_NAME)
+		stacks->nowhere[step->cpumode % 8] = frame;
 	return frame;
 }
 

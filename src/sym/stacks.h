@@ -82,7 +82,8 @@ struct stacks {
 	struct map frame_ids, run_ids;
 	uint32_t *node_slots; // hash table of nodes by (parent, frame), 0: empty
 	size_t node_mask;
-	struct known_chain *chains;		  // STACK_CHAINS of them, direct mapped
+	struct known_chain *chains; // STACK_CHAINS of them, direct mapped
+	uint32_t nowhere[8]; // by cpumode: the frame of all that lies in no map, when by name; 0: none yet
 	struct known_frame *known;		  // STACK_FRAMES, direct mapped
 	struct stack_memory last[STACK_MEMORIES]; // by task
 	VEC(struct stack_step) steps;

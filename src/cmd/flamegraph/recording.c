@@ -18,6 +18,11 @@ struct first_sum {
 	uint32_t base; // + 1; 0: not seen
 };
 
+struct task_base {
+	const struct event *event; // NULL: none yet
+	uint32_t comm, base;
+};
+
 struct taker {
 	const struct stack_options *options;
 	struct stack_counts *counts;
@@ -26,12 +31,9 @@ struct taker {
 	struct event *first_event;
 	VEC(struct base) bases;
 	struct map base_ids;
-	VEC(struct first_sum) sums; // by stack
-	struct map other_sums;	    // base << 32 | stack -> sum
-	// of the sample before: most follow in the same task
-	struct task *last_task;
-	struct event *last_event;
-	uint32_t last_comm, last_base;
+	VEC(struct first_sum) sums;	  // by stack
+	struct map other_sums;		  // base << 32 | stack -> sum
+	VEC(struct task_base) task_bases; // by the task's index: of its last sample
 };
 
 enum { EVENT_ASKED = 1, EVENT_OTHER = 2 }; // in event->user
@@ -58,10 +60,20 @@ static uint32_t base_of(struct taker *taker, struct event *event, struct task *t
 {
 	const struct stack_options *options = taker->options;
 	struct base base = {UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+	struct task_base *known;
 	bool is_new;
 
-	if (task == taker->last_task && event == taker->last_event && task->comm == taker->last_comm)
-		return taker->last_base;
+	if (task->index >= taker->task_bases.n) {
+		size_t n = taker->task_bases.n;
+
+		vec_reserve(&taker->task_bases, task->index + 1 - n);
+		taker->task_bases.n = taker->task_bases.capacity;
+		memset(taker->task_bases.v + n, 0,
+		       (taker->task_bases.n - n) * sizeof(struct task_base));
+	}
+	known = &taker->task_bases.v[task->index];
+	if (known->event == event && known->comm == task->comm)
+		return known->base;
 	if (options->all_events)
 		base.event = event->index;
 	if (!options->no_base)
@@ -77,11 +89,8 @@ static uint32_t base_of(struct taker *taker, struct event *event, struct task *t
 		*id = taker->bases.n;
 		vec_push(&taker->bases, base);
 	}
-	taker->last_task = task;
-	taker->last_event = event;
-	taker->last_comm = task->comm;
-	taker->last_base = (uint32_t)*id;
-	return (uint32_t)*id;
+	*known = (struct task_base){event, task->comm, (uint32_t)*id};
+	return known->base;
 }
 
 static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint64_t value)
@@ -337,6 +346,7 @@ int stacks_from_recording(struct flame *flame, const char *path,
 	stacks_done(&taker.stacks);
 	vec_done(&taker.bases);
 	map_done(&taker.base_ids);
+	vec_done(&taker.task_bases);
 	vec_done(&taker.sums);
 	map_done(&taker.other_sums);
 	filter_free(taker.filter);
