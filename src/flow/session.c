@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "flow/archive.h"
 #include "flow/chain.h"
 #include "flow/queue.h"
 #include "flow/session_parts.h"
@@ -15,6 +16,7 @@ struct session_private {
 	const struct session_hooks *hooks;
 	void *arg;
 	struct queue queue;
+	char *archive_dir; // NULL: none
 	bool started, unordered, count_places;
 	size_t build_ids_taken;
 	struct map last_values; // id -> last value of PERF_SAMPLE_READ
@@ -78,6 +80,9 @@ int session_open(struct session **ret, const struct session_options *options)
 	struct sym_options sym = options->sym;
 	if (!err && !sym.kallsyms)
 		sym.kallsyms = session->recording->kallsyms;
+	if (!err && !options->no_archive && !sym.archive_dir)
+		sym.archive_dir = session->private->archive_dir =
+			archive_beside_dup(session->recording->path);
 	if (!err)
 		err = sym_new(&session->sym, &sym);
 	if (err) {
@@ -99,6 +104,7 @@ void session_close(struct session *session)
 	recording_close(session->recording);
 	queue_done(&session->private->queue);
 	map_done(&session->private->last_values);
+	free(session->private->archive_dir);
 	free(session->private);
 	vec_done(&session->losses);
 	free(session);

@@ -11,6 +11,7 @@ struct session_options {
 	const char *path; // NULL: "perf.data"
 	bool force;
 	bool unordered;	   // file order
+	bool no_archive;   // what lies beside the recording (RECORDING.archive) is not used
 	bool count_places; // dso.samples_n: some ns a sample
 	struct sym_options sym;
 };

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "sym/jitdump.h"
 #include "sym/load.h"
+#include "sym/seen.h"
 
 struct jit {
 	struct jit *next;
@@ -82,9 +83,11 @@ static bool open_dump(const struct sym *sym, const struct dso *dso, struct mappe
 	char path[PATH_MAX];
 	struct stat st;
 
-	if (dso->long_name[0] != '/' ||
-	    snprintf(path, sizeof(path), "%s%s", symfs, dso->long_name) >= (int)sizeof(path) ||
-	    stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!archived_file(sym, dso->long_name, path) &&
+	    (dso->long_name[0] != '/' ||
+	     snprintf(path, sizeof(path), "%s%s", symfs, dso->long_name) >= (int)sizeof(path)))
+		return false;
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
 		return false;
 	return file_map(ret, path) == 0;
 }

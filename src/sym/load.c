@@ -33,6 +33,11 @@ bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, 
 	if (!dso->build_id.n || sym->options.no_cache_dir)
 		return false;
 	build_id_text(&dso->build_id, id);
+	if (sym->options.archive_dir &&
+	    (size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s/%s", sym->options.archive_dir, id,
+			     id + 2, kind) < ret_size &&
+	    access(ret, R_OK) == 0)
+		return true;
 	if (sym->options.debug_dir)
 		snprintf(folder, sizeof(folder), "%s", sym->options.debug_dir);
 	else

@@ -78,6 +78,15 @@ static enum seen seen_deleted(const struct sym *sym, const struct dso_private *d
 	return SEEN_PATH;
 }
 
+bool archived_file(const struct sym *sym, const char *name, char *ret)
+{
+	struct stat st;
+
+	return sym->options.archive_dir && name[0] == '/' &&
+	       snprintf(ret, PATH_MAX, "%s/files%s", sym->options.archive_dir, name) < PATH_MAX &&
+	       stat_file(ret, &st);
+}
+
 enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret)
 {
 	const struct dso_private *private = (const struct dso_private *)dso;
@@ -86,6 +95,8 @@ enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret)
 
 	if (dso->long_name[0] != '/')
 		return SEEN_SAME;
+	if (archived_file(sym, dso->long_name, ret))
+		return SEEN_PATH;
 	if (is_deleted_name(dso->long_name))
 		return seen_deleted(sym, private, ret);
 	if (!can_look(sym, private))

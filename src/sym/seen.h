@@ -15,6 +15,8 @@ enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret);
 // Likewise the perf-PID.map of a process in another pid or mount namespace; false: it is where it always is.
 bool seen_perfmap(const struct sym *sym, const struct dso *dso, char *ret);
 // "/usr/bin/x (deleted)", as the kernel names what was replaced or removed.
+// A file that an archive carries under its name: perf maps, jitdumps, files without a build-id.
+bool archived_file(const struct sym *sym, const char *name, char *ret);
 bool is_deleted_name(const char *name);
 // Takes in a NAMESPACES record.
 void seen_namespaces(struct sym *sym, const struct record_namespaces *record);

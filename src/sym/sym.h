@@ -15,6 +15,7 @@ struct sym_options {
 	const char *kallsyms;	 // --kallsyms
 	const char *modules_dir; // --modules
 	const char *debug_dir;	 // buildid cache, default $HOME/.debug
+	const char *archive_dir; // an unpacked archive, looked in before debug_dir; NULL: none
 	bool ignore_vmlinux, ignore_build_ids, no_demangle, demangle_kernel;
 	bool demangle_parameters; // functions with their parameters, as with -v
 	bool live;		  // addresses are of the running system

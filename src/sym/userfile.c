@@ -414,7 +414,7 @@ void load_perfmap(struct sym *sym, struct dso *dso)
 	struct perfmap_line line;
 	size_t n;
 
-	if (seen_perfmap(sym, dso, seen))
+	if (archived_file(sym, dso->long_name, seen) || seen_perfmap(sym, dso, seen))
 		path = seen;
 	if (!is_file(path) || file_read(path, MOST_BYTES, &text, &n) < 0) {
 		load_failed(sym, dso, "%s is not here: let the JIT compiler write it",

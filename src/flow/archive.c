@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/archive.h"
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <zstd.h>
+#include "base/alloc.h"
+#include "base/cache.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "data/tar.h"
+
+// What an archive may unpack to.
+#define MOST_BYTES (16ull << 30)
+
+static int unpack_zstd(const struct mapped *file, int to)
+{
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+	size_t room = ZSTD_DStreamOutSize();
+	auto_free char *chunk = xmalloc(room);
+	ZSTD_inBuffer in = {file->p, file->n, 0};
+	uint64_t total = 0;
+	size_t left = 1;
+	int err = 0;
+
+	ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 27);
+	while (err >= 0 && in.pos < in.size) {
+		ZSTD_outBuffer out = {chunk, room, 0};
+
+		left = ZSTD_decompressStream(context, &out, &in);
+		if (ZSTD_isError(left))
+			err = -EINVAL;
+		else if ((total += out.pos) > MOST_BYTES)
+			err = -EFBIG;
+		else
+			err = write_all(to, chunk, out.pos);
+	}
+	ZSTD_freeDCtx(context);
+	return err >= 0 && left ? -EINVAL : err;
+}
+
+static int unpack_with(const char *program, const char *path, int to)
+{
+	const struct rlimit limit = {MOST_BYTES, MOST_BYTES};
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int in = open(path, O_RDONLY);
+		int null = open("/dev/null", O_WRONLY);
+
+		setrlimit(RLIMIT_FSIZE, &limit);
+		if (in < 0 || dup2(in, 0) < 0 || dup2(to, 1) < 0 || dup2(null, 2) < 0)
+			_exit(126);
+		execlp(program, program, "-dc", (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return fail(errno, "can't run %s: %s", program, strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return fail(ENOENT, "%s needs %s to be unpacked, which is not installed", path,
+			    program);
+	return status ? fail(EINVAL, "%s is damaged: %s can't unpack it", path, program) : 0;
+}
+
+// The tar, mapped; of a packed one from a nameless file.
+static int open_tar(const char *path, const char *folder, struct mapped *ret)
+{
+	static const struct {
+		struct str magic;
+		const char *program; // NULL: zstd, which is built in
+	} kinds[] = {
+		{{"\x28\xb5\x2f\xfd", 4}, NULL},
+		{{"BZh", 3}, "bzip2"},
+		{{"\x1f\x8b", 2}, "gzip"},
+		{{"\xfd"
+		  "7zXZ",
+		  5},
+		 "xz"},
+	};
+	int err = file_map(ret, path);
+
+	if (err < 0)
+		return err;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		auto_close int fd = -1;
+		auto_free char *part = NULL;
+
+		if (ret->n < kinds[i].magic.n || memcmp(ret->p, kinds[i].magic.p, kinds[i].magic.n))
+			continue;
+		part = text_dup_fmt("%s/.unpack-XXXXXX", folder);
+		fd = mkostemp(part, O_CLOEXEC);
+		if (fd < 0) {
+			err = fail(errno, "can't create %s: %s", part, strerror(errno));
+		} else {
+			unlink(part);
+			err = kinds[i].program ? unpack_with(kinds[i].program, path, fd)
+					       : unpack_zstd(ret, fd);
+			if (err < 0 && !kinds[i].program)
+				fail(-err, "can't unpack %s: %s", path,
+				     err == -EINVAL ? "it is damaged" : strerror(-err));
+		}
+		file_unmap(ret);
+		return err < 0 ? err : file_map_fd(ret, fd, path);
+	}
+	return 0;
+}
+
+// The folder that holds a name, made part by part without following links; *ret_last is the name in it.
+static int open_parent(int root, const char *name, const char **ret_last)
+{
+	int at = dup(root);
+
+	for (const char *slash; at >= 0 && (slash = strchr(name, '/')); name = slash + 1) {
+		auto_free char *part = str_dup((struct str){name, (size_t)(slash - name)});
+		int next;
+
+		mkdirat(at, part, 0700);
+		next = openat(at, part, O_DIRECTORY | O_NOFOLLOW | O_RDONLY | O_CLOEXEC);
+		close(at);
+		at = next;
+	}
+	*ret_last = name;
+	return at;
+}
+
+static int put_file(int parent, const char *name, struct str content)
+{
+	int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int err;
+
+	if (fd < 0)
+		return errno == EEXIST ? 0 : -errno;
+	err = write_all(fd, content.p, content.n);
+	if (close(fd) < 0 && err >= 0)
+		err = -errno;
+	if (err < 0)
+		unlinkat(parent, name, 0);
+	return err;
+}
+
+// The only links there are: .build-id/xx/yyyy to ../../NAME/ID.
+static bool link_is_safe(const struct tar_entry *entry)
+{
+	return text_starts(entry->name, ".build-id/") && text_starts(entry->link, "../../") &&
+	       strlen(entry->name) > 13 && entry->name[12] == '/' &&
+	       !strchr(entry->name + 13, '/') && tar_name_is_safe(entry->link + 6);
+}
+
+static int put_hardlink(int root, int parent, const char *name, const struct tar_entry *entry)
+{
+	const char *last;
+	auto_close int from = open_parent(root, entry->link, &last);
+
+	if (from < 0 || (linkat(from, last, parent, name, 0) < 0 && errno != EEXIST))
+		return -errno;
+	return 0;
+}
+
+// 1: refused.
+static int put_entry(int root, const struct tar_entry *entry, bool all)
+{
+	auto_close int parent = -1;
+	const char *last;
+
+	if (entry->kind == TAR_FOLDER)
+		return 0;
+	if (!tar_name_is_safe(entry->name) || entry->kind == TAR_OTHER ||
+	    (entry->kind == TAR_SYMLINK && !link_is_safe(entry)) ||
+	    (entry->kind == TAR_HARDLINK && !tar_name_is_safe(entry->link)))
+		return 1;
+	if (!all && text_starts(entry->name, "files/"))
+		return 0;
+	parent = open_parent(root, entry->name, &last);
+	if (parent < 0)
+		return errno == ELOOP || errno == ENOTDIR ? 1 : -errno;
+	if (!*last)
+		return 1;
+	switch (entry->kind) {
+	case TAR_FILE:
+		return put_file(parent, last, entry->content);
+	case TAR_SYMLINK:
+		return symlinkat(entry->link, parent, last) < 0 && errno != EEXIST ? -errno : 0;
+	default:
+		return put_hardlink(root, parent, last, entry);
+	}
+}
+
+int archive_unpack(const char *path, const char *folder, bool all, struct archive_counts *ret)
+{
+	auto_free struct tar_entry *entry = xmalloc(sizeof(*entry));
+	auto_close int root = -1;
+	struct mapped tar;
+	struct str rest;
+	int err = mkdirs(folder), state = 0;
+
+	if (err < 0)
+		return fail(-err, "can't make the folder %s: %s", folder, strerror(-err));
+	root = open(folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
+	if (root < 0)
+		return fail(errno, "can't open %s: %s", folder, strerror(errno));
+	err = open_tar(path, folder, &tar);
+	if (err < 0)
+		return err;
+	rest = (struct str){(const char *)tar.p, tar.n};
+	while (err >= 0 && (state = tar_next(&rest, entry)) > 0) {
+		err = put_entry(root, entry, all);
+		ret->refused += err == 1;
+		ret->files += err == 0 && entry->kind == TAR_FILE;
+		if (err < 0)
+			fail(-err, "can't unpack %s to %s: %s", entry->name, folder, strerror(-err));
+	}
+	file_unmap(&tar);
+	if (err >= 0 && state < 0)
+		err = fail(EINVAL, "%s is no tar archive, or damaged", path);
+	return err < 0 ? err : 0;
+}
+
+static int unpack_into_cache(const char *path, const char *folder)
+{
+	auto_free char *part = text_dup_fmt("%s.%d", folder, (int)getpid());
+	struct archive_counts counts = {0};
+	int err = archive_unpack(path, part, true, &counts);
+
+	if (err < 0)
+		return err;
+	if (counts.refused)
+		warn("%s: %u entries lead elsewhere and were left out", path, counts.refused);
+	// Another process may have been faster.
+	if (rename(part, folder) < 0 && errno != EEXIST && errno != ENOTEMPTY)
+		return fail(errno, "can't make the folder %s: %s", folder, strerror(errno));
+	return 0;
+}
+
+char *archive_beside_dup(const char *recording)
+{
+	auto_free char *path = text_dup_fmt("%s.archive", recording), *full = NULL;
+	char name[64], folder[PATH_MAX];
+	struct stat st;
+	uint64_t key;
+
+	if (strcmp(recording, "-") == 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return NULL;
+	full = realpath(path, NULL);
+	key = hash_bytes(full ? full : path, strlen(full ? full : path));
+	key = hash_mix(key, (uint64_t)st.st_size);
+	key = hash_mix(key, (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec);
+	snprintf(name, sizeof(name), "archive-%016llx", (unsigned long long)key);
+	if (cache_file(name, folder, sizeof(folder)) < 0) {
+		warn("%s can't be unpacked: there is no cache folder (HOME)", path);
+		return NULL;
+	}
+	if (access(folder, X_OK) < 0 && unpack_into_cache(path, folder) < 0) {
+		warn("%s", err_sentence());
+		err_clear();
+		return NULL;
+	}
+	err_clear();
+	return xstrdup(folder);
+}
