@@ -421,6 +421,14 @@ static bool step_assembly(struct walk *w)
 	return false;
 }
 
+// A program or library whose file is not here: whether it keeps frame pointers nobody can tell, and mostly it does not.
+static bool is_unread_file(const struct walk *w, uint64_t pc)
+{
+	const struct mapping *map = space_find_near(w->task->space, pc);
+
+	return map && map->dso->kind == DSO_USER && !dso_of(w->unwinder, map->dso)->has_source;
+}
+
 // The frame pointer leads to the caller's and to the return address, on both machines.
 static bool step_frame_pointer(struct walk *w, bool is_leaf)
 {
@@ -442,6 +450,8 @@ static bool step_frame_pointer(struct walk *w, bool is_leaf)
 		}
 		w->end = UNWIND_NO_INFO;
 	}
+	if (is_unread_file(w, regs[PC] - !is_leaf))
+		return false;
 	if (is_leaf && step_assembly(w))
 		return true;
 	w->end = UNWIND_NO_INFO;

@@ -361,6 +361,14 @@ static void test_nowhere(void **state)
 	w.input.regs_mask = 0xff01ff;
 	w.input.regs = NULL;
 	assert_int_equal(expect(&w, NULL, 0), UNWIND_NO_INFO);
+	// A file that is not here.
+	mmap2(w.sym, FILE_AT + 0x100000, FILE_AT + 0x101000, 0, "/nowhere/library.so");
+	w.input.regs = w.regs;
+	w.regs[8] = FILE_AT + 0x100010;
+	w.regs[6] = STACK_AT + 16;
+	w.stack[2] = STACK_AT + 64;
+	w.stack[3] = code + 0x88;
+	assert_int_equal(expect(&w, (const uint64_t[]){w.regs[8]}, 1), UNWIND_NO_INFO);
 	world_done(&w);
 }
 
