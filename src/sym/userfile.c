@@ -5,6 +5,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include "obj/unpack.h"
+#include "sym/debuginfod.h"
 #include "sym/load.h"
 #include "sym/perfmap.h"
 #include "sym/seen.h"
@@ -123,6 +124,19 @@ static const struct place places[] = {
 	{'f', fedora_path},    {'u', ubuntu_path},   {'b', build_id_path},
 	{'d', own_path},       {'o', embedded_path}, {'x', mixed_path},
 };
+
+static bool fetched_debug_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return debuginfod_fetch(&dso->build_id, FETCH_DEBUG, dso->short_name, ret);
+}
+
+static bool fetched_program_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
+{
+	return debuginfod_fetch(&dso->build_id, FETCH_PROGRAM, dso->short_name, ret);
+}
+
+// Asked only when nothing here has the names.
+static const struct place servers[] = {{'D', fetched_debug_path}, {'B', fetched_program_path}};
 
 bool dso_find_file(const struct sym *sym, const struct dso *dso,
 		   bool (*wanted)(const struct elf_source *source), struct elf_source *ret)
@@ -273,6 +287,10 @@ void load_user(struct sym *sym, struct dso *dso)
 		if (!choice.has_symbols || !choice.has_runtime)
 			look_at(sym, dso, &choice, &places[i]);
 	}
+	if (!choice.has_symbols)
+		look_at(sym, dso, &choice, &servers[0]);
+	if (!choice.has_symbols && !choice.has_runtime)
+		look_at(sym, dso, &choice, &servers[1]);
 	if (choice.has_symbols || choice.has_runtime) {
 		load_choice(sym, dso, &choice);
 		source_done(&choice.symbols);
