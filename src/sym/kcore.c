@@ -16,6 +16,8 @@
 
 enum {
 	PAGE = 4096,
+	DATA_AT = 2 * PAGE,
+	MOST_RANGES = 32, // in front of DATA_AT: there are two wanted, and few segments
 	MOST_HEADERS = 1 << 20,
 	MOST_TEXT = 1 << 28,
 };
@@ -94,7 +96,8 @@ static int find_ranges(struct kcore *kcore, const struct elf *elf)
 			uint64_t start = MAX(wanted[w].start, segment.vaddr);
 			uint64_t end = MIN(wanted[w].end, segment.vaddr + segment.file_size);
 
-			if (segment.type == PT_LOAD && start < end && end - start <= MOST_CODE)
+			if (kcore->ranges.n < MOST_RANGES && segment.type == PT_LOAD &&
+			    start < end && end - start <= MOST_CODE)
 				vec_push(&kcore->ranges,
 					 (struct range){start, end,
 							segment.offset + start - segment.vaddr});
@@ -128,7 +131,7 @@ static int copy_range(int in, int out, const struct range *range)
 
 static int write_elf(const struct kcore *kcore, int in, int out)
 {
-	uint64_t at = sizeof(Elf64_Ehdr) + kcore->ranges.n * sizeof(Elf64_Phdr);
+	uint64_t at = DATA_AT;
 	Elf64_Ehdr head = {
 		.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64,
 			    __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB, EV_CURRENT},
@@ -157,6 +160,9 @@ static int write_elf(const struct kcore *kcore, int in, int out)
 			err = write_all(out, &segment, sizeof(segment));
 		at += segment.p_filesz;
 	}
+	// The code begins at a page, as its addresses do.
+	if (err >= 0 && lseek(out, DATA_AT, SEEK_SET) < 0)
+		err = -errno;
 	vec_each(const struct range, range, &kcore->ranges) {
 		if (err >= 0)
 			err = copy_range(in, out, range);

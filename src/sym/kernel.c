@@ -282,6 +282,18 @@ static bool load_vmlinux_path(struct sym *sym, struct dso *dso)
 	return false;
 }
 
+// Where debug packages put what they know by its build-id.
+static bool load_vmlinux_debug(struct sym *sym, struct dso *dso)
+{
+	char id[41], path[80];
+
+	if (!dso->build_id.n)
+		return false;
+	build_id_text(&dso->build_id, id);
+	snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%.2s/%s.debug", id, id + 2);
+	return load_vmlinux(sym, dso, path) == SOURCE_OK;
+}
+
 static void load_given(struct sym *sym, struct dso *dso)
 {
 	if (sym->options.kallsyms) {
@@ -339,7 +351,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 		if (cache_path(sym, dso, "elf", path, sizeof(path)) &&
 		    load_vmlinux(sym, dso, path) == SOURCE_OK)
 			return;
-		if (load_vmlinux_path(sym, dso))
+		if (load_vmlinux_debug(sym, dso) || load_vmlinux_path(sym, dso))
 			return;
 	}
 	if (options->symfs && *options->symfs) {
