@@ -40,7 +40,7 @@ enum {
 	CFI_SIMPLE = 2, // CFA from a register, and all that is saved is CFI_AT_CFA
 };
 
-struct cfi_saved {
+struct __attribute__((may_alias)) cfi_saved {
 	uint8_t reg, where;
 	uint16_t zero;
 	int32_t value;

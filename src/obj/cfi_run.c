@@ -231,23 +231,23 @@ static uint32_t rule_of(struct run *run)
 {
 	struct cfi_builder *builder = run->builder;
 	const struct cfi_state *state = &run->state;
-	struct {
-		struct cfi_rule head;
-		struct cfi_saved saved[CFI_REGS];
-	} rule = {.head = {state->cfa, state->cfa_reg, 0, 1, state->cfa_offset}};
+	uint64_t bytes[1 + CFI_REGS];
+	struct cfi_rule *rule = (struct cfi_rule *)bytes;
 	uint64_t rest = state->set & ~(1ull << CFI_RA_COLUMN), *known;
 	bool is_new, simple = state->cfa == CFI_CFA_REGISTER;
 	size_t words;
 
 	if (state->bad || state->cfa == CFI_CFA_NONE)
 		return 0;
-	rule.saved[0] = (struct cfi_saved){.reg = CFI_RA_COLUMN, .where = CFI_SAME};
+	*rule = (struct cfi_rule){state->cfa, state->cfa_reg, 0, 1, state->cfa_offset};
+	rule->saved[0] = (struct cfi_saved){.reg = CFI_RA_COLUMN, .where = CFI_SAME};
 	if (state->set & 1ull << CFI_RA_COLUMN)
-		rule.saved[0] = (struct cfi_saved){CFI_RA_COLUMN, state->columns[CFI_RA_COLUMN].where,
-						   0, state->columns[CFI_RA_COLUMN].value};
+		rule->saved[0] =
+			(struct cfi_saved){CFI_RA_COLUMN, state->columns[CFI_RA_COLUMN].where, 0,
+					   state->columns[CFI_RA_COLUMN].value};
 	else if (builder->machine == EM_X86_64) // has no register to keep it in
-		rule.saved[0].where = CFI_UNDEFINED;
-	simple = simple && rule.saved[0].where == CFI_AT_CFA;
+		rule->saved[0].where = CFI_UNDEFINED;
+	simple = simple && rule->saved[0].where == CFI_AT_CFA;
 	for (; rest; rest &= rest - 1) {
 		int column = __builtin_ctzll(rest);
 		uint8_t where = state->columns[column].where;
@@ -255,14 +255,14 @@ static uint32_t rule_of(struct run *run)
 		if (where == CFI_SAME || where == CFI_UNDEFINED)
 			continue;
 		simple = simple && where == CFI_AT_CFA;
-		rule.saved[rule.head.saved_n++] =
+		rule->saved[rule->saved_n++] =
 			(struct cfi_saved){(uint8_t)column, where, 0, state->columns[column].value};
 	}
-	rule.head.flags = (run->cie->is_signal ? CFI_SIGNAL : 0) | (simple ? CFI_SIMPLE : 0);
-	words = 1u + rule.head.saved_n;
-	known = map_at(&builder->rule_ids, hash_bytes(&rule, words * 8), &is_new);
-	if (is_new || memcmp(&builder->rules.v[*known], &rule, words * 8) != 0)
-		*known = new_rule(builder, (const uint64_t *)&rule, words);
+	rule->flags = (run->cie->is_signal ? CFI_SIGNAL : 0) | (simple ? CFI_SIMPLE : 0);
+	words = 1u + rule->saved_n;
+	known = map_at(&builder->rule_ids, hash_bytes(bytes, words * 8), &is_new);
+	if (is_new || memcmp(&builder->rules.v[*known], bytes, words * 8) != 0)
+		*known = new_rule(builder, bytes, words);
 	return (uint32_t)*known;
 }
 

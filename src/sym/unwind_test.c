@@ -105,15 +105,18 @@ static __attribute__((noinline)) void compare_here(void)
 	uint64_t ours[MOST];
 	enum unwind_end end;
 	ucontext_t context;
-	int n;
+	int n, inner;
 
 	getcontext(&context);
 	n = backtrace(theirs, MOST);
-	assert_int_equal(unwind_context(self, &context, self_top, ours, &end), n);
+	// A sanitizer's own backtrace() stands between.
+	inner = n - (int)unwind_context(self, &context, self_top, ours, &end);
+	assert_in_range(inner, 0, 1);
+	n -= inner;
 	assert_int_equal(end, UNWIND_ROOT);
 	assert_true(n > 5);
 	for (int i = 1; i < n; i++)
-		assert_int_equal(ours[i], (uintptr_t)theirs[i]);
+		assert_int_equal(ours[i], (uintptr_t)theirs[i + inner]);
 	compared++;
 }
 
