@@ -730,7 +730,7 @@ static int run_record(int argc, char **argv)
 
 const struct command command_record = {
 	.name = "record",
-	.summary = "record samples and events of a program or the system into a file",
+	.summary = "Record samples and events of a program or the system into a file",
 	.usage = "sonde record [options] [--] COMMAND [ARGS]\nsonde record [options] -p PID | -t TID | -u USER | -a",
 	.description =
 		"Opens events, lets the command run (or watches what runs already) and writes what the kernel tells to "
