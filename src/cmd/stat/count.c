@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counters opened, read and added up in rows.
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "cmd/stat/stat.h"
+#include "sys/topology.h"
+#include <math.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+
+void stat_spread_add(struct stat_spread *spread, double value)
+{
+	double delta = value - spread->mean;
+
+	spread->n++;
+	spread->mean += delta / spread->n;
+	spread->squares += delta * (value - spread->mean);
+}
+
+double stat_spread_deviation(const struct stat_spread *spread)
+{
+	if (spread->n < 2)
+		return 0;
+	return sqrt(spread->squares / (spread->n - 1) / spread->n);
+}
+
+double stat_spread_percent(const struct stat_spread *spread)
+{
+	return spread->mean != 0 ? 100 * stat_spread_deviation(spread) / spread->mean : 0;
+}
+
+static bool same_row(const struct stat_row *a, const struct stat_row *b)
+{
+	return a->cpu == b->cpu && a->socket == b->socket && a->die == b->die &&
+	       a->core == b->core && a->node == b->node && a->thread == b->thread;
+}
+
+static int node_of(const struct topology *topology, int cpu)
+{
+	vec_each(const struct topology_node, node, &topology->nodes) {
+		char path[96];
+
+		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/node%u", cpu, node->node);
+		if (access(path, F_OK) == 0)
+			return (int)node->node;
+	}
+	return -1;
+}
+
+static struct stat_row row_for(const struct counting *stat, const struct topology *topology,
+			       int cpu, pid_t thread)
+{
+	enum stat_by by = stat->options->by;
+	struct stat_row row = {-1, -1, -1, -1, -1, -1, "", 0};
+
+	if (by == STAT_BY_THREAD)
+		row.thread = thread;
+	if (by == STAT_BY_CPU)
+		row.cpu = cpu;
+	if (by == STAT_BY_NODE)
+		row.node = node_of(topology, cpu);
+	vec_each(const struct topology_cpu, it, &topology->cpus) {
+		if ((int)it->cpu != cpu)
+			continue;
+		if (by == STAT_BY_SOCKET || by == STAT_BY_DIE || by == STAT_BY_CORE)
+			row.socket = MAX(it->socket, 0);
+		if (by == STAT_BY_DIE || by == STAT_BY_CORE)
+			row.die = MAX(it->die, 0);
+		if (by == STAT_BY_CORE)
+			row.core = it->core;
+	}
+	return row;
+}
+
+static void name_thread(struct stat_row *row)
+{
+	char path[64];
+	auto_free char *text = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)row->thread);
+	if (row->thread > 0 && file_read(path, 4096, &text, NULL) == 0) {
+		struct str comm = str_trim(str_of(text));
+		snprintf(row->comm, sizeof(row->comm), "%.*s", STR_FMT(comm));
+	}
+}
+
+static int order_of(const void *a, const void *b)
+{
+	const struct stat_row *x = a, *y = b;
+	const int keys[][2] = {{x->node, y->node},
+			       {x->socket, y->socket},
+			       {x->die, y->die},
+			       {x->core, y->core},
+			       {x->cpu, y->cpu}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+	}
+	return 0;
+}
+
+void stat_rows_make(struct counting *stat)
+{
+	const struct target *target = &stat->target;
+	size_t cells = target->cpus.n * target->threads.n;
+	enum stat_by by = stat->options->by;
+	struct topology topology = {0};
+
+	if (stat->rows.n)
+		return;
+	if (by != STAT_BY_ALL && by != STAT_BY_CPU && by != STAT_BY_THREAD)
+		topology_read(&topology, "");
+	stat->row_of = xcalloc(cells, sizeof(*stat->row_of));
+	// Rows first, in their order; then which cell belongs to which.
+	for (int pass = 0; pass < 2; pass++) {
+		for (size_t cell = 0; cell < cells; cell++) {
+			struct stat_row row =
+				row_for(stat, &topology, target->cpus.v[cell / target->threads.n],
+					target->threads.v[cell % target->threads.n]);
+			size_t i = 0;
+
+			while (i < stat->rows.n && !same_row(&stat->rows.v[i], &row))
+				i++;
+			if (i == stat->rows.n) {
+				name_thread(&row);
+				vec_push(&stat->rows, row);
+			}
+			stat->row_of[cell] = (unsigned)i;
+			stat->rows.v[i].cells += (unsigned)pass;
+		}
+		if (!pass && by != STAT_BY_THREAD)
+			qsort(stat->rows.v, stat->rows.n, sizeof(*stat->rows.v), order_of);
+	}
+	topology_done(&topology);
+	vec_each(struct stat_counter, counter, &stat->counters) {
+		counter->rows = xcalloc(stat->rows.n, sizeof(*counter->rows));
+		counter->row_cells = xcalloc(stat->rows.n, sizeof(*counter->row_cells));
+		counter->totals = xcalloc(stat->rows.n, sizeof(*counter->totals));
+		counter->before = xcalloc(cells, sizeof(*counter->before));
+		counter->fds = xcalloc(cells, sizeof(*counter->fds));
+		for (size_t i = 0; i < cells; i++)
+			counter->fds[i] = -1;
+	}
+}
+
+void stat_rows_clear(struct counting *stat)
+{
+	vec_each(struct stat_counter, counter, &stat->counters) {
+		for (size_t i = 0; i < stat->rows.n; i++) {
+			counter->totals[i].value += counter->rows[i].value;
+			counter->totals[i].enabled_ns += counter->rows[i].enabled_ns;
+			counter->totals[i].running_ns += counter->rows[i].running_ns;
+		}
+		memset(counter->rows, 0, stat->rows.n * sizeof(*counter->rows));
+		memset(counter->row_cells, 0, stat->rows.n * sizeof(*counter->row_cells));
+	}
+}
+
+void stat_rows_total(struct counting *stat)
+{
+	stat_rows_clear(stat);
+	vec_each(struct stat_counter, counter, &stat->counters)
+		memcpy(counter->rows, counter->totals, stat->rows.n * sizeof(*counter->rows));
+}
+
+static void configure(struct counting *stat, struct stat_counter *counter)
+{
+	const struct stat_options *options = stat->options;
+	struct perf_event_attr *attr = &counter->spec->attr;
+	bool leads = counter == &stat->counters.v[counter->leader];
+
+	attr->size = sizeof(*attr);
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->sample_period = 0;
+	attr->sample_type = 0;
+	attr->freq = 0;
+	attr->precise_ip = 0;
+	attr->inherit = counter->spec->given & EVENT_INHERIT ? counter->spec->inherit
+							     : !options->no_inherit;
+	// Of a group only the leader is switched: members that were switched on after a software leader had run would count
+	// nothing.
+	attr->disabled = leads;
+	attr->enable_on_exec = leads && stat->target.has_workload && !options->delay_ms;
+	if (options->all_user || options->all_kernel) {
+		attr->exclude_user = options->all_kernel;
+		attr->exclude_kernel = options->all_user;
+		attr->exclude_hv = options->all_user;
+	}
+}
+
+static bool wanted_on(const struct event_spec *spec, int cpu)
+{
+	if (cpu < 0 || !spec->cpus)
+		return true;
+	for (uint32_t i = 0; i < spec->cpus_n; i++) {
+		if (spec->cpus[i] == (uint32_t)cpu)
+			return true;
+	}
+	return false;
+}
+
+// 1: this machine has no such counter.
+static int open_cell(struct counting *stat, struct stat_counter *counter, size_t cell)
+{
+	const struct target *target = &stat->target;
+	const struct stat_counter *leader = &stat->counters.v[counter->leader];
+	struct perf_open_at where = {.pid = target->threads.v[cell % target->threads.n],
+				     .cpu = target->cpus.v[cell / target->threads.n],
+				     .group_fd = leader == counter ? -1 : leader->fds[cell]};
+
+	if (counter->cgroup_fd >= 0) {
+		where.pid = counter->cgroup_fd;
+		where.flags = PERF_FLAG_PID_CGROUP;
+	}
+	for (;;) {
+		int fd = perf_open_any(&stat->missing, &counter->spec->attr, &where);
+
+		if (fd >= 0) {
+			counter->fds[cell] = fd;
+			return 0;
+		}
+		if (fd == -ESRCH && target->threads.n > 1)
+			return 0;
+		if ((fd == -EACCES || fd == -EPERM) && perf_paranoid() > 1 &&
+		    !target->system_wide && event_user_only(&stat->options->specs, counter->spec)) {
+			stat->kernel_excluded = true;
+			continue;
+		}
+		bool absent = fd == -EINVAL || fd == -ENOSYS || fd == -EOPNOTSUPP || fd == -ENXIO ||
+			      (fd == -ENOENT && counter->cgroup_fd < 0);
+		if (absent && (leader != counter || counter->group_n <= 1))
+			return 1;
+		return perf_open_failed(fd, &counter->spec->attr, counter->spec->name, &where);
+	}
+}
+
+int stat_open(struct counting *stat)
+{
+	size_t cells = stat->target.cpus.n * stat->target.threads.n;
+
+	vec_each(struct stat_counter, counter, &stat->counters) {
+		if (counter->spec->tool || !counter->supported)
+			continue;
+		configure(stat, counter);
+		for (size_t cell = 0; cell < cells && counter->supported; cell++) {
+			int err = 0;
+
+			if (wanted_on(counter->spec,
+				      stat->target.cpus.v[cell / stat->target.threads.n]))
+				err = open_cell(stat, counter, cell);
+			if (err < 0)
+				return err;
+			if (err > 0) {
+				counter->supported = false;
+				inform("%s event is not supported by the kernel.",
+				       counter->spec->name);
+			}
+			if (counter->fds[cell] >= 0 && counter->spec->filter &&
+			    ioctl(counter->fds[cell], PERF_EVENT_IOC_SET_FILTER,
+				  counter->spec->filter) < 0)
+				return fail(errno,
+					    "the kernel refuses the filter '%s' of event %s: %s",
+					    counter->spec->filter, counter->spec->name,
+					    strerror(errno));
+		}
+	}
+	return 0;
+}
+
+int stat_switch(struct counting *stat, bool on)
+{
+	size_t cells = stat->target.cpus.n * stat->target.threads.n;
+
+	for (size_t i = 0; i < stat->counters.n; i++) {
+		const struct stat_counter *counter = &stat->counters.v[i];
+
+		for (size_t cell = 0; cell < cells && counter->leader == i; cell++) {
+			if (counter->fds[cell] >= 0 &&
+			    ioctl(counter->fds[cell],
+				  on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0)
+				return fail(errno, "can't switch event %s: %s", counter->spec->name,
+					    strerror(errno));
+		}
+	}
+	return 0;
+}
+
+static void add_to_row(struct counting *stat, struct stat_counter *counter, size_t cell,
+		       struct stat_count now)
+{
+	struct stat_count *before = &counter->before[cell];
+	struct stat_count delta = {now.value - before->value, now.enabled_ns - before->enabled_ns,
+				   now.running_ns - before->running_ns};
+	unsigned row = stat->row_of[cell];
+
+	*before = now;
+	// What ran only a part of its time is taken for the whole, if the part is known.
+	if (stat->options->scale && delta.running_ns < delta.enabled_ns)
+		delta.value = delta.running_ns
+				      ? (uint64_t)((double)delta.value * (double)delta.enabled_ns /
+							   (double)delta.running_ns +
+						   0.5)
+				      : 0;
+	counter->rows[row].value += delta.value;
+	counter->rows[row].enabled_ns += delta.enabled_ns;
+	counter->rows[row].running_ns += delta.running_ns;
+	counter->row_cells[row]++;
+}
+
+static uint64_t tool_value(const struct counting *stat, enum event_tool tool)
+{
+	return tool == EVENT_TOOL_DURATION ? stat->elapsed_ns
+	       : tool == EVENT_TOOL_USER   ? stat->user_ns
+					   : stat->system_ns;
+}
+
+void stat_read(struct counting *stat)
+{
+	size_t cells = stat->target.cpus.n * stat->target.threads.n;
+
+	vec_each(struct stat_counter, counter, &stat->counters) {
+		enum event_tool tool = counter->spec->tool;
+		double sum = 0;
+
+		for (size_t i = 0; i < stat->rows.n; i++)
+			sum -= (double)counter->rows[i].value;
+		for (size_t cell = 0; cell < cells; cell++) {
+			struct stat_count now;
+
+			if (tool && !cell) {
+				uint64_t v = tool_value(stat, tool);
+				add_to_row(stat, counter, cell, (struct stat_count){v, v, v});
+			} else if (counter->fds[cell] >= 0 &&
+				   read(counter->fds[cell], &now, sizeof(now)) == sizeof(now)) {
+				add_to_row(stat, counter, cell, now);
+			}
+		}
+		for (size_t i = 0; i < stat->rows.n; i++)
+			sum += (double)counter->rows[i].value;
+		stat_spread_add(&counter->spread, sum);
+	}
+}
+
+void stat_close(struct counting *stat)
+{
+	size_t cells = stat->target.cpus.n * stat->target.threads.n;
+
+	vec_each(struct stat_counter, counter, &stat->counters) {
+		for (size_t cell = 0; counter->fds && cell < cells; cell++) {
+			if (counter->fds[cell] >= 0)
+				close(counter->fds[cell]);
+			counter->fds[cell] = -1;
+			counter->before[cell] = (struct stat_count){0};
+		}
+	}
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the parts of `sonde stat` share: options, counters, and the rows that counts are added up in.
+#pragma once
+#include "base/opt.h"
+#include "base/out.h"
+#include "event/core/spec.h"
+#include "flow/control.h"
+#include "flow/target.h"
+#include "sys/perf.h"
+#include "sys/workload.h"
+
+enum stat_by {
+	STAT_BY_ALL,
+	STAT_BY_CPU,
+	STAT_BY_CORE,
+	STAT_BY_DIE,
+	STAT_BY_SOCKET,
+	STAT_BY_NODE,
+	STAT_BY_THREAD
+};
+enum stat_format { STAT_TEXT, STAT_CSV, STAT_JSON };
+
+struct stat_options {
+	struct target_options target;
+	struct event_specs specs;
+	struct opt_list cgroups;
+	const char *each_cgroup, *output, *separator, *pre, *post, *ignored;
+	bool no_aggr, per_socket, per_core, per_die, per_node, per_thread;
+	bool no_inherit, null_run, table, append, quiet, summary, no_csv_summary, metric_only, json;
+	bool big_num, scale, sync, group, all_user, all_kernel, interval_clear, dummy;
+	int detail, verbose;
+	unsigned interval_ms, interval_count, timeout_ms;
+	unsigned repeat; // 0: for ever
+	int delay_ms;	 // -1: stays disabled
+	int log_fd;
+	bool timeout_given, log_given;
+	int control_fd, ack_fd;
+	enum stat_by by;
+	enum stat_format format;
+};
+
+struct stat_count {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+// Mean and spread of one number over runs (Welford).
+struct stat_spread {
+	double n, mean, squares;
+};
+
+struct stat_counter {
+	struct event_spec *spec;
+	const char *cgroup; // NULL: none
+	int cgroup_fd;	    // -1: none
+	uint32_t leader;
+	uint32_t group_n;
+	bool supported;
+	int *fds;		   // by cell (cpu * threads + thread), -1: not open
+	struct stat_count *before; // what was read last
+	struct stat_count *rows;   // since the last stat_rows_clear, scaled, by row
+	unsigned *row_cells;	   // how many cells were added to a row
+	struct stat_count *totals; // of all intervals, by row
+	struct stat_spread spread; // of the sum over all rows
+};
+
+struct stat_row {
+	int cpu, socket, die, core, node;
+	pid_t thread;
+	char comm[17];
+	unsigned cells; // CPUs in it
+};
+
+struct counting {
+	struct stat_options *options;
+	struct target target;
+	struct perf_missing missing;
+	VEC(struct stat_counter) counters;
+	VEC(struct stat_row) rows;
+	unsigned *row_of; // by cell
+	struct out out;
+	struct workload workload;
+	struct control control;
+	int signal_fd, signal;
+	bool stop, timed_out, kernel_excluded;
+	bool has_cgroups;
+
+	unsigned runs;					     // added up in the counters' rows
+	uint64_t started_ns, elapsed_ns, user_ns, system_ns; // of this run
+	struct stat_spread elapsed, user, system;
+	VEC(uint64_t) run_ns;
+	char **command;
+	unsigned printed; // intervals since the last header
+};
+
+// events.c: the counters of the options: -e, else perf's default set with -d; cgroups.
+int stat_choose(struct counting *stat);
+
+// count.c: rows for the target; opening, reading, closing.
+void stat_rows_make(struct counting *stat);
+void stat_rows_clear(struct counting *stat);
+// The rows become the sums of all intervals.
+void stat_rows_total(struct counting *stat);
+int stat_open(struct counting *stat);
+int stat_switch(struct counting *stat, bool on);
+// Adds what was counted since the last read to the rows.
+void stat_read(struct counting *stat);
+void stat_close(struct counting *stat);
+
+// Spread over runs.
+void stat_spread_add(struct stat_spread *spread, double value);
+// The standard deviation of the mean, in percent of it.
+double stat_spread_percent(const struct stat_spread *spread);
+double stat_spread_deviation(const struct stat_spread *spread);
+
+// metric.c: what follows from a count and others of its row.
+struct stat_metric {
+	double value;
+	const char *format; // "%8.3f"; NULL: none
+	const char *color;
+	char unit[48];
+};
+enum { STAT_METRICS = 2 };
+// At most STAT_METRICS; returns how many.
+unsigned stat_metrics(const struct counting *stat, const struct stat_counter *counter, size_t row,
+		      struct stat_metric *ret);
+// The mean over runs; negative: not counted.
+double stat_value(const struct counting *stat, const struct stat_counter *counter, size_t row);
+double stat_wall_ns(const struct counting *stat);
+bool stat_is_clock(const struct stat_counter *counter);
+
+// print.c: counts of an interval (since_ns: after the start) or of all.
+void stat_print_interval(struct counting *stat, uint64_t since_ns);
+void stat_print(struct counting *stat);
