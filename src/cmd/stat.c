@@ -223,7 +223,10 @@ static void take_signals(struct counting *stat)
 		if (info.ssi_signo == SIGCHLD) {
 			stat->stop |= workload_ended(&stat->workload);
 		} else {
-			stat->stop = true;
+			// A Ctrl-C at the terminal reached the command too, which may have things to finish.
+			bool both = info.ssi_code == SI_KERNEL && stat->workload.pid && !stat->signal;
+
+			stat->stop |= !both;
 			stat->signal = (int)info.ssi_signo;
 		}
 	}
@@ -294,8 +297,12 @@ static int wait_for_end(struct counting *stat)
 			if (!options->quiet)
 				stat_print_interval(stat, now - stat->started_ns);
 			stat_rows_clear(stat);
-			if (options->interval_count && ++intervals >= options->interval_count)
-				stat->stop = stat->timed_out = true;
+			if (options->interval_count && ++intervals >= options->interval_count) {
+				// Like perf's: the command may go on to its end.
+				next = UINT64_MAX;
+				stat->intervals_done = true;
+				stat->stop = !stat->workload.pid;
+			}
 		}
 	}
 	return 0;
@@ -406,7 +413,7 @@ static int count(struct counting *stat)
 			break;
 		if (options->interval_ms) {
 			// With --interval-count the last one was printed just now.
-			if (!stat->timed_out && !options->quiet)
+			if (!stat->intervals_done && !options->quiet)
 				stat_print_interval(stat, stat->elapsed_ns);
 			stat_rows_total(stat);
 		}
@@ -533,6 +540,9 @@ static int run_stat(int argc, char **argv)
 		if (options.output)
 			close(stat.out.fd);
 	}
+	if (!stat.timed_out && !stat.signal && stat.workload.reaped &&
+	    WIFSIGNALED(stat.workload.status))
+		warn("%s: %s", stat.command[0], strsignal(WTERMSIG(stat.workload.status)));
 	code = stat.signal	? 128 + stat.signal
 	       : stat.timed_out ? 0
 				: workload_exit_code(&stat.workload);

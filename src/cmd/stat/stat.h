@@ -81,7 +81,7 @@ struct counting {
 	struct workload workload;
 	struct control control;
 	int signal_fd, signal;
-	bool stop, timed_out, kernel_excluded;
+	bool stop, timed_out, intervals_done, kernel_excluded;
 	bool has_cgroups;
 
 	unsigned runs;					     // added up in the counters' rows

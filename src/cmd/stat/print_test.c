@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Figures and layouts of counters that few test machines have: counts are put in, text comes out.
+#include "cmd/stat/stat.h"
+// behind the headers that use the name
+#include "base/test.h"
+
+struct fake {
+	const char *event;
+	struct stat_count count;
+};
+
+// The numbers are ns and events of one second on one CPU.
+static const struct fake hardware[] = {
+	{"task-clock", {500000000, 500000000, 500000000}},
+	{"cycles", {1000000000, 500000000, 500000000}},
+	{"stalled-cycles-frontend", {250000000, 500000000, 500000000}},
+	{"stalled-cycles-backend", {500000000, 500000000, 500000000}},
+	{"instructions", {2000000000, 500000000, 500000000}},
+	{"branches", {400000000, 500000000, 250000000}},
+	{"branch-misses", {4000000, 500000000, 250000000}},
+	{"L1-dcache-loads", {1000, 500000000, 500000000}},
+	{"L1-dcache-load-misses", {125, 500000000, 500000000}},
+	{"cache-misses", {0, 0, 0}},
+	{"cache-references", {10, 500000000, 500000000}},
+};
+
+static char *printed(enum stat_format format, const struct fake *fakes, size_t n)
+{
+	struct stat_options options = {.repeat = 1, .scale = true, .format = format, .separator = ","};
+	struct counting stat = {.options = &options, .runs = 1, .signal_fd = -1};
+	const struct event_context context = {.root = "/nowhere", .no_search = true};
+	struct stat_count rows[16] = {0};
+	char *words[] = {"x", NULL};
+	unsigned cells[16];
+
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(event_parse(&options.specs, fakes[i].event, &context), 0);
+	assert_int_equal(options.specs.events.n, n);
+	for (size_t i = 0; i < n; i++) {
+		rows[i] = fakes[i].count;
+		cells[i] = 1;
+		vec_push(&stat.counters, (struct stat_counter){.spec = &options.specs.events.v[i],
+							       .cgroup_fd = -1,
+							       .supported = true,
+							       .rows = &rows[i],
+							       .row_cells = &cells[i]});
+	}
+	vec_push(&stat.rows, (struct stat_row){.cpu = -1, .cells = 1});
+	stat.command = words;
+	stat_spread_add(&stat.elapsed, 1e9);
+	out_init_memory(&stat.out);
+	stat_print(&stat);
+	char *text = str_dup((struct str){stat.out.buf, stat.out.n});
+	out_done(&stat.out);
+	vec_done(&stat.rows);
+	vec_done(&stat.counters);
+	event_specs_done(&options.specs);
+	return text;
+}
+
+static void test_text(void **state)
+{
+	auto_free char *text = printed(STAT_TEXT, hardware, ARRAY_SIZE(hardware));
+	static const char *const lines[] = {
+		"            500.00 msec task-clock                       #    0.500 CPUs utilized          \n",
+		"        1000000000      cycles                           #    2.000 GHz                    \n",
+		"         250000000      stalled-cycles-frontend          #   25.00% frontend cycles idle   \n",
+		"         500000000      stalled-cycles-backend           #   50.00% backend cycles idle    \n",
+		"        2000000000      instructions                     #    2.00  insn per cycle         \n",
+		"                                                  #    0.25  stalled cycles per insn",
+		"         400000000      branches                         #  800.000 M/sec                    (50.00%)\n",
+		"           4000000      branch-misses                    #    1.00% of all branches          (50.00%)\n",
+		"              1000      L1-dcache-loads                  #    2.000 K/sec                  \n",
+		"               125      L1-dcache-load-misses            #   12.50% of all L1-dcache accesses\n",
+		"     <not counted>      cache-misses             ",
+		"\n       1.000000000 seconds time elapsed\n\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (!strstr(text, lines[i]))
+			fail_msg("no line '%s' in\n%s", lines[i], text);
+	}
+}
+
+static void test_csv(void **state)
+{
+	auto_free char *text = printed(STAT_CSV, hardware, ARRAY_SIZE(hardware));
+
+	assert_string_equal(text,
+			    "500.00,msec,task-clock,500000000,100.00,0.500,CPUs utilized\n"
+			    "1000000000,,cycles,500000000,100.00,2.000,GHz\n"
+			    "250000000,,stalled-cycles-frontend,500000000,100.00,25.00,frontend cycles idle\n"
+			    "500000000,,stalled-cycles-backend,500000000,100.00,50.00,backend cycles idle\n"
+			    "2000000000,,instructions,500000000,100.00,2.00,insn per cycle\n"
+			    ",,,,0.25,stalled cycles per insn\n"
+			    "400000000,,branches,250000000,50.00,800.000,M/sec\n"
+			    "4000000,,branch-misses,250000000,50.00,1.00,of all branches\n"
+			    "1000,,L1-dcache-loads,500000000,100.00,2.000,K/sec\n"
+			    "125,,L1-dcache-load-misses,500000000,100.00,12.50,of all L1-dcache accesses\n"
+			    "<not counted>,,cache-misses,0,100.00,,\n"
+			    "10,,cache-references,500000000,100.00,20.000,/sec\n");
+}
+
+static void test_json(void **state)
+{
+	auto_free char *text = printed(STAT_JSON, hardware, 2);
+
+	assert_string_equal(text,
+			    "{\"counter-value\" : \"500.000000\", \"unit\" : \"msec\", \"event\" : \"task-clock\", "
+			    "\"event-runtime\" : 500000000, \"pcnt-running\" : 100.00, \"metric-value\" : 0.500000, "
+			    "\"metric-unit\" : \"CPUs utilized\"}\n"
+			    "{\"counter-value\" : \"1000000000.000000\", \"unit\" : \"\", \"event\" : \"cycles\", "
+			    "\"event-runtime\" : 500000000, \"pcnt-running\" : 100.00, \"metric-value\" : 2.000000, "
+			    "\"metric-unit\" : \"GHz\"}\n");
+}
+
+static void test_shares_need_the_same_part(void **state)
+{
+	static const struct fake fakes[] = {
+		{"cycles:u", {100, 1000, 1000}},
+		{"instructions:u", {150, 1000, 1000}},
+		{"instructions:k", {70, 1000, 1000}},
+	};
+	auto_free char *text = printed(STAT_CSV, fakes, ARRAY_SIZE(fakes));
+
+	assert_string_equal(text, "100,,cycles:u,1000,100.00,,\n"
+				  "150,,instructions:u,1000,100.00,1.50,insn per cycle\n"
+				  "70,,instructions:k,1000,100.00,,\n");
+}
+
+static void test_spread(void **state)
+{
+	struct stat_spread spread = {0};
+
+	// The standard error of 2, 4, 6: sqrt(8 / 2 / 3).
+	stat_spread_add(&spread, 2);
+	assert_true(stat_spread_percent(&spread) == 0);
+	stat_spread_add(&spread, 4);
+	stat_spread_add(&spread, 6);
+	assert_true(spread.mean == 4);
+	assert_true(stat_spread_deviation(&spread) > 1.1547 &&
+		    stat_spread_deviation(&spread) < 1.1548);
+	assert_true(stat_spread_percent(&spread) > 28.867 && stat_spread_percent(&spread) < 28.868);
+}
+
+RUN_TESTS(TEST(test_text), TEST(test_csv), TEST(test_json), TEST(test_shares_need_the_same_part),
+	  TEST(test_spread))
