@@ -119,6 +119,14 @@ static int by_code(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
+bool dwarf_first_abbrev(struct dwarf_unit *unit, struct dwarf_abbrevs *ret)
+{
+	struct dwarf_reader r = dwarf_reader_at(dwarf_section(unit->dwarf, DWARF_ABBREV),
+						unit->abbrev_at, unit->dwarf->elf.swap);
+
+	return read_abbrev(&r, unit, ret);
+}
+
 static struct dwarf_abbrevs *read_abbrevs(struct dwarf_unit *unit)
 {
 	struct dwarf *dwarf = unit->dwarf;

@@ -148,19 +148,12 @@ static void take_root_attr(struct dwarf_unit *unit, struct root *root, uint16_t 
 	}
 }
 
-static bool read_root(struct dwarf_unit *unit, struct root *root)
+static bool read_root_attrs(struct dwarf_unit *unit, const struct dwarf_abbrevs *abbrevs,
+			    const struct dwarf_abbrev *abbrev, struct root *root)
 {
-	const struct dwarf_abbrevs *abbrevs = unit->version ? dwarf_abbrevs_of(unit) : NULL;
-	const struct dwarf_abbrev *abbrev;
-	struct dwarf_reader r;
+	struct dwarf_reader r = dwarf_unit_reader(unit, unit->dies);
 
-	*root = (struct root){0};
-	if (!abbrevs)
-		return false;
-	r = dwarf_unit_reader(unit, unit->dies);
-	abbrev = dwarf_abbrev_find(abbrevs, dwarf_uleb(&r));
-	if (!abbrev)
-		return false;
+	dwarf_uleb(&r);
 	for (uint32_t i = 0; i < abbrev->n; i++) {
 		const struct dwarf_attr *attr = &abbrevs->attrs.v[abbrev->first + i];
 		struct dwarf_value value;
@@ -171,6 +164,38 @@ static bool read_root(struct dwarf_unit *unit, struct root *root)
 		take_root_attr(unit, root, attr->name, &value);
 	}
 	unit->is_partial = abbrev->tag == DW_TAG_partial_unit || abbrev->tag == DW_TAG_type_unit;
+	return true;
+}
+
+// The table of abbreviations is only read where the first one is of something else.
+static bool read_root_entry(struct dwarf_unit *unit, struct root *root)
+{
+	struct dwarf_reader r = dwarf_unit_reader(unit, unit->dies);
+	uint64_t code = dwarf_uleb(&r);
+	struct dwarf_abbrevs first = {0};
+	const struct dwarf_abbrevs *abbrevs = unit->abbrevs;
+	const struct dwarf_abbrev *abbrev = NULL;
+	bool good = false;
+
+	if (!abbrevs && dwarf_first_abbrev(unit, &first) && first.v.v[0].code == code) {
+		good = read_root_attrs(unit, &first, &first.v.v[0], root);
+	} else {
+		abbrevs = dwarf_abbrevs_of(unit);
+		if (abbrevs)
+			abbrev = dwarf_abbrev_find(abbrevs, code);
+		if (abbrev)
+			good = read_root_attrs(unit, abbrevs, abbrev, root);
+	}
+	vec_done(&first.v);
+	vec_done(&first.attrs);
+	return good;
+}
+
+static bool read_root(struct dwarf_unit *unit, struct root *root)
+{
+	*root = (struct root){0};
+	if (!unit->version || !read_root_entry(unit, root))
+		return false;
 	// Where nothing says where a table begins, it is behind the header of the section's first.
 	if (!root->has_str_offsets && unit->version >= 5)
 		unit->str_offsets_base = unit->offset_size == 8 ? 16 : 8;
@@ -179,22 +204,25 @@ static bool read_root(struct dwarf_unit *unit, struct root *root)
 	return true;
 }
 
+static bool read_unit_root(struct dwarf_unit *unit, struct root *root)
+{
+	unit->root_read = true;
+	unit->root_good = read_root(unit, root);
+	if (!unit->root_good)
+		return false;
+	unit->name = dwarf_text(unit, &root->name);
+	unit->comp_dir = dwarf_text(unit, &root->comp_dir);
+	unit->dwo_name = dwarf_text(unit, &root->dwo_name);
+	if (!dwarf_address(unit, &root->pcs.low, &unit->low_pc))
+		unit->low_pc = 0;
+	return true;
+}
+
 bool dwarf_unit_root(struct dwarf_unit *unit)
 {
 	struct root root;
 
-	if (unit->root_read)
-		return unit->root_good;
-	unit->root_read = true;
-	if (!read_root(unit, &root))
-		return false;
-	unit->root_good = true;
-	unit->name = dwarf_text(unit, &root.name);
-	unit->comp_dir = dwarf_text(unit, &root.comp_dir);
-	unit->dwo_name = dwarf_text(unit, &root.dwo_name);
-	if (!dwarf_address(unit, &root.pcs.low, &unit->low_pc))
-		unit->low_pc = 0;
-	return true;
+	return unit->root_read ? unit->root_good : read_unit_root(unit, &root);
 }
 
 // ---- which unit an address belongs to
@@ -276,7 +304,7 @@ static void find_ranges(struct dwarf *dwarf)
 		struct root root;
 
 		if (unit->type == DW_UT_type_ || unit->type == DW_UT_split_type_ ||
-		    !dwarf_unit_root(unit) || unit->is_partial || !read_root(unit, &root))
+		    !read_unit_root(unit, &root) || unit->is_partial)
 			continue;
 		dwarf_each_range(unit, &root.pcs, add_range, &adding);
 		if (!adding.any && root.pcs.low.kind == DWARF_NONE &&

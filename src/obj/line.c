@@ -397,7 +397,8 @@ const char *lines_path(struct lines *lines, uint32_t file)
 		return f->path;
 	dir = f->dir < lines->dirs.n ? lines->dirs.v[f->dir] : NULL;
 	top = lines->comp_dir;
-	if (dir && (*dir == '/' || (dir == top)))
+	// The first one is the unit's own.
+	if (dir && (*dir == '/' || !f->dir))
 		top = NULL;
 	if (*f->name == '/')
 		dir = top = NULL;
