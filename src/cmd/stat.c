@@ -540,7 +540,7 @@ static int run_stat(int argc, char **argv)
 		if (options.output)
 			close(stat.out.fd);
 	}
-	if (!stat.timed_out && !stat.signal && stat.workload.reaped &&
+	if (!err && !stat.timed_out && !stat.signal && stat.workload.reaped &&
 	    WIFSIGNALED(stat.workload.status))
 		warn("%s: %s", stat.command[0], strsignal(WTERMSIG(stat.workload.status)));
 	code = stat.signal	? 128 + stat.signal
