@@ -97,7 +97,7 @@ bool kernel_cache_parse(const uint8_t *p, size_t n, const struct kernel_cache_ke
 	for (uint32_t i = 0; i < head->n; i++) {
 		const struct file_symbol *s = &symbols[i];
 
-		if (s->name + !!s->in_module >= head->names_size || s->end < s->start ||
+		if ((uint64_t)s->name + !!s->in_module >= head->names_size || s->end < s->start ||
 		    (i && s->start < symbols[i - 1].start)) {
 			vec_clear(&ret->symbols);
 			return false;
