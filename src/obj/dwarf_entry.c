@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Entries of .debug_info: abbreviations, attribute values, names.
 #include <dwarf.h>
+#include "base/search.h"
 #include "obj/dwarf.h"
 
 enum {
@@ -167,16 +168,8 @@ const struct dwarf_abbrevs *dwarf_abbrevs_of(struct dwarf_unit *unit)
 
 const struct dwarf_abbrev *dwarf_abbrev_find_slow(const struct dwarf_abbrevs *abbrevs, uint64_t code)
 {
-	size_t low = 0, high = abbrevs->v.n;
+	size_t low = SEARCH(abbrevs->v.n, i, abbrevs->v.v[i].code < code);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (abbrevs->v.v[middle].code < code)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < abbrevs->v.n && abbrevs->v.v[low].code == code ? &abbrevs->v.v[low] : NULL;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The units of .debug_info and where their code lies.
 #include <dwarf.h>
+#include "base/search.h"
 #include "obj/dwarf.h"
 
 enum {
@@ -77,18 +78,10 @@ void dwarf_read_units(struct dwarf *dwarf)
 
 struct dwarf_unit *dwarf_unit_of(struct dwarf *dwarf, uint64_t at)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	dwarf_read_units(dwarf);
-	high = dwarf->units.n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (dwarf->units.v[middle].end <= at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(dwarf->units.n, i, dwarf->units.v[i].end <= at);
 	if (low >= dwarf->units.n || at < dwarf->units.v[low].dies || !dwarf->units.v[low].version)
 		return NULL;
 	return &dwarf->units.v[low];
@@ -323,19 +316,11 @@ static void find_ranges(struct dwarf *dwarf)
 
 struct dwarf_unit *dwarf_unit_at(struct dwarf *dwarf, uint64_t addr)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	if (!dwarf->has_ranges)
 		find_ranges(dwarf);
-	high = dwarf->ranges.n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (dwarf->ranges.v[middle].low <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(dwarf->ranges.n, i, dwarf->ranges.v[i].low <= addr);
 	for (size_t n = 0; low-- > 0 && n < MOST_OVERLAPPING; n++) {
 		const struct dwarf_unit_range *range = &dwarf->ranges.v[low];
 

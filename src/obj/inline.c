@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/inline.h"
+#include "base/search.h"
 #include <dwarf.h>
 #include "obj/line.h"
 
@@ -201,16 +202,8 @@ void inlines_free(struct inlines *inlines)
 
 uint32_t inlines_find(const struct inlines *inlines, uint64_t addr)
 {
-	size_t low = 0, high = inlines->pieces.n;
+	size_t low = SEARCH(inlines->pieces.n, i, inlines->pieces.v[i].start <= addr);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (inlines->pieces.v[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? inlines->pieces.v[low - 1].scope : INLINE_NONE;
 }
 

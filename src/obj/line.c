@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/line.h"
+#include "base/search.h"
 #include <dwarf.h>
 
 enum {
@@ -349,31 +350,15 @@ static const struct line_row *row_in(const struct lines *lines,
 				     const struct line_sequence *sequence, uint64_t addr)
 {
 	const struct line_row *row = &lines->rows.v[sequence->first];
-	size_t low = 0, high = sequence->n;
+	size_t low = SEARCH(sequence->n, i, row[i].addr <= addr);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (row[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low ? &row[low - 1] : NULL;
 }
 
 const struct line_row *lines_find(const struct lines *lines, uint64_t addr)
 {
-	size_t low = 0, high = lines->sequences.n;
+	size_t low = SEARCH(lines->sequences.n, i, lines->sequences.v[i].low <= addr);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (lines->sequences.v[middle].low <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (size_t n = 0; low-- > 0 && n < MOST_OVERLAPPING; n++) {
 		const struct line_sequence *sequence = &lines->sequences.v[low];
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/private.h"
+#include "base/search.h"
 
 enum {
 	// Twice what vm.max_map_count allows by default; a space with more was made up.
@@ -26,17 +27,7 @@ static void mapping_put(struct mapping *map)
 // Index of the first map that starts above ip.
 static size_t first_above(const struct space *space, uint64_t ip)
 {
-	size_t low = 0, high = space->maps.n;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (space->maps.v[middle]->start <= ip)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return SEARCH(space->maps.n, i, space->maps.v[i]->start <= ip);
 }
 
 const struct mapping *space_find(const struct space *space, uint64_t ip)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/symtab.h"
+#include "base/search.h"
 #include <elf.h>
 #include "base/log.h"
 #include "obj/demangle.h"
@@ -210,7 +211,7 @@ static struct symbol *find_late(const struct symtab *symtab, uint64_t addr)
 struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
 {
 	struct symbol *v = symtab->symbols.v;
-	size_t low = 0, high = symtab->symbols.n;
+	size_t low;
 	unsigned depth = 0;
 
 	if (symtab->late.n) {
@@ -219,14 +220,7 @@ struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
 		if (late)
 			return late;
 	}
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (v[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(symtab->symbols.n, i, v[i].start <= addr);
 	if (!low--)
 		return NULL;
 	while (addr >= v[low].end) {

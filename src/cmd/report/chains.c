@@ -2,6 +2,7 @@
 // What the callers of the sampled places add up to (children), and the call graphs below the rows. Both come from the
 // distinct stacks at the end. Call graphs are only made for rows that weigh enough to show one.
 #include "cmd/report/report.h"
+#include "base/search.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -287,16 +288,8 @@ static int by_occurring_entry(const void *a, const void *b)
 static uint32_t find_node(const struct run *run, const struct weights *weights, uint32_t node)
 {
 	const uint32_t *before = run->report->trie.before;
-	size_t low = 0, high = weights->v.n;
+	size_t low = SEARCH(weights->v.n, i, before[weights->v.v[i].node] < before[node]);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (before[weights->v.v[middle].node] < before[node])
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < weights->v.n && weights->v.v[low].node == node ? (uint32_t)low : NONE;
 }
 
@@ -329,20 +322,13 @@ static void remove_own(struct run *run, const struct entry *e, const struct entr
 {
 	const uint32_t *before = run->report->trie.before;
 	uint32_t at = pair->stack;
-	size_t low = 0, high = n;
+	size_t low;
 
 	while (at && entry_of_frame(run, context, node_of(run, at)->frame) != e->id)
 		at = node_of(run, at)->parent;
 	if (!at)
 		return;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (before[run->weights.v.v[occurrences[middle].index].node] < before[at])
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = SEARCH(n, i, before[run->weights.v.v[occurrences[i].index].node] < before[at]);
 	if (low < n && run->weights.v.v[occurrences[low].index].node == at) {
 		occurrences[low].net_weight -= pair->period;
 		occurrences[low].net_count -= pair->count;
