@@ -59,6 +59,13 @@ int workload_prepare(struct workload *workload, char **argv, bool quiet_stdout)
 	return 0;
 }
 
+static void reap(struct workload *workload)
+{
+	while (waitpid(workload->pid, &workload->status, 0) < 0 && errno == EINTR)
+		;
+	workload->reaped = true;
+}
+
 int workload_start(struct workload *workload, const char *name)
 {
 	int why = 0;
@@ -73,9 +80,11 @@ int workload_start(struct workload *workload, const char *name)
 		;
 	close(workload->exec_fd);
 	workload->exec_fd = -1;
-	if (why)
-		return fail(why, "can't start %s: %s", name, strerror(why));
-	return 0;
+	if (!why)
+		return 0;
+	// It ends by itself now; a signal to it would tell of what never ran.
+	reap(workload);
+	return fail(why, "can't start %s: %s", name, strerror(why));
 }
 
 bool workload_ended(struct workload *workload)
@@ -107,9 +116,6 @@ void workload_done(struct workload *workload, bool terminate)
 		return;
 	if (terminate)
 		kill(workload->pid, SIGTERM);
-	if (terminate || !workload->started) {
-		while (waitpid(workload->pid, &workload->status, 0) < 0 && errno == EINTR)
-			;
-		workload->reaped = true;
-	}
+	if (terminate || !workload->started)
+		reap(workload);
 }
