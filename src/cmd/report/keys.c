@@ -2,6 +2,7 @@
 // The sort keys: how entries compare and how their columns look. Both are perf's (tools/perf/util/sort.c of 6.1).
 #include "base/hash.h"
 #include "base/perf_event.h"
+#include "cmd/core/mem_levels.h"
 #include "cmd/report/report.h"
 #include <stdio.h>
 
@@ -929,25 +930,8 @@ static void tlb_print(R report, E e, struct out *out, int width)
 }
 static void mem_print(R report, E e, struct out *out, int width)
 {
-	static const char *const names[] = {"N/A",
-					    "HIT",
-					    "MISS",
-					    "L1",
-					    "LFB/MAB",
-					    "L2",
-					    "L3",
-					    "Local RAM",
-					    "Remote RAM (1 hop)",
-					    "Remote RAM (2 hops)",
-					    "Remote Cache (1 hop)",
-					    "Remote Cache (2 hops)",
-					    "I/O",
-					    "Uncached"};
 	static const char *const hops[] = {"N/A", "core, same node", "node, same socket",
 					   "socket, same board", "board"};
-	static const char *const numbers[16] =
-		{[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
-		 [13] = "RAM", [14] = "PMEM", [15] = "N/A"};
 	union perf_mem_data_src src = source(e);
 	uint64_t bits = e->x->mem ? src.mem_lvl : PERF_MEM_LVL_NA;
 	char text[256] = "";
@@ -961,12 +945,12 @@ static void mem_print(R report, E e, struct out *out, int width)
 				      src.mem_hops < ARRAY_SIZE(hops) ? hops[src.mem_hops] : "");
 	else
 		n = names_of_bits(text, sizeof(text), n,
-				  bits & ~(uint64_t)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS), names,
-				  ARRAY_SIZE(names), &first);
+				  bits & ~(uint64_t)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS),
+				  mem_level_bits, ARRAY_SIZE(mem_level_bits), &first);
 	if (e->x->mem && src.mem_lvl_num) {
-		if (numbers[src.mem_lvl_num])
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s",
-					      first ? "" : " or ", numbers[src.mem_lvl_num]);
+		if (mem_level_numbers[src.mem_lvl_num])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", first ? "" : " or ",
+					      mem_level_numbers[src.mem_lvl_num]);
 		else
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "%sL%d",
 					      first ? "" : " or ", (int)src.mem_lvl_num);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/core/mem_levels.h"
 #include "cmd/script/parts.h"
 #include "base/time.h"
 #include <ctype.h>
@@ -146,26 +147,6 @@ static size_t bit_names(char *text, size_t size, uint64_t bits, const char *cons
 
 static void data_src_level(struct out *out, const union perf_mem_data_src *src)
 {
-	static const char *const names[] = {
-		"N/A",
-		"HIT",
-		"MISS",
-		"L1",
-		"LFB/MAB",
-		"L2",
-		"L3",
-		"Local RAM",
-		"Remote RAM (1 hop)",
-		"Remote RAM (2 hops)",
-		"Remote Cache (1 hop)",
-		"Remote Cache (2 hops)",
-		"I/O",
-		"Uncached",
-	};
-	static const char *const numbers[16] = {
-		[9] = "CXL",  [10] = "I/O",  [11] = "Any cache", [12] = "LFB/MAB",
-		[13] = "RAM", [14] = "PMEM", [15] = "N/A",
-	};
 	static const char *const hops[8] = {
 		"N/A", "core, same node", "node, same socket", "socket, same board", "board",
 	};
@@ -180,13 +161,13 @@ static void data_src_level(struct out *out, const union perf_mem_data_src *src)
 		const char *hop = hops[src->mem_hops];
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s ", hop ? hop : "(null)");
 	} else {
-		size_t more =
-			bit_names(text + n, sizeof(text) - n, bits, names, ARRAY_SIZE(names), false);
+		size_t more = bit_names(text + n, sizeof(text) - n, bits, mem_level_bits,
+					ARRAY_SIZE(mem_level_bits), false);
 		named = more;
 		n += more;
 	}
 	if (src->mem_lvl_num) {
-		const char *name = numbers[src->mem_lvl_num];
+		const char *name = mem_level_numbers[src->mem_lvl_num];
 
 		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", named ? " or " : "");
 		if (name)
