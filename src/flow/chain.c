@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/chain.h"
-#include <sys/utsname.h>
 #include "flow/session_parts.h"
 
 struct session_unwind {
@@ -10,15 +9,12 @@ struct session_unwind {
 
 static struct session_unwind *unwind_of(struct session *session)
 {
-	struct utsname here = {0};
-
 	if (!session->unwind) {
 		const char *arch = session->recording->info.arch;
 
-		if (!arch && uname(&here) == 0)
-			arch = here.machine;
 		session->unwind = NEW(struct session_unwind);
-		session->unwind->unwinder = unwinder_new(session->sym, unwind_machine(arch));
+		session->unwind->unwinder = unwinder_new(session->sym, arch ? unwind_machine(arch)
+									    : unwind_machine_here());
 	}
 	return session->unwind;
 }

@@ -289,32 +289,38 @@ static uint32_t descend(struct stacks *stacks)
 // The chain as steps, each address with its mode; false when it is corrupt.
 static bool make_steps(struct stacks *stacks, const struct sample *sample)
 {
+	const uint64_t *chain = sample->callchain;
+	uint32_t n = sample->callchain_n;
 	int cpumode = PERF_RECORD_MISC_USER;
+	struct stack_step *steps;
 	bool is_return = false;
 
 	vec_clear(&stacks->steps);
-	vec_reserve(&stacks->steps, sample->callchain_n);
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		uint64_t ip = sample->callchain[i];
-		bool is_marker = ip >= PERF_CONTEXT_MAX;
+	vec_reserve(&stacks->steps, n);
+	steps = stacks->steps.v;
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_marker = chain[i] >= PERF_CONTEXT_MAX;
 
-		if (is_marker && (cpumode = cpumode_of_context(ip)) < 0) {
+		if (is_marker && (cpumode = cpumode_of_context(chain[i])) < 0) {
 			stacks->corrupt_n++;
 			return false;
 		}
-		stacks->steps.v[stacks->steps.n++] =
-			(struct stack_step){.ip = ip,
-					    .cpumode = is_marker ? -1 : (int16_t)cpumode,
-					    .is_return = is_return};
+		steps[i] = (struct stack_step){.ip = chain[i],
+					       .cpumode = is_marker ? -1 : (int16_t)cpumode,
+					       .is_return = is_return};
 		is_return = !is_marker;
 	}
+	stacks->steps.n = n;
 	return true;
 }
 
-static uint32_t go_down(struct stacks *stacks, uint32_t node, uint32_t frame)
+// The frame or run below the node; the node itself when it is hidden.
+static uint32_t go_into(struct stacks *stacks, uint32_t node, uint32_t frame)
 {
 	const struct frame_run *run;
 
+	if (is_hidden(stacks, frame))
+		return node;
 	if (!(frame & STACK_RUN))
 		return stacks_child(stacks, node, frame);
 	run = &stacks->runs.v[frame & ~STACK_RUN];
@@ -344,12 +350,8 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	for (size_t i = known; i-- > 0;) {
 		struct stack_step *step = &stacks->steps.v[i];
 
-		if (step->cpumode >= 0) {
-			uint32_t frame = frames_of_ip(stacks, task, step);
-
-			if (!is_hidden(stacks, frame))
-				node = go_down(stacks, node, frame);
-		}
+		if (step->cpumode >= 0)
+			node = go_into(stacks, node, frames_of_ip(stacks, task, step));
 		step->node = node;
 	}
 	vec_clear(&last->steps);
@@ -363,28 +365,22 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 // A few entries: what they are in their files makes the key, so that it is the same in the next process.
 static uint32_t follow_short(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
-	struct stack_step steps[STACK_SHORT], step = {.cpumode = PERF_RECORD_MISC_USER};
+	const struct stack_step *steps;
 	uint64_t places[STACK_SHORT], key = 0;
 	struct known_chain *known;
-	uint32_t n = 0, node = 0;
+	uint32_t node = 0;
 
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		step.ip = sample->callchain[i];
-		if (step.ip >= PERF_CONTEXT_MAX) {
-			step.cpumode = (int16_t)cpumode_of_context(step.ip);
-			step.is_return = false;
-			if (step.cpumode >= 0)
-				continue;
-			stacks->corrupt_n++;
-			return 0;
-		}
-		places[n] = place_of(stacks, task, &step);
-		steps[n] = step;
-		key = hash_mix(key ^ places[n++], (uint64_t)step.cpumode);
+	if (!make_steps(stacks, sample))
+		return 0;
+	steps = stacks->steps.v;
+	for (size_t i = 0; i < stacks->steps.n; i++) {
+		if (steps[i].cpumode < 0)
+			continue;
+		places[i] = place_of(stacks, task, &steps[i]);
+		key = hash_mix(key ^ places[i], (uint64_t)steps[i].cpumode);
 		// Without a symbol the address itself tells frames apart.
 		if (stacks->key != FRAME_BY_NAME)
-			key = hash_mix(key, step.ip);
-		step.is_return = true;
+			key = hash_mix(key, steps[i].ip);
 	}
 	key |= 1;
 	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
@@ -393,11 +389,10 @@ static uint32_t follow_short(struct stacks *stacks, struct task *task, const str
 		stacks->chains_hit++;
 		return known->node;
 	}
-	while (n--) {
-		uint32_t frame = frames_of_place(stacks, task, &steps[n], places[n]);
-
-		if (!is_hidden(stacks, frame))
-			node = go_down(stacks, node, frame);
+	for (size_t i = stacks->steps.n; i-- > 0;) {
+		if (steps[i].cpumode >= 0)
+			node = go_into(stacks, node,
+				       frames_of_place(stacks, task, &steps[i], places[i]));
 	}
 	*known = (struct known_chain){key, node};
 	return node;

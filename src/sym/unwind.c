@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/unwind.h"
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include "base/hash.h"
 #include "obj/cfi_expr.h"
 #include "sym/load.h"
@@ -51,6 +52,13 @@ uint16_t unwind_machine(const char *arch)
 	if (arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64")))
 		return EM_AARCH64;
 	return 0;
+}
+
+uint16_t unwind_machine_here(void)
+{
+	struct utsname here;
+
+	return uname(&here) < 0 ? 0 : unwind_machine(here.machine);
 }
 
 struct unwinder *unwinder_new(struct sym *sym, uint16_t machine)

@@ -48,6 +48,7 @@ struct unwinder *unwinder_new(struct sym *sym, uint16_t machine);
 void unwinder_free(struct unwinder *unwinder);
 // EM_* of uname's machine ("x86_64", "aarch64"); 0: none that can be unwound.
 uint16_t unwind_machine(const char *arch);
+uint16_t unwind_machine_here(void);
 
 struct unwind_input {
 	struct task *task;
