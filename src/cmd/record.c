@@ -501,6 +501,15 @@ static void make_watch(struct recorder *recorder, struct watch *watch)
 	watch->started_ns = time_now_ns(CLOCK_MONOTONIC);
 }
 
+static void note_event(struct recorder *recorder, size_t index)
+{
+	const struct opened_event *event = &recorder->opened.events.v[index];
+
+	sample_plan_init(&recorder->plans[index], &event->spec->attr);
+	for (size_t i = 0; i < event->ids.n; i++)
+		*map_at(&recorder->events_by_id, event->ids.v[i], NULL) = index;
+}
+
 // Copies of stacks fill a ring of half a megabyte in a few milliseconds.
 static size_t ring_pages(const struct recorder *recorder)
 {
@@ -545,7 +554,7 @@ static int prepare(struct recorder *recorder)
 		return err;
 	recorder->plans = xcalloc(opened->events.n, sizeof(*recorder->plans));
 	for (size_t i = 0; i < opened->events.n; i++)
-		sample_plan_init(&recorder->plans[i], &opened->events.v[i].spec->attr);
+		note_event(recorder, i);
 	return live_new(&recorder->live, recorder);
 }
 
@@ -624,6 +633,7 @@ static void done(struct recorder *recorder)
 	vec_done(&recorder->files);
 	vec_done(&recorder->options->delays);
 	free(recorder->plans);
+	map_done(&recorder->events_by_id);
 	free(recorder->losses);
 	free(recorder->straddle);
 	free(recorder->path);
@@ -657,8 +667,7 @@ static int run_record(int argc, char **argv)
 {
 	struct record_options options = {.timestamp = true,
 					 .synth = {.task = true, .mmap = true, .cgroup = true},
-					 .control_fd = -1,
-					 .ack_fd = -1};
+					 .control = {.fd = -1, .ack_fd = -1}};
 	struct recorder recorder = {.options = &options, .fd = -1, .first_ns = UINT64_MAX};
 	struct watch watch = {.signal_fd = -1};
 	auto_free const char **line = xcalloc((size_t)argc + 1, sizeof(*line));
@@ -692,9 +701,7 @@ static int run_record(int argc, char **argv)
 	intern_init(&recorder.dsos);
 	intern_init(&recorder.modules);
 	recorder.straddle = xmalloc(1 << 16);
-	watch.control = (struct control){.fd = options.control_fd, .ack_fd = options.ack_fd};
-	if (options.control_fd >= 0)
-		fcntl(options.control_fd, F_SETFL, fcntl(options.control_fd, F_GETFL) | O_NONBLOCK);
+	watch.control = options.control;
 	watch.signal_fd = err = open_signals(&signals);
 	if (err >= 0 && words > 0)
 		err = workload_prepare(&recorder.workload, argv + 1, output_is_pipe(&options));

@@ -38,31 +38,8 @@ static int opt_filter(void *at, const struct opt *opt, const char *arg, bool neg
 static int opt_control(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct stat_options *options = at;
-	struct str rest = str_of(arg), command;
-	int *to[] = {&options->control_fd, &options->ack_fd};
-	bool fifo = text_starts(arg, "fifo:");
 
-	if (!fifo && !text_starts(arg, "fd:"))
-		return fail(EINVAL, "--control takes fd:N[,M] or fifo:PATH[,PATH], not '%s'", arg);
-	str_cut(&rest, ':');
-	for (size_t i = 0; i < 2 && rest.p; i++) {
-		uint64_t fd;
-
-		command = str_cut(&rest, ',');
-		if (fifo) {
-			auto_free char *path = str_dup(command);
-
-			*to[i] = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-			if (*to[i] < 0)
-				return fail(errno, "can't open %s: %s", path, strerror(errno));
-		} else {
-			if (num_parse_u64(command, &fd) || fd > 1 << 20)
-				return fail(EINVAL, "'%.*s' is no descriptor (--control %s)",
-					    STR_FMT(command), arg);
-			*to[i] = (int)fd;
-		}
-	}
-	return 0;
+	return control_open(&options->control, arg);
 }
 
 static int opt_absent(void *at, const struct opt *opt, const char *arg, bool negated)
@@ -502,8 +479,7 @@ static int run_stat(int argc, char **argv)
 	struct stat_options options = {.repeat = 1,
 				       .scale = true,
 				       .big_num = true,
-				       .control_fd = -1,
-				       .ack_fd = -1};
+				       .control = {.fd = -1, .ack_fd = -1}};
 	struct counting stat = {.options = &options, .signal_fd = -1};
 	int words = command_parse(&command_stat, &options, argc, argv, OPT_STOP_AT_WORD);
 	int err, code;
@@ -524,10 +500,7 @@ static int run_stat(int argc, char **argv)
 	if (!err)
 		err = stat_choose(&stat);
 	if (!err) {
-		stat.control = (struct control){.fd = options.control_fd, .ack_fd = options.ack_fd};
-		if (options.control_fd >= 0)
-			fcntl(options.control_fd, F_SETFL,
-			      fcntl(options.control_fd, F_GETFL) | O_NONBLOCK);
+		stat.control = options.control;
 		stat.signal_fd = err = take_over_signals();
 	}
 	if (err >= 0)
@@ -540,7 +513,7 @@ static int run_stat(int argc, char **argv)
 		if (options.output)
 			close(stat.out.fd);
 	}
-	if (!err && !stat.timed_out && !stat.signal && stat.workload.reaped &&
+	if (!stat.timed_out && !stat.signal && stat.workload.reaped &&
 	    WIFSIGNALED(stat.workload.status))
 		warn("%s: %s", stat.command[0], strsignal(WTERMSIG(stat.workload.status)));
 	code = stat.signal	? 128 + stat.signal

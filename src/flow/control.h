@@ -19,6 +19,8 @@ struct control {
 	unsigned n;
 };
 
+// Of --control's argument, fd:N[,M] or fifo:PATH[,PATH]; reading does not block. -errno with a sentence.
+int control_open(struct control *ret, const char *arg);
 // One pending command, CONTROL_NONE when nothing is there. Event names behind a command are ignored.
 enum control_command control_read(struct control *control);
 void control_ack(const struct control *control);

@@ -33,15 +33,20 @@ void collect_note_map(struct recorder *recorder, const struct perf_event_header 
 
 static size_t event_of_id(const struct recorder *recorder, uint64_t id)
 {
-	for (size_t i = 0; i < recorder->opened.events.n; i++) {
-		const struct opened_event *event = &recorder->opened.events.v[i];
+	const uint64_t *found = map_find(&recorder->events_by_id, id);
 
-		for (size_t k = 0; k < event->ids.n; k++) {
-			if (event->ids.v[k] == id)
-				return i;
-		}
-	}
-	return 0;
+	return found ? *found : 0;
+}
+
+size_t collect_event(const struct recorder *recorder, const struct perf_event_header *header)
+{
+	int at = sample_id_offset(&recorder->opened.events.v[0].spec->attr);
+	uint64_t id;
+
+	if (at <= 0 || recorder->opened.events.n < 2 || (size_t)at + 8 > header->size)
+		return 0;
+	memcpy(&id, (const char *)header + at, 8);
+	return event_of_id(recorder, id);
 }
 
 static struct loss *loss_of(struct recorder *recorder, size_t event, int cpu)
@@ -111,17 +116,10 @@ static void note_record(struct recorder *recorder, const struct ring *ring,
 static void note_time(struct recorder *recorder, const struct perf_event_header *header)
 {
 	struct sample sample;
-	uint64_t id;
-	int at = sample_id_offset(&recorder->opened.events.v[0].spec->attr);
-	size_t event = 0;
 
-	if (header->type != PERF_RECORD_SAMPLE)
-		return;
-	if (at > 0 && recorder->opened.events.n > 1 && (size_t)at + 8 <= header->size) {
-		memcpy(&id, (const char *)header + at, 8);
-		event = event_of_id(recorder, id);
-	}
-	if (sample_decode(&recorder->plans[event], header, &sample) < 0 || sample.time == UINT64_MAX)
+	if (header->type != PERF_RECORD_SAMPLE ||
+	    sample_decode(&recorder->plans[collect_event(recorder, header)], header, &sample) < 0 ||
+	    sample.time == UINT64_MAX)
 		return;
 	if (sample.time < recorder->first_ns)
 		recorder->first_ns = sample.time;

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "cmd/record/record.h"
 #include "sym/unwind.h"
-#include <sys/utsname.h>
 
 static uint64_t default_user_regs(void)
 {
@@ -47,11 +46,9 @@ enum { MOST_UNWOUND_HZ = 5000 };
 static bool is_worth_unwinding(const struct record_options *options,
 			       const struct perf_event_attr *attr)
 {
-	struct utsname name;
-
 	return attr->freq && attr->sample_freq <= MOST_UNWOUND_HZ && options->timestamp &&
 	       !options->kernel_callchains && !options->all_kernel && !attr->exclude_user &&
-	       !options->branch_type && uname(&name) == 0 && unwind_machine(name.machine);
+	       !options->branch_type && unwind_machine_here();
 }
 
 // Deep stacks want much, and many samples little: what is copied fills the rings.

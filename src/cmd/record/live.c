@@ -5,14 +5,13 @@
 #include "flow/queue.h"
 #include "sym/unwind.h"
 #include <stdio.h>
-#include <sys/utsname.h>
 
 enum { MOST_FRAMES = 1000 }; // of user space in a chain
 
-// The chain that a record gets, in live->chains.
-struct new_chain {
+struct waiting {
 	const struct perf_event_header *header;
-	uint32_t first, n;
+	uint32_t event;	   // of a sample
+	uint32_t first, n; // its new chain in live->chains
 	bool is_new;
 };
 
@@ -20,10 +19,9 @@ struct live {
 	struct recorder *recorder;
 	struct sym *sym;
 	struct unwinder *unwinder;
-	struct map events; // id -> index + 1, where samples have ids
 	struct queue queue;
 	struct arena copies; // of records that the ring's end cut
-	VEC(struct new_chain) records;
+	VEC(struct waiting) records;
 	VEC(uint64_t) chains;
 };
 
@@ -38,14 +36,13 @@ int live_new(struct live **ret, struct recorder *recorder)
 {
 	const struct opened *opened = &recorder->opened;
 	struct live *live;
-	struct utsname name;
 	bool any = false;
 	int err;
 
 	*ret = NULL;
 	vec_each(const struct opened_event, event, &opened->events)
 		any |= is_unwound(recorder, &event->spec->attr);
-	if (!any || uname(&name) < 0)
+	if (!any)
 		return 0;
 	live = NEW(struct live);
 	live->recorder = recorder;
@@ -54,18 +51,12 @@ int live_new(struct live **ret, struct recorder *recorder)
 		live_free(live);
 		return err;
 	}
-	live->unwinder = unwinder_new(live->sym, unwind_machine(name.machine));
+	live->unwinder = unwinder_new(live->sym, unwind_machine_here());
 	if (!live->unwinder) {
 		live_free(live);
 		return fail(ENOTSUP,
-			    "stacks of %s can't be unwound here; record them as they are: --call-graph dwarf,raw",
-			    name.machine);
-	}
-	for (size_t i = 0; opened->events.n > 1 && i < opened->events.n; i++) {
-		const struct opened_event *event = &opened->events.v[i];
-
-		for (size_t k = 0; k < event->ids.n; k++)
-			*map_at(&live->events, event->ids.v[k], NULL) = i + 1;
+			    "stacks of this kind of machine can't be unwound here; record them as they are: "
+			    "--call-graph dwarf,raw");
 	}
 	*ret = live;
 	return 0;
@@ -77,7 +68,6 @@ void live_free(struct live *live)
 		return;
 	unwinder_free(live->unwinder);
 	sym_free(live->sym);
-	map_done(&live->events);
 	queue_done(&live->queue);
 	arena_done(&live->copies);
 	vec_done(&live->records);
@@ -116,57 +106,31 @@ const struct perf_event_header *live_copy(struct live *live, const void *head, s
 	return (const void *)copy;
 }
 
-static size_t event_of(const struct live *live, const struct perf_event_header *header)
+static uint64_t time_of(const struct live *live, const struct waiting *record)
 {
-	const struct opened *opened = &live->recorder->opened;
-	int at = sample_id_offset(&opened->events.v[0].spec->attr);
-	const uint64_t *found;
-	uint64_t id;
+	const struct sample_plan *plan = &live->recorder->plans[record->event];
+	const struct perf_event_header *header = record->header;
+	struct sample ids = {0};
 
-	if (!live->events.n || at <= 0 || (size_t)at + 8 > header->size)
-		return 0;
-	memcpy(&id, (const char *)header + at, 8);
-	found = map_find(&live->events, id);
-	return found ? *found - 1 : 0;
-}
-
-static uint64_t time_of(const struct live *live, const struct perf_event_header *header)
-{
-	struct sample ids = {.time = 0};
-
-	if (header->type == PERF_RECORD_SAMPLE) {
-		const struct sample_plan *plan = &live->recorder->plans[event_of(live, header)];
-		uint64_t time = 0;
-
-		if (plan->time > 0 && plan->time + 8 <= header->size)
-			memcpy(&time, (const char *)header + plan->time, 8);
-		return time;
-	}
-	ids.time = 0;
-	sample_decode_trailer(&live->recorder->plans[0], header, &ids);
+	if (header->type != PERF_RECORD_SAMPLE)
+		sample_decode_trailer(plan, header, &ids);
+	else if (plan->time > 0 && plan->time + 8 <= header->size)
+		memcpy(&ids.time, (const char *)header + plan->time, 8);
 	return ids.time;
 }
 
 void live_add(struct live *live, const struct perf_event_header *header)
 {
 	const struct record record = {.header = header, .offset = live->records.n, .stable = true};
+	struct waiting waiting = {.header = header};
 
-	vec_push(&live->records, (struct new_chain){.header = header});
-	queue_add(&live->queue, time_of(live, header), &record, NULL);
+	if (header->type == PERF_RECORD_SAMPLE)
+		waiting.event = (uint32_t)collect_event(live->recorder, header);
+	vec_push(&live->records, waiting);
+	queue_add(&live->queue, time_of(live, &waiting), &record, NULL);
 }
 
-// PERF_REG_X86_IP or PERF_REG_ARM64_PC: both stand behind all those of lower number.
-static uint64_t user_ip(const struct sample *sample, const struct sample_plan *plan)
-{
-#if defined(__aarch64__)
-	enum { IP = 32 };
-#else
-	enum { IP = 8 };
-#endif
-	return sample->user_regs[__builtin_popcountll(plan->user_mask & ((1ull << IP) - 1))];
-}
-
-static void unwind(struct live *live, struct new_chain *ret, const struct sample *sample,
+static void unwind(struct live *live, struct waiting *ret, const struct sample *sample,
 		   const struct sample_plan *plan)
 {
 	struct task *task = sym_task(live->sym, sample->pid, sample->tid);
@@ -186,19 +150,16 @@ static void unwind(struct live *live, struct new_chain *ret, const struct sample
 	ret->first = (uint32_t)live->chains.n;
 	ret->is_new = true;
 	memcpy(chain, sample->callchain, n * 8ull);
-	// In an exec the old stack is gone and the new one is not there yet.
-	if (sample->user_regs && !sample->user_stack_size) {
-		live->unwinder->counts.without++;
-		chain[n] = PERF_CONTEXT_USER;
-		chain[n + 1] = user_ip(sample, plan);
-		frames = 2;
-	} else if (sample->user_regs && task) {
+	if (sample->user_regs && task)
 		frames = unwind_stack(live->unwinder, &input, chain + n + 1, MOST_FRAMES, &end);
-		if (frames) {
+	if (frames) {
+		chain[n] = PERF_CONTEXT_USER;
+		frames++;
+		// In an exec the old stack is gone and the new one is not there yet: no fault of the copy's size.
+		if (sample->user_stack_size)
 			live->unwinder->counts.ends[end]++;
-			chain[n] = PERF_CONTEXT_USER;
-			frames++;
-		}
+		else
+			live->unwinder->counts.without++;
 	}
 	ret->n = n + frames;
 	live->chains.n += ret->n;
@@ -207,29 +168,30 @@ static void unwind(struct live *live, struct new_chain *ret, const struct sample
 static int look_at(void *arg, const struct queued *queued)
 {
 	struct live *live = arg;
-	const struct perf_event_header *header = queued->header;
+	struct waiting *record = &live->records.v[queued->offset];
+	const struct sample_plan *plan = &live->recorder->plans[record->event];
 	struct sample sample;
-	size_t event;
 
-	if (header->type != PERF_RECORD_SAMPLE) {
-		// What makes no sense changes nothing; readers will see and count it.
-		sym_record(live->sym, header, queued->time);
-		return 0;
-	}
-	event = event_of(live, header);
-	if (is_unwound(live->recorder, &live->recorder->opened.events.v[event].spec->attr) &&
-	    sample_decode(&live->recorder->plans[event], header, &sample) == 0)
-		unwind(live, &live->records.v[queued->offset], &sample,
-		       &live->recorder->plans[event]);
+	// What makes no sense changes nothing; readers will see and count it.
+	if (record->header->type != PERF_RECORD_SAMPLE)
+		sym_record(live->sym, record->header, queued->time);
+	else if (is_unwound(live->recorder,
+			    &live->recorder->opened.events.v[record->event].spec->attr) &&
+		 sample_decode(plan, record->header, &sample) == 0)
+		unwind(live, record, &sample, plan);
 	return 0;
 }
 
-// Where the registers begin and the stack ends in a sample that was decoded.
-static void find_stack(const struct sample_plan *plan, const struct sample *sample,
-		       const uint8_t **ret_regs, const uint8_t **ret_end)
+// Where the registers and the stack behind them lie in a sample that was decoded.
+struct parts {
+	const uint8_t *regs, *stack, *behind;
+};
+
+static struct parts find_parts(const struct sample_plan *plan, const struct sample *sample)
 {
 	const uint8_t *p = (const uint8_t *)(sample->callchain + sample->callchain_n);
-	uint64_t abi, size;
+	struct parts parts;
+	uint64_t size;
 
 	if (plan->sample_type & PERF_SAMPLE_RAW)
 		p = (const uint8_t *)sample->raw - 4 + ((sample->raw_size + 4 + 7) & ~7ull);
@@ -238,14 +200,13 @@ static void find_stack(const struct sample_plan *plan, const struct sample *samp
 		if (sample->branch_counters)
 			p = (const uint8_t *)(sample->branch_counters + sample->branch_n);
 	}
-	*ret_regs = p;
-	memcpy(&abi, p, 8);
-	p += 8;
-	if (abi != PERF_SAMPLE_REGS_ABI_NONE)
-		p += (size_t)__builtin_popcountll(plan->user_mask) * 8;
-	memcpy(&size, p, 8);
-	p += 8;
-	*ret_end = size ? p + size + 8 : p;
+	parts.regs = p;
+	parts.stack = p + 8;
+	if (sample->user_abi != PERF_SAMPLE_REGS_ABI_NONE)
+		parts.stack += (size_t)__builtin_popcountll(plan->user_mask) * 8;
+	memcpy(&size, parts.stack, 8);
+	parts.behind = parts.stack + 8 + (size ? size + 8 : 0);
+	return parts;
 }
 
 struct piece {
@@ -264,38 +225,31 @@ static int put(struct writer *writer, const struct piece *pieces, size_t n)
 	return err;
 }
 
-static int put_sample(struct live *live, const struct new_chain *chain)
+static int put_sample(struct live *live, const struct waiting *record)
 {
 	const struct recorder *recorder = live->recorder;
-	const struct sample_plan *plan = &recorder->plans[event_of(live, chain->header)];
-	const uint8_t *start = (const uint8_t *)chain->header, *end = start + chain->header->size;
-	const uint8_t *regs, *stack_end, *behind;
-	struct perf_event_header header = *chain->header;
-	uint64_t n = chain->n;
+	const struct sample_plan *plan = &recorder->plans[record->event];
+	const uint8_t *start = (const uint8_t *)record->header;
+	struct perf_event_header header = *record->header;
+	const uint8_t *end = start + header.size, *chain, *kept;
+	uint64_t n = record->n;
+	struct parts parts;
 	struct sample sample;
-	int err = sample_decode(plan, chain->header, &sample);
+	int err = sample_decode(plan, record->header, &sample);
 
 	if (err)
 		return err;
-	behind = (const uint8_t *)(sample.callchain + sample.callchain_n);
-	find_stack(plan, &sample, &regs, &stack_end);
-	// With --user-regs those stay.
-	if (recorder->options->user_regs) {
-		uint64_t abi;
-
-		memcpy(&abi, regs, 8);
-		regs += 8 + (abi != PERF_SAMPLE_REGS_ABI_NONE
-				     ? (size_t)__builtin_popcountll(plan->user_mask) * 8
-				     : 0);
-	}
+	chain = (const uint8_t *)sample.callchain;
+	parts = find_parts(plan, &sample);
+	kept = recorder->options->user_regs ? parts.stack : parts.regs;
 	const struct piece pieces[] = {
 		{&header, sizeof(header)},
-		{start + sizeof(header),
-		 (size_t)((const uint8_t *)sample.callchain - 8 - start) - sizeof(header)},
+		{start + sizeof(header), (size_t)(chain - 8 - start) - sizeof(header)},
 		{&n, 8},
-		{live->chains.v + chain->first, n * 8},
-		{behind, (size_t)(regs - behind)},
-		{stack_end, (size_t)(end - stack_end)},
+		{live->chains.v + record->first, n * 8},
+		{chain + sample.callchain_n * 8ull,
+		 (size_t)(kept - chain) - sample.callchain_n * 8ull},
+		{parts.behind, (size_t)(end - parts.behind)},
 	};
 	size_t size = 0;
 
@@ -309,7 +263,7 @@ int live_round(struct live *live)
 {
 	int err = queue_finish(&live->queue, look_at, live);
 
-	vec_each(struct new_chain, record, &live->records) {
+	vec_each(const struct waiting, record, &live->records) {
 		if (err)
 			break;
 		err = record->is_new ? put_sample(live, record)

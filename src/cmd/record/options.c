@@ -255,35 +255,8 @@ int record_opt_delay(void *at, const struct opt *opt, const char *arg, bool nega
 int record_opt_control(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct record_options *options = at;
-	struct str rest = str_of(arg);
 
-	if (str_starts(rest, "fd:")) {
-		uint64_t control, ack;
-		struct str numbers = {rest.p + 3, rest.n - 3}, first = str_cut(&numbers, ',');
-
-		if (num_parse_u64(first, &control) || (numbers.p && num_parse_u64(numbers, &ack)))
-			return fail(EINVAL, "--control fd:N or fd:N,M takes numbers, not '%s'", arg);
-		if (fcntl((int)control, F_GETFD) < 0 || (numbers.p && fcntl((int)ack, F_GETFD) < 0))
-			return fail(EBADF, "--control %s: that descriptor is not open", arg);
-		options->control_fd = (int)control;
-		options->ack_fd = numbers.p ? (int)ack : -1;
-		return 0;
-	}
-	if (str_starts(rest, "fifo:")) {
-		struct str names = {rest.p + 5, rest.n - 5};
-		auto_free char *control = str_dup(str_cut(&names, ','));
-		auto_free char *ack = names.p ? str_dup(names) : NULL;
-
-		options->control_fd = open(control, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-		if (options->control_fd < 0)
-			return fail(errno, "can't open the control fifo %s: %s", control,
-				    strerror(errno));
-		options->ack_fd = ack ? open(ack, O_RDWR | O_NONBLOCK | O_CLOEXEC) : -1;
-		if (ack && options->ack_fd < 0)
-			return fail(errno, "can't open the ack fifo %s: %s", ack, strerror(errno));
-		return 0;
-	}
-	return fail(EINVAL, "--control takes fd:N[,M] or fifo:PATH[,PATH], not '%s'", arg);
+	return control_open(&options->control, arg);
 }
 
 int record_opt_clockid(void *at, const struct opt *opt, const char *arg, bool negated)

@@ -2,10 +2,12 @@
 // The parts of `sonde record`.
 #pragma once
 #include "base/intern.h"
+#include "base/map.h"
 #include "base/opt.h"
 #include "base/vec.h"
 #include "data/writer.h"
 #include "event/core/spec.h"
+#include "flow/control.h"
 #include "flow/opened.h"
 #include "flow/target.h"
 #include "sys/workload.h"
@@ -65,7 +67,7 @@ struct record_options {
 	} synth;
 	VEC(struct delay_range) delays;
 	bool start_disabled;
-	int control_fd, ack_fd; // -1: none
+	struct control control;
 	bool quiet;
 	int verbose;
 	const char *dummy; // of options that are taken and need nothing
@@ -93,6 +95,7 @@ struct recorder {
 	struct target target;
 	struct workload workload;
 	struct sample_plan *plans; // of the events, by index
+	struct map events_by_id;   // id -> index
 	struct live *live;	   // NULL: no stacks are unwound
 	struct writer *writer;
 	int fd;
@@ -141,6 +144,8 @@ void build_ids_add(struct recorder *recorder);
 int collect_rings(struct recorder *recorder, uint64_t *ret_bytes);
 // Reads the counters of lost samples at the end and writes them as LOST_SAMPLES records.
 int collect_lost(struct recorder *recorder);
+// The index of the event that a sample belongs to.
+size_t collect_event(const struct recorder *recorder, const struct perf_event_header *header);
 void collect_note_map(struct recorder *recorder, const struct perf_event_header *header);
 // What was lost, on stderr.
 void collect_report(const struct recorder *recorder);

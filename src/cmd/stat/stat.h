@@ -34,7 +34,7 @@ struct stat_options {
 	int delay_ms;	 // -1: stays disabled
 	int log_fd;
 	bool timeout_given, log_given;
-	int control_fd, ack_fd;
+	struct control control;
 	enum stat_by by;
 	enum stat_format format;
 };
