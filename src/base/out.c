@@ -79,6 +79,8 @@ void out_make_room(struct out *out, size_t n)
 
 void out_fill(struct out *out, char c, size_t n)
 {
+	if (!n)
+		return;
 	memset(out_room(out, n), c, n);
 	out->n += n;
 }

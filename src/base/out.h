@@ -39,9 +39,9 @@ static inline char *out_room(struct out *out, size_t n)
 }
 static inline void out_bytes(struct out *out, const void *p, size_t n)
 {
-	char *at = out_room(out, n);
-	if (n)
-		memcpy(at, p, n);
+	if (!n)
+		return;
+	memcpy(out_room(out, n), p, n);
 	out->n += n;
 }
 static inline void out_str(struct out *out, struct str s)

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Compiling from the outside: text in, struct expr out.
+#include "expr/expr.h"
+#include "base/err.h"
+#include "expr/node.h"
+
+typedef struct node *parse_function(struct parser *p);
+
+static int compile(struct expr **ret, const char *text, const struct expr_fields *fields,
+		   parse_function *parse, size_t *ret_failed_at)
+{
+	struct expr *expr = NEW(struct expr);
+	struct parser p = {.expr = expr, .fields = fields};
+	struct node *root;
+
+	expr->arena = NEW(struct arena);
+	expr->source = xstrdup(text);
+	expr->swapped = fields && fields->swapped;
+	p.text = str_of(expr->source);
+	p.nothing = node_number(&p, p.text, EXPR_S32, 0);
+	if (p.text.n > EXPR_TEXT_MAX) {
+		expr_free(expr);
+		return fail(EINVAL, "the expression is longer than %d bytes", EXPR_TEXT_MAX);
+	}
+	root = parse(&p);
+	generate(&p, root);
+	if (p.failed) {
+		*ret_failed_at = p.failed_at;
+		expr_free(expr);
+		return -EINVAL;
+	}
+	expr_type_name(expr->type, expr->type_text, sizeof(expr->type_text));
+	*ret = expr;
+	return 0;
+}
+
+int expr_compile(struct expr **ret, const char *text, const struct expr_fields *fields)
+{
+	size_t failed_at = 0;
+
+	return compile(ret, text, fields, parse_expression, &failed_at);
+}
+
+int expr_filter_compile_kernel(struct expr **ret, const char *text, const struct expr_fields *fields)
+{
+	size_t failed_at = 0;
+
+	return compile(ret, text, fields, parse_kernel_filter, &failed_at);
+}
+
+int expr_filter_compile(struct expr **ret, const char *text, const struct expr_fields *fields)
+{
+	size_t kernel_at = 0, c_at = 0;
+	char *sentence;
+	int err;
+
+	if (!str_trim(str_of(text)).n)
+		text = "1";
+	if (compile(ret, text, fields, parse_kernel_filter, &kernel_at) == 0)
+		return 0;
+	sentence = xstrdup(err_sentence());
+	err = compile(ret, text, fields, parse_expression, &c_at);
+	if (!err && !(*ret)->type.pointers && !(*ret)->type.is_array &&
+	    (*ret)->type.base == EXPR_VOID) {
+		expr_free(*ret);
+		err = fail(EINVAL, "the filter '%s' has no value", text);
+	} else if (err < 0 && kernel_at > c_at) { // whoever came further understood more
+		err = fail(EINVAL, "%s", sentence);
+	} else if (!err) {
+		err_clear();
+	}
+	free(sentence);
+	return err;
+}
+
+void expr_free(struct expr *expr)
+{
+	if (!expr)
+		return;
+	arena_done(expr->arena);
+	free(expr->arena);
+	free(expr->source);
+	vec_done(&expr->code);
+	vec_done(&expr->places);
+	vec_done(&expr->constants);
+	vec_done(&expr->literals);
+	vec_done(&expr->calls);
+	vec_done(&expr->matches);
+	free(expr);
+}
+
+bool expr_is_text(const struct expr *expr)
+{
+	return expr_type_is_text(expr->type);
+}
+
+bool expr_is_void(const struct expr *expr)
+{
+	return expr->type.base == EXPR_VOID && !expr->type.pointers;
+}
+
+bool expr_is_signed(const struct expr *expr)
+{
+	return expr_type_is_signed(expr->type);
+}
+
+unsigned expr_size(const struct expr *expr)
+{
+	return expr_type_size(expr->type);
+}
+
+const char *expr_source(const struct expr *expr)
+{
+	return expr->source;
+}
+
+const char *expr_type_text(const struct expr *expr)
+{
+	return expr->type_text;
+}
+
+bool expr_is_kernel_filter(const struct expr *expr)
+{
+	return expr->kernel_filter;
+}
+
+bool expr_prints(const struct expr *expr)
+{
+	return expr->prints;
+}
+
+bool expr_is_constant(const struct expr *expr, uint64_t *ret)
+{
+	const struct expr_insn *first = expr->code.v;
+
+	if (expr->code.n != 2 || expr_is_text(expr) ||
+	    (first->op != EXPR_CONST && first->op != EXPR_CONST64))
+		return false;
+	*ret = first->op == EXPR_CONST ? (uint64_t)(int64_t)first->imm
+				       : expr->constants.v[first->imm];
+	return true;
+}
