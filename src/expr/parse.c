@@ -93,15 +93,20 @@ static int type_word(const struct parser *p)
 	return -1;
 }
 
-static int named_type(const struct parser *p)
+// As in C, what the event declares hides what was known before.
+static int named_type(struct parser *p)
 {
+	struct expr_field field;
+
+	if (p->token == TOKEN_NAME && node_find_field(p, p->token_text, &field))
+		return -1;
 	for (size_t i = 0; p->token == TOKEN_NAME && i < ARRAY_SIZE(type_names); i++)
 		if (str_is(p->token_text, type_names[i].name))
 			return type_names[i].base;
 	return -1;
 }
 
-static bool at_type(const struct parser *p)
+static bool at_type(struct parser *p)
 {
 	return type_word(p) >= 0 || named_type(p) >= 0;
 }
