@@ -70,3 +70,10 @@ extern _Thread_local int opt_words_before_dashes;
 // Helpers for .call
 void opt_list_add(struct opt_list *list, const char *text);
 bool opt_is_end(const struct opt *opt);
+
+// An example in the help. tools/help-examples runs every one of them, see docs/howto-command.md.
+struct command_example {
+	const char *line;  // "sonde report -i FILE --sort comm"; NULL ends the list
+	const char *shows; // one sentence: what one learns from it
+	const char *test;  // shell text that the test runs in its place; NULL: the line itself
+};

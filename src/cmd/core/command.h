@@ -16,13 +16,6 @@ enum command_family {
 	COMMAND_FAMILIES
 };
 
-// An example in the help. tools/help-examples runs every one of them, see docs/howto-command.md.
-struct command_example {
-	const char *line;  // "sonde report -i FILE --sort comm"; NULL ends the list
-	const char *shows; // one sentence: what one learns from it
-	const char *test;  // shell text that the test runs in its place; NULL: the line itself
-};
-
 struct command {
 	const char *name;	 // as typed: "buildid-cache"
 	const char *summary;	 // one line for the overview, no full stop

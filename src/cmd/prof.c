@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The live profilers: picks one and where its events come from.
+#include "base/err.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/out.h"
+#include "cmd/core/command.h"
+#include "cmd/core/help.h"
+#include "input/core/input.h"
+#include "prof/core/run.h"
+#include "sys/tracefs.h"
+#include "version.h"
+#include <stdio.h>
+
+static bool sub(size_t i, struct command *ret)
+{
+	const struct profiler *profiler = profilers[i];
+
+	if (!profiler)
+		return false;
+	*ret = (struct command){
+		.name = profiler->name,
+		.summary = profiler->summary,
+		.usage = profiler->usage,
+		.description = profiler->description,
+		.opts = profiler->opts,
+		.opts_size = profiler->size,
+		.examples = profiler->examples,
+		.family = COMMAND_LIVE,
+	};
+	return true;
+}
+
+static int list(void)
+{
+	struct out out;
+
+	out_init_fd(&out, 1);
+	out_text(&out, "Usage: sonde prof PROFILER [options] [help] [-- COMMAND [ARGS]]\n"
+		       "       sonde prof -e EVENT help\n\nProfilers:\n");
+	for (size_t i = 0; profilers[i]; i++) {
+		out_text(&out, "    ");
+		out_text_left(&out, profilers[i]->name, 16);
+		out_text(&out, profilers[i]->summary);
+		out_char(&out, '\n');
+	}
+	out_text(&out, "\n'sonde prof PROFILER -h' shows what one does and its options.\n");
+	return out_close(&out, "standard output");
+}
+
+static int unknown(const char *word)
+{
+	VEC(const char *) names = {0};
+	const char *near;
+
+	for (size_t i = 0; profilers[i]; i++)
+		vec_push(&names, profilers[i]->name);
+	vec_push(&names, NULL);
+	near = nearest(word, names.v);
+	vec_done(&names);
+	if (near)
+		return fail(COMMAND_USAGE, "there is no profiler '%s'; did you mean '%s'?", word,
+			    near);
+	return fail(COMMAND_USAGE, "there is no profiler '%s'; 'sonde prof' lists them", word);
+}
+
+// ---- help about events
+
+static int put_format(void *arg, struct event *event, const char *system, const char *name)
+{
+	struct out *out = arg;
+	const struct tp_field *fields;
+	size_t n = event->tp ? tracepoint_fields(event->tp, &fields) : 0;
+
+	out_printf(out, "\n%s\n", event->name);
+	if (n)
+		out_text(out, "fields:\n");
+	for (size_t i = 0; i < n; i++) {
+		const struct tp_field *field = &fields[i];
+
+		out_printf(out, "    %s %s", field->type, field->name);
+		if (field->is_array && !field->is_dynamic)
+			out_printf(out, "[%u]", field->array_len);
+		out_printf(out, ";  offset:%u; size:%u; signed:%d;\n", field->offset, field->size,
+			   field->is_signed);
+	}
+	return 0;
+}
+
+static void put_use(struct out *out, const struct profiler *profiler, const char *event)
+{
+	out_printf(out, "sonde prof %s -e \"%s/./[stack/alias=./cpus=./", profiler->name, event);
+	for (size_t i = 0; profiler->attributes && profiler->attributes[i]; i++)
+		out_printf(out, "%s/", profiler->attributes[i]);
+	out_text(out, "]\"");
+	for (const struct opt *opt = profiler->opts; !opt_is_end(opt); opt++) {
+		if (opt->kind == OPT_GROUP || opt->hidden ||
+		    (opt->name && !strcmp(opt->name, "event")))
+			continue;
+		if (opt->letter)
+			out_printf(out, " [-%c%s]", opt->letter, opt->arg ? " ." : "");
+		else
+			out_printf(out, " [--%s%s]", opt->name, opt->arg ? " ." : "");
+	}
+	out_char(out, '\n');
+}
+
+static bool takes_events(const struct profiler *profiler)
+{
+	return profiler->events == PROF_EVENTS_WANTED;
+}
+
+static int event_help(const struct opt_list *events, const char *from, const struct profiler *only)
+{
+	struct feed_options options = {.from = from};
+	const struct input *input = input_by_name(from ? "recording" : "live");
+	struct prof_specs specs = {0};
+	struct feed feed;
+	struct out out;
+	int err = 0;
+
+	feed_init(&feed, &options);
+	out_init_fd(&out, 1);
+	for (size_t i = 0; i < events->n && !err; i++)
+		err = prof_specs_parse(&specs, events->v[i]);
+	if (!err)
+		err = input->open(&feed);
+	for (size_t i = 0; i < specs.list.n && !err; i++) {
+		for (size_t k = 0; profilers[k]; k++) {
+			if (takes_events(profilers[k]) && (!only || only == profilers[k]))
+				put_use(&out, profilers[k], specs.list.v[i]->name);
+		}
+		err = input->find(&feed, specs.list.v[i]->name, put_format, &out);
+	}
+	input->close(&feed);
+	feed_done(&feed);
+	prof_specs_done(&specs);
+	int closed = out_close(&out, "standard output");
+	return err ? err : closed;
+}
+
+// ---- a run
+
+static int open_output(struct prof *prof, struct out *out)
+{
+	int err = 0;
+
+	if (prof->options->output)
+		err = out_open(out, prof->options->output);
+	else
+		out_init_fd(out, 1);
+	prof->out = out;
+	return err;
+}
+
+static int run_feed(struct prof *prof, const struct input *input)
+{
+	struct feed *feed = prof->feed;
+	struct feed_options *options = (struct feed_options *)(uintptr_t)feed->options;
+	int err = input->open(feed);
+
+	prof->find = input->find;
+	if (!err)
+		err = prof_setup(prof);
+	options->everywhere = prof->everywhere;
+	if (!err)
+		err = input->run(feed);
+	if (err >= 0)
+		err = prof_finish(prof);
+	return err;
+}
+
+static int run_profiler(const struct profiler *profiler, struct prof_options *options,
+			const struct feed_options *feed_options)
+{
+	const struct input *input = input_by_name(options->from ? "recording" : "live");
+	struct prof prof = {.profiler = profiler, .options = options};
+	struct feed feed;
+	struct out out = {.fd = -1};
+	int err, closed = 0, code;
+
+	feed_init(&feed, feed_options);
+	prof.feed = &feed;
+	err = open_output(&prof, &out);
+	if (!err) {
+		err = run_feed(&prof, input);
+		auto_free char *sentence = xstrdup(err_sentence());
+		closed = out_close(&out, options->output ? options->output : "standard output");
+		if (err < 0 && *sentence)
+			fail(-err, "%s", sentence);
+	}
+	code = feed.exit_code;
+	prof_done(&prof);
+	input->close(&feed);
+	feed_done(&feed);
+	err = err < 0 ? err : closed;
+	return err < 0 ? err : code;
+}
+
+static int run_named(const struct profiler *profiler, int argc, char **argv, const char **line)
+{
+	auto_free struct prof_options *options = xcalloc(1, profiler->size);
+	struct command command = {0};
+	struct feed_options feed;
+	int words, err;
+
+	for (size_t i = 0; sub(i, &command) && strcmp(command.name, profiler->name); i++)
+		;
+	words = command_parse(&command, options, argc, argv, OPT_STOP_AT_WORD);
+	if (words < 0)
+		return words == -ECANCELED ? 0 : words;
+	log_set_level(options->quiet ? LOG_QUIET : options->verbose);
+	if (words == 1 && !strcmp(argv[1], "help") && opt_words_before_dashes == 1) {
+		err = event_help(&options->events, options->from, profiler);
+		free(options->events.v);
+		return err;
+	}
+	feed = prof_feed_options(profiler, options);
+	feed.command_line = line;
+	if (words)
+		feed.workload = (const char *const *)(argv + 1);
+	err = run_profiler(profiler, options, &feed);
+	free(options->events.v);
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct profiler *profiler;
+	const char *word = argc > 1 ? argv[1] : NULL;
+
+	if (!word || !strcmp(word, "-h") || !strcmp(word, "--help") || !strcmp(word, "help"))
+		return list();
+	if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
+		printf("sonde prof %s\n", SONDE_VERSION);
+		return 0;
+	}
+	if (!strcmp(word, "-e") && argc == 4 && !strcmp(argv[3], "help")) {
+		struct opt_list events = {.v = (const char **)(argv + 2), .n = 1};
+
+		return event_help(&events, NULL, NULL);
+	}
+	profiler = prof_find(word);
+	if (!profiler)
+		return unknown(word);
+	// Options are moved while they are read; a recording names them as they were.
+	auto_free const char **line = xcalloc((size_t)argc + 1, sizeof(*line));
+	for (int i = 0; i < argc; i++)
+		line[i] = argv[i];
+	return run_named(profiler, argc - 1, argv + 1, line);
+}
+
+static const struct command_example examples[] = {
+	{"sonde prof", "lists the profilers"},
+	{"sonde prof trace -h", "shows what one does and its options"},
+	{"sonde prof -e sched:sched_wakeup help",
+	 "shows an event's fields and which profilers can use it"},
+	{0},
+};
+
+const struct command command_prof = {
+	.name = "prof",
+	.summary = "Watch the running system: live profilers",
+	.usage = "sonde prof PROFILER [options] [-- COMMAND [ARGS]]\nsonde prof -e EVENT help",
+	.description =
+		"A profiler takes events from the kernel and shows what they add up to, as long as it runs; nothing is written to disk. "
+		"Each works on a recording as well (--from FILE), and can keep what it sees (--to FILE).\n\n"
+		"The program called as sonde-prof or perf-prof is the same as 'sonde prof'.",
+	.examples = examples,
+	.sub = sub,
+	.family = COMMAND_LIVE,
+	.run = run,
+};

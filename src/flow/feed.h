@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Between an input (src/input: the running kernel, a recording) and who takes its events (src/prof): which events are
+// wanted of whom, and the hooks that get them. Neither side knows the other.
+#pragma once
+#include "data/recording.h"
+#include "flow/target.h"
+#include "sym/sym.h"
+
+// One event that is wanted. The same kernel event may be wanted several times, with other filters.
+struct feed_event {
+	uint32_t index;
+	const char *system, *name;    // of tracepoints, else NULL
+	struct event *event;	      // name, attr, plan and format, as the input found it
+	const char *filter;	      // in the kernel's syntax, NULL: none; before feed_run
+	const char *cpus;	      // "0,2": only there; NULL: where the feed is
+	bool stack;		      // call chains
+	bool counts;		      // only counted: comes by the hook count
+	uint32_t max_stack;	      // frames, 0: as many as the kernel gives
+	struct feed_event *next_same; // of the input: wants the same recorded event
+	void *test;		      // of the input
+	uint64_t samples_n;
+	void *user; // of the consumer
+};
+
+// What the kernel could not deliver. Times are those of the last record before and the first behind the gap on that CPU,
+// 0 and UINT64_MAX where there is none.
+struct feed_loss {
+	struct feed_event *event; // NULL: any
+	uint32_t cpu;		  // UINT32_MAX: not known
+	uint64_t lost, from_ns, to_ns;
+};
+
+// Hooks return 0 to go on, > 0 to end the run quietly, < 0 (fail) to end it with the error. All may be NULL.
+struct feed_hooks {
+	int (*sample)(void *arg, struct feed_event *event, const struct sample *sample);
+	// FORK, EXIT, COMM, MMAP ..., after they were applied to tasks and maps.
+	int (*record)(void *arg, const struct perf_event_header *header, const struct sample *ids);
+	int (*lost)(void *arg, const struct feed_loss *loss);
+	// What a counted event advanced since the last call, on one CPU or of one thread (feed_instance).
+	int (*count)(void *arg, struct feed_event *event, uint32_t instance, uint64_t delta);
+	// Every tick_ns: all that happened before `now_ns` (the events' clock) was given.
+	int (*tick)(void *arg, uint64_t now_ns);
+};
+
+struct feed_options {
+	struct target_options target;
+	const char *cgroups;	     // regular expressions, separated by commas
+	const char *from, *to;	     // recordings
+	const char *const *workload; // NULL-terminated; NULL: none
+	size_t mmap_pages;	     // 0: by need
+	unsigned watermark_percent;  // 0: by need
+	bool ordered, inherit, overwrite;
+	bool everywhere; // events of all CPUs whatever the tasks are: their events are told apart by the consumer
+	bool no_user, no_kernel, no_guest, no_host;
+	bool no_user_chain, no_kernel_chain;
+	bool needs_tasks;		 // names and families of tasks
+	bool needs_maps;		 // symbols of user space
+	const char *const *command_line; // for recordings
+};
+
+struct feed_stats {
+	uint64_t samples, lost, late, unknown, wakeups, bytes;
+};
+
+struct feed {
+	const struct feed_options *options;
+	VEC(struct feed_event *) events;
+	const struct feed_hooks *hooks;
+	void *arg;
+	uint64_t tick_ns; // 0: never
+	struct sym *sym;
+	const struct target *target; // live, while it runs; NULL: a recording
+	bool has_wall;		     // events have a time of day:
+	int64_t wall_offset_ns;	     // add it to the events' clock
+	bool is_live, stop;
+	int exit_code; // of the workload, or 128 + signal
+	uint64_t first_ns, last_ns;
+	struct feed_stats stats;
+	struct arena arena;
+	void *input; // private to it
+};
+
+void feed_init(struct feed *feed, const struct feed_options *options);
+void feed_done(struct feed *feed);
+// A new wanted event; the texts are copied.
+struct feed_event *feed_add(struct feed *feed, struct event *event, const char *system,
+			    const char *name);
+// "a" and "b" both: "(a) && (b)". Either may be NULL.
+const char *feed_and(struct feed *feed, const char *a, const char *b);
+// Are instances threads (the feed is attached to tasks), or CPUs?
+bool feed_has_tasks(const struct feed *feed);
+
+static inline int feed_sample(struct feed *feed, struct feed_event *event, const struct sample *sample)
+{
+	event->samples_n++;
+	feed->stats.samples++;
+	return feed->hooks->sample ? feed->hooks->sample(feed->arg, event, sample) : 0;
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The parts of the live input.
+#pragma once
+#include "data/writer.h"
+#include "flow/feed.h"
+#include "flow/merge.h"
+#include "flow/opened.h"
+#include "sys/workload.h"
+
+// What a kernel's event id stands for.
+struct watching_id {
+	struct feed_event *event; // NULL: the dummy that follows tasks
+	const struct sample_plan *plan;
+	bool plain; // id, tid, time, cpu and raw data, nothing else
+};
+
+struct watching {
+	struct feed *feed;
+	struct event_specs specs; // of all names looked for
+	struct event_context context;
+	struct tracepoints *formats;
+	VEC(struct event *) events;
+	struct arena arena;
+
+	// while it runs
+	struct event_spec *opened_specs; // [opened.events.n]
+	struct sample_plan *plans;	 // likewise
+	struct feed_event **wanted;	 // likewise; NULL: the dummy
+	struct target target;
+	struct opened opened;
+	struct workload workload;
+	struct merge merge;
+	struct map ids; // id -> index of opened
+	struct watching_id *id_table;
+	uint64_t first_id, ids_n;
+	struct sample sample; // what all plain samples share
+	uint64_t *last_counts;
+	size_t counts_n;
+	int signal_fd, exit_signal;
+	uint64_t next_tick_ns;
+	bool has_clockid, warned_not_running;
+
+	// losses placed in time
+	struct watching_gap {
+		uint64_t lost, from_ns;
+	} * gaps;	   // [cpu], waiting for the record behind
+	uint64_t *last_ns; // [cpu]
+	size_t cpus_n;
+	uint64_t lost_told; // in LOST records
+
+	struct writer *writer; // of --to
+	int to_fd;
+};
+
+// watching_open.c: attrs and descriptors of all wanted events. -errno with a sentence.
+int watching_open(struct watching *live);
+// Reads the counted events and gives what they advanced.
+int watching_counts(struct watching *live);
+// What the kernel counted as lost in all (Linux 6.0 and newer), 0 where it doesn't say.
+uint64_t watching_lost(const struct watching *live);
+
+// live_to.c: the recording of --to.
+int watching_to_open(struct watching *live);
+int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_pieces *pieces);
+int watching_to_close(struct watching *live);
+// What was there before: tasks, and maps where they are wanted.
+int watching_learn(struct watching *live);

@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which attrs the wanted events get, and their descriptors and rings.
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "input/core/live.h"
+#include "sys/cgroup.h"
+#include <regex.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#define PLAIN_SAMPLE                                                                               \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |           \
+	 PERF_SAMPLE_RAW)
+
+enum {
+	RING_BYTES = 16 << 20,	 // 1.3 million events a second are 150 MB/s
+	RINGS_BYTES = 256 << 20, // in all
+	LEAST_RING_BYTES = 512 << 10,
+	WAKE_BYTES = 512 << 10, // what the second cache holds
+};
+
+// Events that belong to no task but to the CPU or to the scheduler: ours are part of what is watched. All others would
+// feed on themselves.
+static const char *const of_the_system[] = {"irq",     "irq_vectors", "irq_matrix", "timer",
+					    "sched",   "workqueue",   "power",	    "napi",
+					    "net",     "rcu",	      "ipi",	    "cgroup",
+					    "thermal", "msr",	      "nmi",	    "kvm"};
+
+static const char *without_us(struct watching *live, const struct feed_event *wanted)
+{
+	if (!wanted->system || wanted->counts)
+		return wanted->filter;
+	for (size_t i = 0; i < ARRAY_SIZE(of_the_system); i++) {
+		if (!strcmp(wanted->system, of_the_system[i]))
+			return wanted->filter;
+	}
+	return feed_and(live->feed, wanted->filter,
+			arena_fmt(&live->arena, "common_pid != %d", (int)getpid()));
+}
+
+// A clock that is read without leaving the processor, so that events can be dated for nothing.
+static bool clock_is_fast(void)
+{
+	auto_free char *text = NULL;
+
+	if (file_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", 256,
+		      &text, NULL) < 0)
+		return false;
+	return text_starts(text, "tsc") || text_starts(text, "kvm-clock") ||
+	       text_starts(text, "arch_sys_counter") || text_starts(text, "hyperv_clocksource");
+}
+
+static void set_attr(struct watching *live, const struct feed_event *wanted,
+		     struct perf_event_attr *attr)
+{
+	const struct feed_options *options = live->feed->options;
+
+	attr->size = sizeof(*attr);
+	attr->disabled = 1;
+	attr->enable_on_exec = options->workload && !options->everywhere;
+	attr->inherit = options->inherit && live->target.has_tasks + live->target.has_workload;
+	attr->exclude_user |= options->no_user;
+	attr->exclude_kernel |= options->no_kernel;
+	attr->exclude_guest |= options->no_guest;
+	attr->exclude_host |= options->no_host;
+	if (wanted && wanted->counts) {
+		attr->sample_type = 0;
+		attr->sample_period = 0;
+		attr->freq = 0;
+		attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+		return;
+	}
+	attr->sample_id_all = 1;
+	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
+	attr->use_clockid = live->has_clockid;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->sample_type |= PLAIN_SAMPLE & ~(uint64_t)PERF_SAMPLE_RAW;
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
+	if (wanted && attr->type != PERF_TYPE_TRACEPOINT)
+		attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+	if (wanted && wanted->stack) {
+		attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP;
+		attr->sample_max_stack = (uint16_t)wanted->max_stack;
+		attr->exclude_callchain_user = options->no_user_chain;
+		attr->exclude_callchain_kernel = options->no_kernel_chain;
+	}
+	if (wanted && !attr->sample_period)
+		attr->sample_period = 1;
+	attr->watermark = 1;
+}
+
+static void set_dummy(struct watching *live, struct event_spec *spec)
+{
+	const struct feed_options *options = live->feed->options;
+
+	spec->attr = (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+					      .config = PERF_COUNT_SW_DUMMY,
+					      .sample_period = 1};
+	spec->name = "dummy:HG";
+	set_attr(live, NULL, &spec->attr);
+	spec->attr.task = spec->attr.comm = spec->attr.comm_exec = 1;
+	if (options->needs_maps)
+		spec->attr.mmap = spec->attr.mmap2 = spec->attr.ksymbol = 1;
+}
+
+static int add_cpu(struct event_spec *spec, struct arena *arena, struct str text)
+{
+	struct cpu_list {
+		uint32_t *v, n;
+	};
+	struct str rest = text;
+	uint32_t n = 0, *list = arena_alloc(arena, sizeof(*list) * 4096);
+
+	// "0,2" or "1-3"
+	while (rest.p) {
+		struct str word = str_trim(str_cut(&rest, ',')), first = str_cut(&word, '-');
+		uint64_t from, to;
+
+		if (num_parse_u64(first, &from))
+			return fail(EINVAL, "cpus=%.*s is no list of CPUs such as 0,2-3",
+				    STR_FMT(text));
+		to = from;
+		if (word.p && num_parse_u64(word, &to))
+			return fail(EINVAL, "cpus=%.*s is no list of CPUs such as 0,2-3",
+				    STR_FMT(text));
+		for (; from <= to && n < 4096; from++)
+			list[n++] = (uint32_t)from;
+	}
+	spec->cpus = list;
+	spec->cpus_n = n;
+	return 0;
+}
+
+// Regular expressions over the names of cgroups, as a whole: every group that one of them fits.
+static int find_cgroups(const char *text, struct cgroup_mount *mount, struct cgroup_names *ret)
+{
+	struct cgroup_names all = {0};
+	struct str rest = str_of(text);
+	int err = cgroup_find_mount(mount, "");
+
+	if (!err)
+		err = cgroup_match(mount, "*", &all);
+	while (!err && rest.p) {
+		struct str word = str_trim(str_cut(&rest, ','));
+		auto_free char *pattern = text_dup_fmt("^/?(%.*s)$", STR_FMT(word));
+		size_t before = ret->v.n;
+		regex_t regex;
+
+		if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)) {
+			err = fail(EINVAL, "--cgroups: '%.*s' is no regular expression",
+				   STR_FMT(word));
+			break;
+		}
+		for (size_t i = 0; i < all.v.n; i++) {
+			if (!regexec(&regex, all.v.v[i], 0, NULL, 0))
+				vec_push(&ret->v, xstrdup(all.v.v[i]));
+		}
+		regfree(&regex);
+		if (ret->v.n == before)
+			err = fail(ENOENT, "no cgroup below %s fits '%.*s'", mount->path,
+				   STR_FMT(word));
+	}
+	cgroup_names_done(&all);
+	return err;
+}
+
+static int add_events(struct watching *live, const struct cgroup_names *groups,
+		      const struct cgroup_mount *mount)
+{
+	struct feed *feed = live->feed;
+	size_t per_event = groups->v.n ? groups->v.n : 1, n = feed->events.n * per_event + 1;
+	bool counts_only = true;
+	int err = 0;
+
+	live->opened_specs = xcalloc(n, sizeof(*live->opened_specs));
+	live->wanted = xcalloc(n, sizeof(struct feed_event *));
+	for (size_t i = 0; i < feed->events.n * per_event && !err; i++) {
+		struct feed_event *wanted = feed->events.v[i / per_event];
+		struct event_spec *spec = &live->opened_specs[i];
+
+		// Its own attr and plan, though others may want the same kernel event.
+		if (i % per_event == 0)
+			wanted->event =
+				arena_memdup(&live->arena, wanted->event, sizeof(*wanted->event));
+		live->wanted[i] = wanted;
+		spec->attr = wanted->event->attr;
+		spec->name = wanted->event->name;
+		spec->filter = without_us(live, wanted);
+		spec->scale = 1;
+		spec->tp_system = wanted->system;
+		spec->tp_name = wanted->name;
+		set_attr(live, wanted, &spec->attr);
+		counts_only &= wanted->counts;
+		if (wanted->cpus)
+			err = add_cpu(spec, &live->arena, str_of(wanted->cpus));
+		struct opened_event *opened = opened_add(&live->opened, spec);
+		if (groups->v.n && !err) {
+			int fd = cgroup_open(mount, groups->v.v[i % per_event]);
+
+			opened->cgroup_fd = fd < 0 ? -1 : fd;
+			err = fd < 0 ? fd : 0;
+		}
+	}
+	if (err || counts_only)
+		return err;
+	if (feed->options->needs_tasks || feed->options->needs_maps || feed->options->to) {
+		struct event_spec *spec = &live->opened_specs[live->opened.events.n];
+
+		set_dummy(live, spec);
+		opened_add(&live->opened, spec);
+	}
+	return 0;
+}
+
+static size_t choose_pages(const struct watching *live)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = RING_BYTES;
+	size_t rings = live->target.cpus.v[0] < 0 ? live->target.threads.n : live->target.cpus.n;
+	struct rlimit limit;
+
+	if (live->feed->options->mmap_pages)
+		return live->feed->options->mmap_pages;
+	while (size > LEAST_RING_BYTES && size * rings > RINGS_BYTES)
+		size /= 2;
+	if (geteuid() == 0)
+		return size / page;
+	// perf_event_mlock_kb for each CPU, and beyond that what the user may lock at all.
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
+		return 0;
+	while (size > LEAST_RING_BYTES && size * rings > limit.rlim_cur)
+		size /= 2;
+	return size > LEAST_RING_BYTES ? size / page : 0;
+}
+
+static void choose_wakeups(struct watching *live)
+{
+	size_t pages = choose_pages(live), page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t size = pages ? pages * page : LEAST_RING_BYTES;
+	unsigned percent = live->feed->options->watermark_percent;
+	size_t wake = percent ? size / 100 * percent : MIN(size / 2, (size_t)WAKE_BYTES);
+
+	for (size_t i = 0; i < live->opened.events.n; i++) {
+		struct perf_event_attr *attr = &live->opened_specs[i].attr;
+
+		if (attr->watermark)
+			attr->wakeup_watermark = (uint32_t)MAX(wake, (size_t)1);
+	}
+}
+
+static void note_ids(struct watching *live)
+{
+	size_t n = live->opened.events.n;
+	struct watching_id *by_event = xcalloc(n + 1, sizeof(*by_event));
+	uint64_t first = UINT64_MAX, last = 0;
+
+	live->plans = xcalloc(n + 1, sizeof(*live->plans));
+	for (size_t i = 0; i < n; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+
+		sample_plan_init(&live->plans[i], &event->spec->attr);
+		by_event[i] =
+			(struct watching_id){.event = live->wanted[i],
+					     .plan = &live->plans[i],
+					     .plain = event->spec->attr.sample_type == PLAIN_SAMPLE};
+		if (live->wanted[i]) {
+			live->wanted[i]->event->plan = live->plans[i];
+			live->wanted[i]->event->attr = event->spec->attr;
+		}
+		for (size_t k = 0; k < event->ids.n; k++) {
+			*map_at(&live->ids, event->ids.v[k], NULL) = i;
+			first = MIN(first, event->ids.v[k]);
+			last = MAX(last, event->ids.v[k]);
+		}
+	}
+	// The kernel gives numbers in a row, so they are places in a table.
+	if (first > last || last - first >= 1 << 20) {
+		live->id_table = by_event;
+		live->first_id = UINT64_MAX;
+		return;
+	}
+	live->first_id = first;
+	live->ids_n = last - first + 1;
+	live->id_table = xcalloc(live->ids_n, sizeof(*live->id_table));
+	for (size_t i = 0; i < n; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+
+		for (size_t k = 0; k < event->ids.n; k++)
+			live->id_table[event->ids.v[k] - first] = by_event[i];
+	}
+	free(by_event);
+}
+
+static void prepare_counts(struct watching *live)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < live->opened.events.n; i++) {
+		if (live->wanted[i] && live->wanted[i]->counts)
+			n += live->opened.events.v[i].fds.n;
+	}
+	live->counts_n = n;
+	live->last_counts = xcalloc(n + 1, sizeof(*live->last_counts));
+}
+
+static int make_target(struct watching *live)
+{
+	const struct feed_options *options = live->feed->options;
+	struct target_options wanted = options->target;
+	struct target_options all = {.cpus = options->target.cpus, .all_cpus = true};
+	bool counts = live->feed->events.n > 0;
+	int err;
+
+	for (size_t i = 0; i < live->feed->events.n; i++)
+		counts &= live->feed->events.v[i]->counts;
+	if (options->cgroups && feed_has_tasks(live->feed))
+		return fail(EINVAL,
+			    "--cgroups watches groups, -p, -t or a command tasks: choose one");
+	if (!feed_has_tasks(live->feed))
+		wanted.all_cpus = true;
+	wanted.workload = live->workload.pid;
+	wanted.per_thread = counts && feed_has_tasks(live->feed);
+	err = target_init(&live->target, options->everywhere ? &all : &wanted);
+	if (!err && options->everywhere && live->feed->options->workload)
+		live->target.has_workload = true;
+	return err;
+}
+
+static void init_sample(struct watching *live)
+{
+	live->sample = (struct sample){.branch_hw_idx = UINT64_MAX, .addr = 0, .period = 1};
+}
+
+int watching_open(struct watching *live)
+{
+	struct cgroup_mount mount = {0};
+	struct cgroup_names groups = {0};
+	struct rlimit files;
+	bool samples = false;
+	int err;
+
+	// One descriptor for each event, CPU and thread.
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	live->has_clockid = clock_is_fast();
+	init_sample(live);
+	err = make_target(live);
+	if (!err && live->feed->options->cgroups)
+		err = find_cgroups(live->feed->options->cgroups, &mount, &groups);
+	if (!err)
+		err = add_events(live, &groups, &mount);
+	cgroup_names_done(&groups);
+	free(mount.path);
+	if (err)
+		return err;
+	choose_wakeups(live);
+	err = opened_open(&live->opened, &live->target);
+	if (!err)
+		err = opened_filter(&live->opened);
+	if (err)
+		return err;
+	live->has_clockid &= !live->opened.missing.clockid;
+	for (size_t i = 0; i < live->opened.events.n; i++)
+		samples |= !live->wanted[i] || !live->wanted[i]->counts;
+	if (samples)
+		err = opened_map(&live->opened, choose_pages(live), false);
+	if (err)
+		return err;
+	note_ids(live);
+	prepare_counts(live);
+	for (size_t i = 0; i < live->target.cpus.n; i++)
+		live->cpus_n = MAX(live->cpus_n, (size_t)live->target.cpus.v[i] + 1);
+	live->gaps = xcalloc(live->cpus_n + 1, sizeof(*live->gaps));
+	live->last_ns = xcalloc(live->cpus_n + 1, sizeof(*live->last_ns));
+	return 0;
+}
+
+static int take_count(struct watching *live, const struct opened_event *event, size_t at,
+		      struct feed_event *wanted, uint64_t *last)
+{
+	const struct target *target = &live->target;
+	size_t threads = target->threads.n;
+	struct {
+		uint64_t value, enabled, running;
+	} count;
+	uint32_t instance;
+	uint64_t delta;
+
+	if (read(event->fds.v[at], &count, sizeof(count)) != sizeof(count))
+		return 0;
+	if (count.enabled && !count.running && !live->warned_not_running) {
+		live->warned_not_running = true;
+		warn("event %s did not count: the processor's counters were all taken", event->name);
+	}
+	if (count.running && count.running < count.enabled)
+		count.value = (uint64_t)((double)count.value * (double)count.enabled /
+					 (double)count.running);
+	delta = count.value > *last ? count.value - *last : 0;
+	*last = count.value;
+	instance = target->threads.v[at % threads] >= 0 ? (uint32_t)target->threads.v[at % threads]
+							: (uint32_t)target->cpus.v[at / threads];
+	return live->feed->hooks->count
+		       ? live->feed->hooks->count(live->feed->arg, wanted, instance, delta)
+		       : 0;
+}
+
+int watching_counts(struct watching *live)
+{
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < live->opened.events.n && !err; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+		struct feed_event *wanted = live->wanted[i];
+
+		if (!wanted || !wanted->counts)
+			continue;
+		for (size_t k = 0; k < event->fds.n && !err; k++, n++) {
+			if (event->fds.v[k] >= 0)
+				err = take_count(live, event, k, wanted, &live->last_counts[n]);
+		}
+	}
+	return err;
+}
+
+uint64_t watching_lost(const struct watching *live)
+{
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < live->opened.events.n; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+		uint64_t values[3]; // value, id, lost
+
+		if ((event->spec->attr.read_format & PERF_FORMAT_LOST) == 0 || !live->wanted[i])
+			continue;
+		for (size_t k = 0; k < event->fds.n; k++) {
+			if (event->fds.v[k] >= 0 &&
+			    read(event->fds.v[k], values, sizeof(values)) == sizeof(values))
+				all += values[2];
+		}
+	}
+	return all;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// --to: what comes out of the rings goes to a perf.data as well, as it lies.
+#include "base/err.h"
+#include "base/file.h"
+#include "flow/synthesize.h"
+#include "input/core/live.h"
+#include <fcntl.h>
+#include <time.h>
+
+int watching_to_open(struct watching *live)
+{
+	const struct feed_options *options = live->feed->options;
+	size_t n = live->opened.events.n;
+	auto_free struct writer_event *events = xcalloc(n + 1, sizeof(*events));
+	struct writer_options how = {.command_line = options->command_line,
+				     .no_buildid = true,
+				     .has_clockid = live->has_clockid,
+				     .clockid = CLOCK_MONOTONIC,
+				     .has_sample_time = true,
+				     .root = ""};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+
+		if (live->wanted[i] && live->wanted[i]->counts)
+			return fail(EINVAL, "--to keeps events, and here they are only counted");
+		events[i] = (struct writer_event){.attr = event->spec->attr,
+						  .name = event->name,
+						  .ids = event->ids.v,
+						  .ids_n = event->ids.n,
+						  .leader = (uint32_t)i,
+						  .scale = 1,
+						  .tp_system = event->spec->tp_system,
+						  .tp_name = event->spec->tp_name};
+	}
+	live->to_fd = open(options->to, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
+	if (live->to_fd < 0)
+		return fail(errno, "can't create %s: %s", options->to, strerror(errno));
+	return writer_new(&live->writer, live->to_fd, events, n, &how);
+}
+
+int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_pieces *pieces)
+{
+	struct watching *live = arg;
+
+	return writer_record2(live->writer, pieces->p[0], pieces->n[0], pieces->p[1], pieces->n[1]);
+}
+
+int watching_to_close(struct watching *live)
+{
+	int err;
+
+	if (live->feed->last_ns)
+		writer_sample_time(live->writer, live->feed->first_ns, live->feed->last_ns);
+	err = writer_finish(live->writer);
+	writer_free(live->writer);
+	live->writer = NULL;
+	if (close(live->to_fd) < 0 && !err)
+		err = fail(errno, "can't write %s: %s", live->feed->options->to, strerror(errno));
+	live->to_fd = -1;
+	return err;
+}
+
+static int learn(void *arg, const struct perf_event_header *header)
+{
+	struct watching *live = arg;
+
+	sym_record(live->feed->sym, header, UINT64_MAX);
+	return live->writer ? writer_records(live->writer, header, header->size) : 0;
+}
+
+int watching_learn(struct watching *live)
+{
+	const struct feed_options *options = live->feed->options;
+	struct synth synth = {.root = "",
+			      .trailer_bytes = live->plans[0].trailer_size,
+			      .no_mmaps = !options->needs_maps,
+			      .emit = learn,
+			      .arg = live};
+	bool hidden = false;
+	int err = 0;
+
+	if (options->needs_maps || live->writer)
+		err = synth_kernel(&synth, &hidden);
+	if (!err)
+		err = synth_all_processes(&synth);
+	return err || !live->writer ? err : writer_init_done(live->writer);
+}

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The running kernel as a source of events.
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/time.h"
+#include "input/core/input.h"
+#include "input/core/live.h"
+#include "sys/tracefs.h"
+#include <poll.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+
+enum {
+	MOST_FORMAT_BYTES = 1 << 20,
+	IDLE_MS = 1000,
+	WAITING_MS = 40, // until the records of a quiet ring are given
+};
+
+static int open_live(struct feed *feed)
+{
+	struct watching *live = NEW(struct watching);
+	struct tp_options options = {.long_size = sizeof(long),
+				     .page_size = (uint32_t)sysconf(_SC_PAGESIZE)};
+	struct sym_options sym = {.live = true};
+	int err;
+
+	feed->input = live;
+	feed->is_live = true;
+	live->feed = feed;
+	live->signal_fd = live->to_fd = -1;
+	live->formats = tracepoints_new(&options);
+	event_specs_init(&live->specs);
+	err = sym_new(&feed->sym, &sym);
+	if (!err)
+		feed->sym->clock_is_monotonic = true;
+	return err;
+}
+
+static struct event *known(const struct watching *live, const char *name)
+{
+	for (size_t i = 0; i < live->events.n; i++) {
+		if (!strcmp(live->events.v[i]->name, name))
+			return live->events.v[i];
+	}
+	return NULL;
+}
+
+static int read_format(struct watching *live, const struct event_spec *spec,
+		       const struct tracepoint **ret)
+{
+	auto_free char *path = text_dup_fmt("events/%s/%s/format", spec->tp_system, spec->tp_name);
+	auto_free char *text = NULL;
+	size_t n;
+	int err = tracefs_read(live->specs.tracefs, path, MOST_FORMAT_BYTES, &text, &n);
+
+	if (err)
+		return fail(-err, "can't read the format of %s: %s", spec->name, strerror(-err));
+	err = tracepoints_add(live->formats, spec->tp_system, (struct str){text, n});
+	*ret = tracepoints_by_name(live->formats, spec->tp_system, spec->tp_name);
+	return err;
+}
+
+static int take_spec(struct watching *live, const struct event_spec *spec, struct event **ret)
+{
+	struct event *event = arena_zalloc(&live->arena, sizeof(*event));
+	int err = 0;
+
+	event->index = (uint32_t)live->events.n;
+	event->attr = spec->attr;
+	event->name = arena_strdup(&live->arena, str_of(spec->name));
+	event->leader = event;
+	event->scale = 1;
+	if (spec->tp_system)
+		err = read_format(live, spec, &event->tp);
+	if (err)
+		return err;
+	vec_push(&live->events, event);
+	*ret = event;
+	return 0;
+}
+
+static int find(struct feed *feed, const char *name, input_found *found, void *arg)
+{
+	struct watching *live = feed->input;
+	int err = event_parse(&live->specs, name, &live->context);
+
+	for (size_t i = live->specs.last; !err && i < live->specs.events.n; i++) {
+		const struct event_spec *spec = &live->specs.events.v[i];
+		struct event *event = known(live, spec->name);
+
+		if (!event)
+			err = take_spec(live, spec, &event);
+		if (!err)
+			err = found(arg, event, spec->tp_system, spec->tp_name);
+	}
+	return err;
+}
+
+// ---- records
+
+static const struct watching_id *id_of(const struct watching *live, uint64_t id)
+{
+	uint64_t *index;
+
+	if (id - live->first_id < live->ids_n)
+		return &live->id_table[id - live->first_id];
+	index = map_find(&live->ids, id);
+	return index ? &live->id_table[*index] : NULL;
+}
+
+static uint64_t look(void *arg, const struct perf_event_header *header, void **ret_what)
+{
+	struct watching *live = arg;
+	const char *p = (const char *)header;
+	const struct watching_id *what;
+	uint64_t id;
+
+	// PERF_SAMPLE_IDENTIFIER: behind the header of samples, the last word of others.
+	memcpy(&id, header->type == PERF_RECORD_SAMPLE ? p + 8 : p + header->size - 8, 8);
+	what = id_of(live, id);
+	*ret_what = (void *)(uintptr_t)what;
+	if (!what || !what->plan)
+		return 0;
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (what->plan->time + 8 > header->size)
+			return 0;
+		memcpy(&id, p + what->plan->time, 8);
+	} else {
+		if (what->plan->t_time <= 0 || what->plan->t_time > header->size)
+			return 0;
+		memcpy(&id, p + header->size - what->plan->t_time, 8);
+	}
+	return id;
+}
+
+static void note_cpu(struct watching *live, uint32_t cpu, uint64_t time)
+{
+	if (cpu < live->cpus_n)
+		live->last_ns[cpu] = time;
+}
+
+// The record behind a gap has come.
+static int tell_gap(struct watching *live, uint32_t cpu, uint64_t to_ns)
+{
+	struct feed *feed = live->feed;
+	struct watching_gap *gap = &live->gaps[cpu];
+	struct feed_loss loss = {.cpu = cpu, .lost = gap->lost, .from_ns = gap->from_ns, .to_ns = to_ns};
+
+	gap->lost = 0;
+	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+}
+
+static int give_side(struct watching *live, const struct perf_event_header *header, uint64_t time,
+		     const struct watching_id *what)
+{
+	struct feed *feed = live->feed;
+	struct sample ids = {.header = header};
+
+	sample_decode_trailer(what->plan, header, &ids);
+	if (header->type == PERF_RECORD_LOST && record_is_whole(header)) {
+		uint64_t lost = ((const struct record_lost *)header)->lost;
+
+		feed->stats.lost += lost;
+		live->lost_told += lost;
+		if (ids.cpu < live->cpus_n) {
+			if (!live->gaps[ids.cpu].lost)
+				live->gaps[ids.cpu].from_ns = live->last_ns[ids.cpu];
+			live->gaps[ids.cpu].lost += lost;
+			return tell_gap(live, ids.cpu, time);
+		}
+		return 0;
+	}
+	sym_record(feed->sym, header, time);
+	return feed->hooks->record ? feed->hooks->record(feed->arg, header, &ids) : 0;
+}
+
+static int give(void *arg, const struct perf_event_header *header, uint64_t time, void *what_)
+{
+	struct watching *live = arg;
+	const struct watching_id *what = what_;
+	struct feed *feed = live->feed;
+	struct sample *sample = &live->sample, full;
+
+	if (!what || !what->plan) {
+		feed->stats.unknown++;
+		return 0;
+	}
+	if (header->type != PERF_RECORD_SAMPLE)
+		return give_side(live, header, time, what);
+	if (what->plain && header->size >= 48) {
+		const uint32_t *words = (const uint32_t *)header;
+
+		sample->header = header;
+		memcpy(&sample->id, &words[2], 8);
+		sample->pid = words[4];
+		sample->tid = words[5];
+		sample->time = time;
+		sample->cpu = words[8];
+		sample->cpumode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+		sample->raw_size = words[10];
+		sample->raw = &words[11];
+		if (sample->raw_size > header->size - 44u) {
+			feed->stats.unknown++;
+			return 0;
+		}
+	} else {
+		if (sample_decode(what->plan, header, &full) < 0) {
+			feed->stats.unknown++;
+			return 0;
+		}
+		sample = &full;
+	}
+	note_cpu(live, sample->cpu, time);
+	feed->last_ns = time;
+	if (feed->first_ns == UINT64_MAX)
+		feed->first_ns = time;
+	return what->event ? feed_sample(feed, what->event, sample) : 0;
+}
+
+// ---- the loop
+
+static int open_signals(struct watching *live)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGCHLD);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	live->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return live->signal_fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : 0;
+}
+
+static void take_signals(struct watching *live)
+{
+	struct signalfd_siginfo info;
+
+	while (read(live->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			if (live->workload.pid && workload_ended(&live->workload))
+				live->feed->stop = true;
+		} else {
+			live->feed->stop = true;
+			live->exit_signal = (int)info.ssi_signo;
+		}
+	}
+}
+
+static int one_round(struct watching *live, bool all)
+{
+	int err = merge_round(&live->merge, all);
+
+	live->feed->stats.late = live->merge.late_n;
+	live->feed->stats.bytes = live->merge.bytes;
+	if (!err && live->writer)
+		err = writer_round(live->writer);
+	return err;
+}
+
+// All that happened up to now.
+static int settle(struct watching *live)
+{
+	int err = one_round(live, false);
+
+	return err ? err : one_round(live, false);
+}
+
+static int tick(struct watching *live)
+{
+	struct feed *feed = live->feed;
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
+	int err = 0;
+
+	if (!live->next_tick_ns || now < live->next_tick_ns)
+		return 0;
+	live->next_tick_ns += feed->tick_ns;
+	// After a stop (SIGSTOP, a slow terminal) intervals are left out, not made up for.
+	if (live->next_tick_ns <= now)
+		live->next_tick_ns = now + feed->tick_ns - (now - live->next_tick_ns) % feed->tick_ns;
+	if (live->counts_n)
+		err = watching_counts(live);
+	if (!err && live->merge.n)
+		err = settle(live);
+	if (!err && feed->hooks->tick)
+		err = feed->hooks->tick(feed->arg, now);
+	return err;
+}
+
+static int sleep_ms(const struct watching *live)
+{
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
+	int ms = live->merge.ordered && merge_waits(&live->merge) ? WAITING_MS : IDLE_MS;
+
+	// Rings wake us up by their fill; what trickles is looked for ten times a second.
+	if (live->merge.n)
+		ms = MIN(ms, 100);
+	if (live->next_tick_ns) {
+		uint64_t left = live->next_tick_ns > now ? live->next_tick_ns - now : 0;
+
+		ms = (int)MIN((uint64_t)ms, (left + 999999) / 1000000);
+	}
+	return ms;
+}
+
+static bool tasks_ended(struct watching *live, const struct pollfd *fds)
+{
+	size_t rings = live->opened.rings.n, gone = 0;
+
+	for (size_t i = 0; i < rings; i++)
+		gone += fds[i].fd < 0;
+	if (rings && gone == rings)
+		return true;
+	return live->target.has_tasks && !target_alive(&live->target);
+}
+
+static int loop(struct watching *live)
+{
+	size_t rings = live->opened.rings.n;
+	auto_free struct pollfd *fds = xcalloc(rings + 1, sizeof(*fds));
+	struct feed *feed = live->feed;
+	int err = 0;
+
+	for (size_t i = 0; i < rings; i++)
+		fds[i] = (struct pollfd){.fd = live->opened.rings.v[i].fd, .events = POLLIN};
+	fds[rings] = (struct pollfd){.fd = live->signal_fd, .events = POLLIN};
+	while (!err && !feed->stop) {
+		if (poll(fds, rings + 1, sleep_ms(live)) < 0 && errno != EINTR)
+			return fail(errno, "can't wait for events: %s", strerror(errno));
+		feed->stats.wakeups++;
+		take_signals(live);
+		for (size_t i = 0; i < rings; i++) {
+			if (fds[i].revents & (POLLHUP | POLLERR))
+				fds[i].fd = -1;
+		}
+		if (!live->workload.pid && tasks_ended(live, fds))
+			feed->stop = true;
+		if (live->merge.n && !feed->stop)
+			err = one_round(live, false);
+		if (!err && !feed->stop)
+			err = tick(live);
+	}
+	return err;
+}
+
+// What was lost behind the last record of a ring is only in the counters.
+static int tell_last_losses(struct watching *live)
+{
+	uint64_t lost = watching_lost(live);
+	struct feed *feed = live->feed;
+	struct feed_loss loss = {.cpu = UINT32_MAX, .from_ns = feed->last_ns, .to_ns = UINT64_MAX};
+
+	if (lost <= live->lost_told)
+		return 0;
+	loss.lost = lost - live->lost_told;
+	feed->stats.lost += loss.lost;
+	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+}
+
+static int start(struct watching *live)
+{
+	struct feed *feed = live->feed;
+	const struct feed_options *options = feed->options;
+	int err = 0;
+
+	feed->has_wall = live->has_clockid;
+	feed->wall_offset_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC));
+	if (feed->tick_ns)
+		live->next_tick_ns = time_now_ns(CLOCK_MONOTONIC) + feed->tick_ns;
+	// The events of a command switch on by themselves at its exec.
+	if ((!live->target.has_workload || options->everywhere) && opened_enable(&live->opened) < 0)
+		err = fail(EIO, "can't switch the events on: %s", strerror(errno));
+	if (!err && live->workload.pid)
+		err = workload_start(&live->workload, options->workload[0]);
+	return err;
+}
+
+static int finish(struct watching *live)
+{
+	int err = 0;
+
+	opened_disable(&live->opened);
+	if (live->counts_n)
+		err = watching_counts(live);
+	if (!err && live->merge.n)
+		err = one_round(live, true);
+	if (!err && live->merge.n)
+		err = one_round(live, true);
+	if (!err)
+		err = tell_last_losses(live);
+	return err;
+}
+
+static int run(struct feed *feed)
+{
+	struct watching *live = feed->input;
+	int err = open_signals(live);
+
+	if (!err && feed->options->workload)
+		err = workload_prepare(&live->workload, (char **)(uintptr_t)feed->options->workload,
+				       false);
+	if (!err)
+		err = watching_open(live);
+	feed->target = &live->target;
+	if (!err && feed->options->to)
+		err = watching_to_open(live);
+	if (!err && (feed->options->needs_tasks || live->writer))
+		err = watching_learn(live);
+	if (!err && live->opened.rings.n) {
+		merge_init(&live->merge, live->opened.rings.v, live->opened.rings.n);
+		live->merge.ordered = feed->options->ordered;
+		live->merge.look = look;
+		live->merge.give = give;
+		live->merge.fresh = live->writer ? watching_to_fresh : NULL;
+		live->merge.arg = live;
+	}
+	if (!err)
+		err = start(live);
+	if (!err) {
+		err = loop(live);
+		if (!err)
+			err = finish(live);
+	}
+	if (live->writer) {
+		auto_free char *sentence = xstrdup(err_sentence());
+		int closed = watching_to_close(live);
+
+		if (err < 0 && *sentence)
+			fail(-err, "%s", sentence);
+		else if (!err)
+			err = closed;
+	}
+	if (live->workload.pid) {
+		bool ended = workload_ended(&live->workload);
+
+		workload_done(&live->workload, true);
+		if (ended)
+			feed->exit_code = workload_exit_code(&live->workload);
+	}
+	if (live->exit_signal == SIGHUP)
+		feed->exit_code = 128 + SIGHUP;
+	return err < 0 ? err : 0;
+}
+
+static void close_live(struct feed *feed)
+{
+	struct watching *live = feed->input;
+
+	if (!live)
+		return;
+	merge_done(&live->merge);
+	opened_done(&live->opened);
+	target_done(&live->target);
+	if (live->signal_fd >= 0)
+		close(live->signal_fd);
+	free(live->opened_specs);
+	free(live->plans);
+	free(live->wanted);
+	free(live->id_table);
+	free(live->last_counts);
+	free(live->gaps);
+	free(live->last_ns);
+	map_done(&live->ids);
+	vec_done(&live->events);
+	event_specs_done(&live->specs);
+	tracepoints_free(live->formats);
+	arena_done(&live->arena);
+	sym_free(feed->sym);
+	free(live);
+	feed->sym = NULL;
+	feed->input = NULL;
+}
+
+const struct input input_live = {
+	.name = "live",
+	.summary = "the running kernel",
+	.open = open_live,
+	.find = find,
+	.run = run,
+	.close = close_live,
+};

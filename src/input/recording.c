@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A perf.data of any age as a source of events (--from).
+#include "base/err.h"
+#include "base/nearest.h"
+#include "flow/event_fields.h"
+#include "flow/filter.h"
+#include "flow/session.h"
+#include "input/core/input.h"
+#include <time.h>
+
+struct source {
+	struct feed *feed;
+	struct session *session;
+	struct filter *filter; // -C -p -t
+	struct expr_machine *machine;
+	uint64_t next_tick_ns;
+	// of counted events, since the last tick: [event][cpu]
+	struct map *counts;
+	uint64_t *last_ns; // [cpu], for the place of losses
+	size_t cpus_n;
+	struct feed_loss *gaps; // [cpu]: the record behind is not there yet
+};
+
+static int open_recording(struct feed *feed)
+{
+	struct source *source = NEW(struct source);
+	struct session_options options = {.path = feed->options->from};
+	int err;
+
+	feed->input = source;
+	source->feed = feed;
+	err = session_open(&source->session, &options);
+	if (err)
+		return err;
+	feed->sym = source->session->sym;
+	return 0;
+}
+
+static bool fits(const struct event *event, struct str system, struct str name)
+{
+	auto_free char *system_glob = str_dup(system), *name_glob = str_dup(name);
+
+	if (!event->tp)
+		return !name.p && !strcmp(event->name, system_glob);
+	return name.p && text_glob(tracepoint_system(event->tp), system_glob) &&
+	       text_glob(tracepoint_name(event->tp), name_glob);
+}
+
+static int not_found(const struct recording *recording, const char *name)
+{
+	VEC(const char *) names = {0};
+	const char *near;
+
+	for (size_t i = 0; i < recording->events.n; i++)
+		vec_push(&names, recording->events.v[i]->name);
+	vec_push(&names, NULL);
+	near = nearest(name, names.v);
+	if (!near && names.n == 2)
+		near = names.v[0];
+	if (near)
+		fail(ENOENT, "%s has no event %s; it has '%s'", recording->path, name, near);
+	else
+		fail(ENOENT, "%s has no event %s; sonde evlist -i %s lists what it has",
+		     recording->path, name, recording->path);
+	vec_done(&names);
+	return -ENOENT;
+}
+
+static bool seen_before(const struct recording *recording, size_t i)
+{
+	for (size_t k = 0; k < i; k++) {
+		if (!strcmp(recording->events.v[k]->name, recording->events.v[i]->name))
+			return true;
+	}
+	return false;
+}
+
+static int find(struct feed *feed, const char *name, input_found *found, void *arg)
+{
+	const struct source *source = feed->input;
+	struct recording *recording = source->session->recording;
+	struct str rest = str_of(name), system = str_cut(&rest, ':');
+	size_t n = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < recording->events.n && !err; i++) {
+		struct event *event = recording->events.v[i];
+
+		if (!fits(event, system, rest) || seen_before(recording, i))
+			continue;
+		n++;
+		err = found(arg, event, event->tp ? tracepoint_system(event->tp) : NULL,
+			    event->tp ? tracepoint_name(event->tp) : NULL);
+	}
+	return err || n ? err : not_found(recording, name);
+}
+
+// Each wanted event is joined to the recorded one of its name. Where the recording has as many of a name as are wanted, the
+// first is the first (a recording of the same profiler); else all get the first's.
+static void join(struct source *source)
+{
+	struct feed *feed = source->feed;
+	struct recording *recording = source->session->recording;
+
+	for (size_t i = 0; i < recording->events.n; i++)
+		recording->events.v[i]->user = NULL;
+	for (size_t i = feed->events.n; i-- > 0;) {
+		struct feed_event *wanted = feed->events.v[i];
+		struct event *of_name[64];
+		size_t recorded = 0, all = 0, before = 0;
+
+		for (size_t k = 0; k < recording->events.n && recorded < ARRAY_SIZE(of_name); k++) {
+			if (!strcmp(recording->events.v[k]->name, wanted->event->name))
+				of_name[recorded++] = recording->events.v[k];
+		}
+		for (size_t k = 0; k < feed->events.n; k++) {
+			if (strcmp(feed->events.v[k]->event->name, wanted->event->name))
+				continue;
+			all++;
+			before += k < i;
+		}
+		if (!recorded)
+			continue;
+		wanted->event = of_name[recorded == all ? before : 0];
+		wanted->next_same = wanted->event->user;
+		wanted->event->user = wanted;
+	}
+}
+
+static int compile_filters(struct source *source)
+{
+	struct feed *feed = source->feed;
+	int err = 0;
+
+	source->machine = expr_machine_new(NULL);
+	for (size_t i = 0; i < feed->events.n && !err; i++) {
+		struct feed_event *wanted = feed->events.v[i];
+		struct expr_fields fields = event_fields(wanted->event);
+		struct expr *expr;
+
+		if (!wanted->filter)
+			continue;
+		err = expr_filter_compile(&expr, wanted->filter, &fields);
+		if (err)
+			return fail_context(err, "filter of %s", wanted->event->name);
+		wanted->test = expr;
+	}
+	return err;
+}
+
+// ---- what the recording gives
+
+static int give_counts(struct source *source)
+{
+	struct feed *feed = source->feed;
+	int err = 0;
+
+	for (size_t i = 0; i < feed->events.n && !err; i++) {
+		struct map_slot slot;
+
+		for (size_t at = 0; !err && map_next(&source->counts[i], &at, &slot);) {
+			if (feed->hooks->count)
+				err = feed->hooks->count(feed->arg, feed->events.v[i],
+							 (uint32_t)slot.key, slot.value);
+		}
+		// What has been seen stays there with a count of 0.
+		for (size_t at = 0; map_next(&source->counts[i], &at, &slot);)
+			*map_at(&source->counts[i], slot.key, NULL) = 0;
+	}
+	return err;
+}
+
+static int advance(struct source *source, uint64_t time)
+{
+	struct feed *feed = source->feed;
+	int err = 0;
+
+	if (!feed->tick_ns || time == UINT64_MAX)
+		return 0;
+	if (!source->next_tick_ns)
+		source->next_tick_ns = time + feed->tick_ns;
+	while (!err && time >= source->next_tick_ns) {
+		err = give_counts(source);
+		if (!err && feed->hooks->tick)
+			err = feed->hooks->tick(feed->arg, source->next_tick_ns);
+		source->next_tick_ns += feed->tick_ns;
+		// A hole of hours is not filled with empty intervals.
+		if (time > source->next_tick_ns &&
+		    (time - source->next_tick_ns) / feed->tick_ns > 1000)
+			source->next_tick_ns = time;
+	}
+	return err;
+}
+
+static int close_gap(struct source *source, uint32_t cpu, uint64_t time)
+{
+	struct feed *feed = source->feed;
+	struct feed_loss loss = source->gaps[cpu];
+
+	source->gaps[cpu].lost = 0;
+	loss.to_ns = time;
+	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+}
+
+static int on_sample(void *arg, struct session *session, struct event *event,
+		     const struct sample *sample, struct task *task, const struct record *record)
+{
+	struct source *source = arg;
+	struct feed *feed = source->feed;
+	uint64_t context[EXPR_CONTEXTS];
+	struct expr_record bytes = event_record(sample, context);
+	int err = advance(source, sample->time);
+
+	if (err || feed->stop)
+		return err ? err : 1;
+	if (sample->cpu < source->cpus_n)
+		source->last_ns[sample->cpu] = sample->time;
+	if (!event->user || !filter_sample(source->filter, sample))
+		return 0;
+	feed->last_ns = sample->time;
+	if (feed->first_ns == UINT64_MAX)
+		feed->first_ns = sample->time;
+	for (struct feed_event *wanted = event->user; wanted && !err; wanted = wanted->next_same) {
+		if (wanted->test && !expr_true(source->machine, wanted->test, &bytes))
+			continue;
+		if (wanted->counts)
+			*map_at(&source->counts[wanted->index],
+				feed_has_tasks(feed) ? sample->tid : sample->cpu, NULL) +=
+				event->tp ? 1 : sample->period;
+		else
+			err = feed_sample(feed, wanted, sample);
+	}
+	return err;
+}
+
+static int on_loss(struct source *source, uint64_t lost, const struct sample *ids)
+{
+	struct feed *feed = source->feed;
+	struct feed_loss loss = {.cpu = ids->cpu, .lost = lost, .to_ns = ids->time};
+
+	feed->stats.lost += lost;
+	if (ids->cpu < source->cpus_n) {
+		loss.from_ns = source->last_ns[ids->cpu];
+		source->gaps[ids->cpu] = loss;
+		return close_gap(source, ids->cpu, ids->time);
+	}
+	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+}
+
+static int on_record(void *arg, struct session *session, struct event *event,
+		     const struct sample *ids, const struct record *record)
+{
+	struct source *source = arg;
+	struct feed *feed = source->feed;
+	const struct perf_event_header *header = record->header;
+
+	if (header->type == PERF_RECORD_LOST && record_is_whole(header))
+		return on_loss(source, ((const struct record_lost *)header)->lost, ids);
+	if (header->type == PERF_RECORD_LOST_SAMPLES && record_is_whole(header) &&
+	    !(header->misc & (1 << 15)))
+		return on_loss(source, ((const struct record_lost_samples *)header)->lost, ids);
+	if (header->type >= RECORD_HEADER_ATTR)
+		return 0;
+	return feed->hooks->record ? feed->hooks->record(feed->arg, header, ids) : 0;
+}
+
+static int run(struct feed *feed)
+{
+	static const struct session_hooks hooks = {.sample = on_sample, .record = on_record};
+	struct source *source = feed->input;
+	const struct recording *recording = source->session->recording;
+	const struct recording_info *info = &recording->info;
+	const struct target_options *target = &feed->options->target;
+	struct filter_options filter = {.cpus = target->cpus,
+					.pids = target->pids,
+					.tids = target->tids};
+	int err = filter_new(&source->filter, &filter, recording);
+
+	if (feed->options->to)
+		err = fail(EINVAL, "--to keeps what the kernel tells; --from has it already");
+	if (!err && feed->options->cgroups)
+		err = fail(EINVAL, "--cgroups watches the running kernel, not a recording");
+	if (!err && feed->options->workload)
+		err = fail(EINVAL, "a recording (--from) and a command to run exclude each other");
+	if (err)
+		return err;
+	if (info->has_clock_data) {
+		feed->has_wall = true;
+		feed->wall_offset_ns = (int64_t)(info->wall_clock_ns - info->clock_id_time_ns);
+	}
+	join(source);
+	err = compile_filters(source);
+	if (err)
+		return err;
+	source->counts = xcalloc(feed->events.n + 1, sizeof(*source->counts));
+	source->cpus_n = 4096;
+	source->last_ns = xcalloc(source->cpus_n, sizeof(*source->last_ns));
+	source->gaps = xcalloc(source->cpus_n, sizeof(*source->gaps));
+	err = session_process(source->session, &hooks, source);
+	if (!err)
+		err = give_counts(source);
+	feed->stats.late = source->session->stats.out_of_order;
+	if (session_warn(source->session))
+		feed->exit_code = 1;
+	return err;
+}
+
+static void close_recording(struct feed *feed)
+{
+	struct source *source = feed->input;
+
+	if (!source)
+		return;
+	for (size_t i = 0; i < feed->events.n; i++) {
+		expr_free(feed->events.v[i]->test);
+		if (source->counts)
+			map_done(&source->counts[i]);
+	}
+	expr_machine_free(source->machine);
+	filter_free(source->filter);
+	session_close(source->session);
+	free(source->counts);
+	free(source->last_ns);
+	free(source->gaps);
+	free(source);
+	feed->sym = NULL;
+	feed->input = NULL;
+}
+
+const struct input input_recording = {
+	.name = "recording",
+	.summary = "a perf.data file",
+	.open = open_recording,
+	.find = find,
+	.run = run,
+	.close = close_recording,
+};

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "prof/core/flame.h"
+#include "base/err.h"
+#include "encoder/core/encoder.h"
+#include "prof/core/print.h"
+#include "sym/stacks.h"
+#include "view/flame.h"
+#include <stdio.h>
+
+struct prof_flame {
+	struct stacks stacks;
+	struct map counts; // comm << 32 | stack -> weight
+	struct flame flame;
+	bool by_time;
+};
+
+int prof_flame_new(struct prof *prof)
+{
+	struct prof_flame *flame;
+	bool stacks = false;
+
+	for (size_t i = 0; i < prof->events.n; i++)
+		stacks |= prof->events.v[i]->feed->stack;
+	if (!stacks)
+		return fail(EINVAL, "--flame-graph draws call chains: add -g");
+	flame = NEW(struct prof_flame);
+	stacks_init(&flame->stacks, prof->feed->sym, FRAME_BY_NAME);
+	flame_init(&flame->flame);
+	flame->by_time = prof->options->interval_ms != 0;
+	prof->flame = flame;
+	return 0;
+}
+
+void prof_flame_free(struct prof_flame *flame)
+{
+	if (!flame)
+		return;
+	stacks_done(&flame->stacks);
+	flame_done(&flame->flame);
+	map_done(&flame->counts);
+	free(flame);
+}
+
+void prof_flame_add(struct prof *prof, const struct sample *sample, uint64_t weight)
+{
+	struct prof_flame *flame = prof->flame;
+	struct task *task;
+
+	if (!flame || !sample->callchain)
+		return;
+	task = sym_task(prof->feed->sym, sample->pid, sample->tid);
+	*map_at(&flame->counts,
+		(uint64_t)task->comm << 32 | stacks_of_sample(&flame->stacks, task, sample),
+		NULL) += weight;
+}
+
+static struct str frame_name(const struct frame *frame, char *buf, size_t size)
+{
+	if (frame->sym)
+		return str_of(frame->sym->name);
+	if (frame->dso) {
+		snprintf(buf, size, "[%s]", frame->dso->short_name);
+		return str_of(buf);
+	}
+	return STR("[unknown]");
+}
+
+static void add_stack(struct prof *prof, const char *time, uint64_t key, uint64_t weight)
+{
+	struct prof_flame *flame = prof->flame;
+	const struct stacks *stacks = &flame->stacks;
+	uint32_t at = 0, node = (uint32_t)key, depth = stacks->nodes.v[node].depth;
+	auto_free uint32_t *path = xcalloc(depth + 1, sizeof(*path));
+	char buf[256];
+
+	for (uint32_t i = depth; i-- > 0; node = stacks->nodes.v[node].parent)
+		path[i] = stacks->nodes.v[node].frame;
+	if (time)
+		at = flame_child(&flame->flame, at, (struct flame_frame){str_of(time), FLAME_PLAIN});
+	at = flame_child(&flame->flame, at,
+			 (struct flame_frame){str_of(intern_get(&prof->feed->sym->strings,
+								(uint32_t)(key >> 32))),
+					      FLAME_PLAIN});
+	for (uint32_t i = 0; i < depth; i++) {
+		const struct frame *frame = &stacks->frames.v[path[i]];
+
+		at = flame_child(&flame->flame, at,
+				 (struct flame_frame){frame_name(frame, buf, sizeof(buf)),
+						      frame->level == 'k' ? FLAME_KERNEL
+									  : FLAME_PLAIN});
+	}
+	flame_add(&flame->flame, at, FLAME_AFTER, (double)weight);
+}
+
+static void take_counts(struct prof *prof, const char *time)
+{
+	struct map_slot slot;
+
+	for (size_t i = 0; map_next(&prof->flame->counts, &i, &slot);)
+		add_stack(prof, time, slot.key, slot.value);
+	map_clear(&prof->flame->counts);
+}
+
+void prof_flame_interval(struct prof *prof, uint64_t now_ns)
+{
+	char time[40];
+
+	if (!prof->flame->by_time)
+		return;
+	prof_time_text(prof, now_ns, time);
+	take_counts(prof, prof->feed->has_wall ? time + 11 : time);
+}
+
+static int write_as(struct prof *prof, const char *format, const char *suffix)
+{
+	struct flame_style style = {.title = prof->profiler->name,
+				    .plain_names = !strcmp(format, "folded")};
+	auto_free char *path = text_dup_fmt("%s%s", prof->options->flame_graph, suffix);
+	const struct encoder *encoder;
+	struct out out;
+	int err = encoder_find(&encoder, format);
+
+	if (!err)
+		err = out_open(&out, path);
+	if (err)
+		return err;
+	err = encoder->flame(&out, &prof->flame->flame, &style);
+	int closed = out_close(&out, path);
+	return err ? err : closed;
+}
+
+int prof_flame_write(struct prof *prof)
+{
+	struct prof_flame *flame = prof->flame;
+	char time[40];
+	int err;
+
+	prof_time_text(prof, prof->feed->last_ns, time);
+	take_counts(prof, flame->by_time ? prof->feed->has_wall ? time + 11 : time : NULL);
+	flame_finish(&flame->flame, true);
+	err = write_as(prof, "folded", ".folded");
+	if (!err)
+		err = write_as(prof, "svg", ".svg");
+	if (!err && !prof->options->quiet)
+		fprintf(stderr,
+			"sonde prof %s: the stacks are in %s.folded, the flame graph is %s.svg\n",
+			prof->profiler->name, prof->options->flame_graph, prof->options->flame_graph);
+	return err;
+}

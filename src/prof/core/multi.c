@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "prof/core/multi.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include <stdio.h>
+
+enum { HISTORY_BYTES = 64 << 20, SMALL_HISTORY_BYTES = 4 << 20, MOST_ROWS = 1 << 18 };
+
+// ---- options
+
+static int detail_word(struct multi_detail *detail, struct str word)
+{
+	static const struct {
+		const char *name;
+		size_t flag;
+	} flags[] = {
+		{"samecpu", offsetof(struct multi_detail, same_cpu)},
+		{"samepid", offsetof(struct multi_detail, same_pid)},
+		{"sametid", offsetof(struct multi_detail, same_tid)},
+		{"samekey", offsetof(struct multi_detail, same_key)},
+		{"1", offsetof(struct multi_detail, only_first)},
+		{"2", offsetof(struct multi_detail, only_second)},
+	};
+	struct str number = word;
+
+	for (size_t i = 0; i < ARRAY_SIZE(flags); i++) {
+		if (str_is(word, flags[i].name)) {
+			*(bool *)((char *)detail + flags[i].flag) = true;
+			return 0;
+		}
+	}
+	if (str_starts(word, "hide<")) {
+		number.p += 5;
+		number.n -= 5;
+		return num_parse_duration(number, 1, &detail->hide_ns);
+	}
+	if (word.n < 2 || (word.p[0] != '-' && word.p[0] != '+'))
+		return -EINVAL;
+	number.p++;
+	number.n--;
+	return num_parse_duration(number, 1,
+				  word.p[0] == '-' ? &detail->before_ns : &detail->after_ns);
+}
+
+int multi_opt_detail(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	struct multi *multi = options;
+	struct str rest = str_of(arg);
+
+	multi->detail.on = true;
+	while (rest.n) {
+		struct str word = str_cut(&rest, ',');
+
+		if (detail_word(&multi->detail, word))
+			return fail(EINVAL,
+				    "--detail: '%.*s' is none of -TIME, +TIME, hide<TIME, samecpu, samepid, sametid, samekey, 1, 2",
+				    STR_FMT(word));
+	}
+	return 0;
+}
+
+// ---- setup
+
+static int choose_impl(struct multi *multi)
+{
+	if (!multi->impl_text || !strcmp(multi->impl_text, "delay"))
+		multi->impl = MULTI_DELAY;
+	else if (!strcmp(multi->impl_text, "pair"))
+		multi->impl = MULTI_PAIR;
+	else
+		return fail(EINVAL, "--impl %s: delay or pair", multi->impl_text);
+	return 0;
+}
+
+static int set_key(struct prof *prof, struct multi *multi, struct prof_event *event)
+{
+	struct multi_event *m = &multi->events[event->index];
+	const char *text = prof_spec_attr(event->spec, "key"),
+		   *role = prof_spec_attr(event->spec, "role");
+	int err = 0;
+
+	if (!text || !*text)
+		text = prof->options->key;
+	if (text) {
+		err = prof_value_init(&m->key, prof, event, text);
+		if (err && m->untraced && !prof_spec_attr(event->spec, "key"))
+			err = 0; // -k is for those that take part
+		else
+			m->has_key = !err;
+		if (!err && m->has_key && m->key.is_text)
+			return fail(EINVAL, "key=%s of %s is a text; a key is a number", text,
+				    event->feed->event->name);
+		if (!multi->key_title)
+			multi->key_title = text;
+	}
+	m->by_tid = !m->has_key && feed_has_tasks(prof->feed);
+	m->by_cpu = !m->has_key && !m->by_tid;
+	if (!err && role && *role) {
+		err = prof_value_init(&m->role, prof, event, role);
+		m->has_role = !err;
+	}
+	return err;
+}
+
+static int check_stages(const struct prof *prof, const struct multi *multi)
+{
+	for (uint32_t stage = 0; stage < prof->stages; stage++) {
+		bool takes_part = false;
+
+		for (size_t i = 0; i < prof->events.n; i++)
+			takes_part |= prof->events.v[i]->stage == stage && !multi->events[i].untraced;
+		if (!takes_part)
+			return fail(EINVAL,
+				    "each -e needs an event that is not untraced; number %u has none",
+				    stage + 1);
+	}
+	if (prof->stages < 2 && !multi->cycle)
+		return fail(EINVAL, "a delay lies between two events: give -e twice, or --cycle");
+	return 0;
+}
+
+int multi_setup(struct prof *prof, struct multi *multi)
+{
+	size_t n = prof->events.n;
+	int err = choose_impl(multi);
+
+	multi->events = xcalloc(n + 1, sizeof(*multi->events));
+	multi->dists = xcalloc(n * n + 1, sizeof(*multi->dists));
+	multi->over_n = xcalloc(n * n + 1, sizeof(*multi->over_n));
+	multi->paired_n = xcalloc(n * n + 1, sizeof(*multi->paired_n));
+	if (multi->only_than_ns)
+		multi->than_ns = multi->only_than_ns;
+	if (!err && multi->detail.on && !multi->than_ns && !multi->lower_ns)
+		err = fail(EINVAL,
+			   "--detail says what to show beside --than or --lower: give one of them");
+	for (size_t i = 0; i < n && !err; i++) {
+		struct prof_event *event = prof->events.v[i];
+		struct multi_event *m = &multi->events[i];
+
+		m->trigger = prof_spec_attr(event->spec, "trigger") != NULL;
+		m->untraced = prof_spec_attr(event->spec, "untraced") != NULL;
+		m->begins = !m->untraced && (multi->cycle || event->stage + 1 < prof->stages);
+		m->ends = !m->untraced && (multi->cycle || event->stage > 0);
+		err = set_key(prof, multi, event);
+	}
+	if (!err)
+		err = check_stages(prof, multi);
+	if (err)
+		return err;
+	multi->keeps = multi->than_ns || multi->lower_ns;
+	if (multi->keeps) {
+		size_t size = multi->detail.on ? HISTORY_BYTES : SMALL_HISTORY_BYTES;
+
+		while (prof->options->order_mem && size > prof->options->order_mem && size > 1 << 20)
+			size /= 2;
+		history_init(&multi->history, size);
+	}
+	multi->key_is_task = !multi->key_title ? feed_has_tasks(prof->feed)
+					       : !strcmp(multi->key_title, "pid") ||
+							 !strcmp(multi->key_title, "common_pid");
+	if (!multi->key_title)
+		multi->key_title = feed_has_tasks(prof->feed) ? "THREAD" : "CPU";
+	return 0;
+}
+
+// ---- samples
+
+static uint64_t key_of(const struct multi_event *m, const struct sample *sample)
+{
+	if (m->by_cpu)
+		return sample->cpu;
+	if (m->by_tid)
+		return sample->tid;
+	return prof_value_number(&m->key, sample);
+}
+
+static struct multi_row *row_of(struct multi *multi, uint64_t key, uint32_t pair)
+{
+	uint64_t hash = hash_mix(key, pair + 1);
+	struct multi_row *row;
+
+	// Another key with the same hash takes the next one.
+	for (;; hash++) {
+		row = map_find_ptr(&multi->by_key, hash);
+		if (!row || (row->key == key && row->pair == pair))
+			break;
+	}
+	if (row)
+		return row;
+	if (multi->rows.n >= MOST_ROWS)
+		return NULL;
+	row = arena_zalloc(&multi->arena, sizeof(*row));
+	row->key = key;
+	row->pair = pair;
+	map_set_ptr(&multi->by_key, hash, row);
+	vec_push(&multi->rows, row);
+	return row;
+}
+
+static void take_pair(struct prof *prof, struct multi *multi, const struct pair_slot *first,
+		      uint32_t second, uint64_t second_at, const struct sample *sample)
+{
+	uint32_t pair = (uint32_t)(first->event * prof->events.n + second);
+	uint64_t delay = sample->time > first->time_ns ? sample->time - first->time_ns : 0;
+	bool over = multi->than_ns && delay > multi->than_ns;
+
+	multi->paired_n[pair]++;
+	if (multi->impl == MULTI_PAIR)
+		return;
+	if (prof->options->perins) {
+		struct multi_row *row = row_of(multi, first->key, pair);
+
+		if (row) {
+			dist_add(&row->dist, delay);
+			row->over_n += over;
+		}
+	} else {
+		dist_add(&multi->dists[pair], delay);
+		multi->over_n[pair] += over;
+	}
+	if (over || (multi->lower_ns && delay < multi->lower_ns))
+		multi_show(prof, multi, first->data, second_at);
+}
+
+int multi_sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
+{
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	struct multi_event *m = &multi->events[event->index];
+	bool ends = m->ends, begins = m->begins, replaced;
+	uint64_t key, at = 0;
+	int err = 0;
+
+	if (m->untraced && !multi->detail.on && !m->trigger)
+		return 0;
+	key = key_of(m, sample);
+	if (m->has_role) {
+		uint64_t role = prof_value_number(&m->role, sample);
+
+		begins &= (role & 1) != 0;
+		ends &= (role & 2) != 0;
+	}
+	if (multi->keeps && (multi->detail.on || begins || ends))
+		at = history_add(&multi->history, event->index, key, sample);
+	if (ends) {
+		struct pair_slot *first = pairs_find(&multi->waiting, key);
+
+		// An event of the same place is no first to this one, but in a circle.
+		if (first &&
+		    (multi->cycle || prof->events.v[first->event]->stage + 1 == event->stage)) {
+			take_pair(prof, multi, first, event->index, at, sample);
+			pairs_remove(&multi->waiting, first);
+		} else {
+			m->unpaired_n++;
+		}
+	}
+	if (begins) {
+		struct pair_slot *slot = pairs_put(&multi->waiting, key, &replaced);
+
+		if (replaced)
+			multi->events[slot->event].unpaired_n++;
+		slot->time_ns = sample->time;
+		slot->event = event->index;
+		slot->data = at;
+	}
+	if (multi->shown.n)
+		multi_show_due(prof, multi, sample->time);
+	if (m->trigger) {
+		prof_put_time(prof, sample->time);
+		out_char(prof->out, ' ');
+		prof_put_event(prof, event, sample);
+		err = multi_interval(prof, sample->time);
+	}
+	return err;
+}
+
+// What was lost may have been the second event of what waits, or a newer first.
+void multi_lost(struct prof *prof, const struct feed_loss *loss)
+{
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	bool by_cpu = loss->cpu != UINT32_MAX;
+	struct pair_slot *slot;
+	uint64_t dropped;
+
+	for (size_t i = 0; i < prof->events.n; i++)
+		by_cpu &= multi->events[i].by_cpu || multi->events[i].untraced;
+	if (by_cpu) {
+		slot = pairs_find(&multi->waiting, loss->cpu);
+		dropped = slot != NULL;
+		if (slot)
+			pairs_remove(&multi->waiting, slot);
+	} else {
+		dropped = multi->waiting.n;
+		pairs_clear(&multi->waiting);
+	}
+	multi->unknown_n += dropped;
+	multi->unknown_all += dropped;
+}
+
+// ---- results
+
+static void put_row(struct prof *prof, struct multi *multi, struct table *table,
+		    const struct multi_row *row)
+{
+	size_t n = prof->events.n;
+	uint64_t over = row->over_n;
+
+	if (prof->options->perins) {
+		char key[32];
+
+		snprintf(key, sizeof(key), "%lld", (long long)row->key);
+		table_text(table, key);
+		if (multi->key_is_task)
+			table_text(table, prof_comm(prof, UINT32_MAX, (uint32_t)row->key));
+	}
+	table_text(table, prof->events.v[row->pair / n]->label);
+	table_text(table, prof->events.v[row->pair % n]->label);
+	table_number(table, row->dist.n);
+	table_number(table, row->dist.sum);
+	table_number(table, row->dist.min);
+	table_number(table, dist_quantile(&row->dist, 0.5));
+	table_number(table, dist_quantile(&row->dist, 0.95));
+	table_number(table, dist_quantile(&row->dist, 0.99));
+	table_number(table, row->dist.max);
+	if (multi->than_ns)
+		table_share(table, over, over * 100 / row->dist.n);
+}
+
+static void set_columns(struct prof *prof, struct multi *multi, struct table *table)
+{
+	static const struct table_column delays[] = {
+		{"start", "start", TABLE_TEXT},
+		{"end", "end", TABLE_TEXT, .left = true, .between = " => "},
+		{"calls", "calls", TABLE_COUNT, 8},
+		{"total(us)", "total_us", TABLE_US, 16},
+		{"min(us)", "min_us", TABLE_US, 12},
+		{"p50(us)", "p50_us", TABLE_US, 12},
+		{"p95(us)", "p95_us", TABLE_US, 12},
+		{"p99(us)", "p99_us", TABLE_US, 12},
+		{"max(us)", "max_us", TABLE_US, 12},
+	};
+
+	table->rule = true;
+	if (prof->options->perins) {
+		table_column(table, (struct table_column){multi->key_title, "key", TABLE_TEXT, 3,
+							  .left = true});
+		if (multi->key_is_task)
+			table_column(table, (struct table_column){"comm", "comm", TABLE_TEXT, 15,
+								  .left = true});
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(delays); i++)
+		table_column(table, delays[i]);
+	if (multi->than_ns)
+		table_column(table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
+}
+
+static int by_key_and_pair(const void *a, const void *b)
+{
+	const struct multi_row *x = *(struct multi_row *const *)a, *y = *(struct multi_row *const *)b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->pair < y->pair ? -1 : x->pair > y->pair;
+}
+
+static void show_delays(struct prof *prof, struct multi *multi, uint64_t now_ns)
+{
+	size_t n = prof->events.n;
+	struct table table = {0};
+
+	set_columns(prof, multi, &table);
+	if (multi->rows.n)
+		qsort(multi->rows.v, multi->rows.n, sizeof(*multi->rows.v), by_key_and_pair);
+	for (size_t i = 0; i < multi->rows.n; i++) {
+		if (multi->rows.v[i]->dist.n)
+			put_row(prof, multi, &table, multi->rows.v[i]);
+	}
+	for (size_t i = 0; !prof->options->perins && i < n * n; i++) {
+		struct multi_row row = {.pair = (uint32_t)i,
+					.dist = multi->dists[i],
+					.over_n = multi->over_n[i]};
+
+		if (row.dist.n)
+			put_row(prof, multi, &table, &row);
+	}
+	prof_put_table(prof, &table, now_ns);
+	table_done(&table);
+}
+
+static void show_pairs(struct prof *prof, struct multi *multi, uint64_t now_ns)
+{
+	size_t n = prof->events.n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (multi->events[i].untraced)
+			continue;
+		prof_put_time(prof, now_ns);
+		out_printf(prof->out, " %s unpaired %llu\n", prof->events.v[i]->feed->event->name,
+			   (unsigned long long)multi->events[i].unpaired_n);
+	}
+	for (size_t i = 0; i < n * n; i++) {
+		if (!multi->paired_n[i])
+			continue;
+		prof_put_time(prof, now_ns);
+		out_printf(prof->out, " %s %s paired %llu\n",
+			   prof->events.v[i / n]->feed->event->name,
+			   prof->events.v[i % n]->feed->event->name,
+			   (unsigned long long)multi->paired_n[i]);
+	}
+}
+
+static bool any_over(const struct prof *prof, const struct multi *multi)
+{
+	for (size_t i = 0; i < prof->events.n * prof->events.n; i++) {
+		if (multi->over_n[i])
+			return true;
+	}
+	for (size_t i = 0; i < multi->rows.n; i++) {
+		if (multi->rows.v[i]->over_n)
+			return true;
+	}
+	return false;
+}
+
+static void forget(struct prof *prof, struct multi *multi)
+{
+	size_t n = prof->events.n;
+
+	for (size_t i = 0; i < n * n; i++) {
+		dist_clear(&multi->dists[i]);
+		multi->over_n[i] = multi->paired_n[i] = 0;
+	}
+	for (size_t i = 0; i < n; i++)
+		multi->events[i].unpaired_n = 0;
+	// Keys come and go: their rows are made anew.
+	for (size_t i = 0; i < multi->rows.n; i++)
+		dist_done(&multi->rows.v[i]->dist);
+	vec_clear(&multi->rows);
+	map_clear(&multi->by_key);
+	arena_reset(&multi->arena);
+	multi->unknown_n = 0;
+}
+
+int multi_interval(struct prof *prof, uint64_t now_ns)
+{
+	struct multi *multi = PROF_STATE(struct multi, prof);
+
+	if (multi->unknown_n && !prof->options->quiet) {
+		prof_put_time(prof, now_ns);
+		out_printf(prof->out,
+			   " %s: %llu waits are not known, as events were lost within them; they are left out\n",
+			   prof->profiler->name, (unsigned long long)multi->unknown_n);
+	}
+	if (multi->impl == MULTI_PAIR)
+		show_pairs(prof, multi, now_ns);
+	else if (!multi->only_than_ns || any_over(prof, multi))
+		show_delays(prof, multi, now_ns);
+	forget(prof, multi);
+	return 0;
+}
+
+int multi_finish(struct prof *prof, uint64_t now_ns)
+{
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	struct pair_slot *slot;
+
+	multi_show_due(prof, multi, UINT64_MAX);
+	for (size_t i = 0; (slot = pairs_next(&multi->waiting, &i));)
+		multi->events[slot->event].unpaired_n++;
+	if (multi->waiting.aged_out_n)
+		warn("%llu events waited too long for their second and were given up",
+		     (unsigned long long)multi->waiting.aged_out_n);
+	return multi_interval(prof, now_ns);
+}
+
+void multi_done(struct prof *prof)
+{
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	size_t n = prof->events.n;
+
+	for (size_t i = 0; multi->events && i < n; i++) {
+		prof_value_done(&multi->events[i].key);
+		prof_value_done(&multi->events[i].role);
+	}
+	for (size_t i = 0; multi->dists && i < n * n; i++)
+		dist_done(&multi->dists[i]);
+	for (size_t i = 0; i < multi->rows.n; i++)
+		dist_done(&multi->rows.v[i]->dist);
+	vec_done(&multi->rows);
+	map_done(&multi->by_key);
+	pairs_done(&multi->waiting);
+	history_done(&multi->history);
+	multi_show_done(multi);
+	arena_done(&multi->arena);
+	free(multi->events);
+	free(multi->dists);
+	free(multi->over_n);
+	free(multi->paired_n);
+}

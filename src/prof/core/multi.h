@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Delays between events that belong together by a key: what multi-trace and rundelay share.
+#pragma once
+#include "agg/dist.h"
+#include "agg/pairs.h"
+#include "prof/core/history.h"
+#include "prof/core/profiler.h"
+
+enum multi_impl { MULTI_DELAY, MULTI_PAIR };
+
+struct multi_detail {
+	bool on, same_cpu, same_pid, same_tid, same_key, only_first, only_second;
+	uint64_t before_ns, after_ns, hide_ns;
+};
+
+// What an event of -e does.
+struct multi_event {
+	struct prof_value key, role;
+	bool has_key, has_role, ends, begins, untraced, trigger;
+	bool by_cpu, by_tid;	      // key without an expression
+	uint64_t unpaired_n, first_n; // of the pair analysis
+};
+
+struct multi_shown; // a pair that waits for what follows it (--detail=+N)
+
+// Begins with the options; a profiler's table points here.
+struct multi {
+	struct prof_options common;
+	const char *impl_text, *detail_text, *filter;
+	uint64_t than_ns, only_than_ns, lower_ns;
+	bool cycle, detail_given;
+
+	enum multi_impl impl;
+	struct multi_detail detail;
+	struct multi_event *events;
+	struct dist *dists; // [first * n + second]
+	uint64_t *over_n;   // likewise, of --than
+	uint64_t *paired_n; // likewise
+	struct map by_key;  // with --perins: hash of key and pair -> multi_row
+	VEC(struct multi_row *) rows;
+	struct pairs waiting;
+	struct history history;
+	bool keeps;	 // events are copied
+	bool follow_cpu; // rundelay: the target CPU of wake-ups and migrations
+	VEC(struct multi_shown *) shown;
+	uint64_t unknown_n, unknown_all; // dropped: something was lost between
+	const char *key_title;
+	bool key_is_task;
+	struct arena arena;
+};
+
+struct multi_row {
+	uint64_t key;
+	uint32_t pair;
+	struct dist dist;
+	uint64_t over_n;
+};
+
+opt_call multi_opt_detail;
+
+#define MULTI_OPTIONS                                                                                                                                                   \
+	PROF_TEXT('k', "key", PROF_AT(key), "EXPR",                                                                                                                     \
+		  "the key of events that have none of their own"),                                                                                                     \
+		PROF_DURATION(0, "than", offsetof(struct multi, than_ns), "TIME",                                                                                       \
+			      "show the two events of each delay above this"),                                                                                          \
+		PROF_DURATION(0, "only-than", offsetof(struct multi, only_than_ns), "TIME",                                                                             \
+			      "as --than, and a result only when there was one"),                                                                                       \
+		PROF_DURATION(0, "lower", offsetof(struct multi, lower_ns), "TIME",                                                                                     \
+			      "show the two events of each delay below this"),                                                                                          \
+		{.kind = OPT_CALL,                                                                                                                                      \
+		 .name = "detail",                                                                                                                                      \
+		 .offset = offsetof(struct multi, detail_text),                                                                                                         \
+		 .arg = "WHAT",                                                                                                                                         \
+		 .absent = "",                                                                                                                                          \
+		 .call = multi_opt_detail,                                                                                                                              \
+		 .no_negation = true,                                                                                                                                   \
+		 .help = "with --than: what happened between, too; -TIME and +TIME before and after, samecpu, samepid, sametid, samekey (of 1, 2 or both), hide<TIME"}, \
+		PROF_FLAG(0, "perins", PROF_AT(perins), "each key by itself")
+
+// After prof's events are there; sets keys and roles. cycle and the like are read from the options.
+int multi_setup(struct prof *prof, struct multi *multi);
+int multi_sample(struct prof *prof, struct prof_event *event, const struct sample *sample);
+void multi_lost(struct prof *prof, const struct feed_loss *loss);
+int multi_interval(struct prof *prof, uint64_t now_ns);
+int multi_finish(struct prof *prof, uint64_t now_ns);
+void multi_done(struct prof *prof);
+
+// multi_show.c: shows a pair, now or when what follows it has come.
+void multi_show(struct prof *prof, struct multi *multi, uint64_t first_at, uint64_t second_at);
+void multi_show_due(struct prof *prof, struct multi *multi, uint64_t now_ns);
+void multi_show_done(struct multi *multi);

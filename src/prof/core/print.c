@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "prof/core/print.h"
+#include "base/time.h"
+#include <stdio.h>
+#include <time.h>
+
+// localtime looks at /etc/localtime each time, which would be an event for each line of output.
+static void work_out_hour(struct prof_print *print, int64_t seconds)
+{
+	time_t at = (time_t)(seconds - seconds % 3600);
+	struct tm tm;
+
+	localtime_r(&at, &tm);
+	print->hour = at;
+	print->has_hour = true;
+	// Zones of half hours begin their hours elsewhere.
+	print->hour_offset_s = tm.tm_min * 60 + tm.tm_sec;
+	strftime(print->hour_text, sizeof(print->hour_text), "%Y-%m-%d %H:", &tm);
+}
+
+static void put2(char *to, unsigned v)
+{
+	to[0] = (char)('0' + v / 10);
+	to[1] = (char)('0' + v % 10);
+}
+
+void prof_time_text(struct prof *prof, uint64_t time_ns, char ret[40])
+{
+	struct prof_print *print = prof->print;
+	int64_t wall = (int64_t)time_ns + prof->feed->wall_offset_ns, seconds, in_hour;
+	unsigned us;
+
+	if (!prof->feed->has_wall || wall < 0) {
+		snprintf(ret, 40, "%llu.%06llu", (unsigned long long)(time_ns / NSEC_PER_SEC),
+			 (unsigned long long)(time_ns % NSEC_PER_SEC / 1000));
+		return;
+	}
+	seconds = wall / (int64_t)NSEC_PER_SEC;
+	us = (unsigned)(wall % (int64_t)NSEC_PER_SEC / 1000);
+	if (!print->has_hour || seconds - seconds % 3600 != print->hour)
+		work_out_hour(print, seconds);
+	in_hour = seconds - print->hour + print->hour_offset_s;
+	if (print->hour_offset_s && in_hour >= 3600) {
+		time_t at = (time_t)seconds;
+		struct tm tm;
+
+		localtime_r(&at, &tm);
+		strftime(ret, 40, "%Y-%m-%d %H:%M:%S.", &tm);
+	} else {
+		memcpy(ret, print->hour_text, 14);
+		put2(ret + 14, (unsigned)(in_hour / 60));
+		ret[16] = ':';
+		put2(ret + 17, (unsigned)(in_hour % 60));
+		ret[19] = '.';
+	}
+	for (int i = 5; i >= 0; i--, us /= 10)
+		ret[20 + i] = (char)('0' + us % 10);
+	ret[26] = 0;
+}
+
+void prof_put_time(struct prof *prof, uint64_t time_ns)
+{
+	char text[40];
+
+	prof_time_text(prof, time_ns, text);
+	out_text(prof->out, text);
+}
+
+const char *prof_comm(struct prof *prof, uint32_t pid, uint32_t tid)
+{
+	const struct task *task = sym_task(prof->feed->sym, pid, tid);
+
+	return task ? task_comm(prof->feed->sym, task) : "";
+}
+
+// "d", interrupts are off; "N", a switch is due; "h", "s", "H", in which interrupt; how often preemption is disabled.
+// include/linux/trace_events.h, enum trace_flag_type; the letters are libtraceevent's.
+static void put_flags(struct out *out, const struct sample *sample)
+{
+	const uint8_t *raw = sample->raw;
+	unsigned flags, depth;
+	char *p;
+
+	if (sample->raw_size < 8)
+		return;
+	flags = raw[2];
+	depth = raw[3] & 0xf;
+	p = out_room(out, 5);
+	p[0] = flags & 0x01 ? 'd' : '.';
+	p[1] = flags & 0x04 ? 'N' : '.';
+	p[2] = (flags & 0x18) == 0x18 ? 'H' : flags & 0x08 ? 'h' : flags & 0x10 ? 's' : '.';
+	p[3] = depth ? "0123456789abcdef"[depth] : '.';
+	p[4] = ' ';
+	out->n += 5;
+}
+
+void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample)
+{
+	struct out *out = prof->out;
+	const struct event *recorded = event->feed->event;
+	const char *comm = prof_comm(prof, sample->pid, sample->tid);
+	size_t n = strlen(comm);
+	uint64_t time = sample->time + (uint64_t)prof->options->clock_offset;
+
+	if (n < 16)
+		out_fill(out, ' ', 16 - n);
+	out_safe(out, comm);
+	out_char(out, ' ');
+	out_u64_right(out, sample->tid, 6);
+	out_char(out, ' ');
+	if (recorded->tp)
+		put_flags(out, sample);
+	out_char(out, '[');
+	out_u64_zeros(out, sample->cpu, 3);
+	out_text(out, "] ");
+	out_time(out, time, 0, 6);
+	out_text(out, ": ");
+	out_text(out, recorded->name);
+	out_text(out, ": ");
+	if (event->sched.kind != SCHED_OTHER && event->sched.kind != SCHED_MIGRATE) {
+		sched_event_print(out, &event->sched, sample->raw, sample->raw_size);
+	} else if (recorded->tp) {
+		tracepoint_print(out, recorded->tp, sample->raw, sample->raw_size);
+	} else {
+		out_u64(out, sample->period);
+	}
+	out_char(out, '\n');
+}
+
+static void put_frame(struct prof *prof, const struct location *location, uint64_t ip)
+{
+	struct out *out = prof->out;
+
+	out_hex_zeros(out, ip, 16);
+	out_char(out, ' ');
+	if (location->sym) {
+		out_safe(out, location->sym->name);
+		out_text(out, "+0x");
+		out_hex(out, ip - (location->ip - (location->addr - location->sym->start)));
+	} else {
+		out_text(out, "Unknown");
+	}
+	if (location->dso) {
+		out_text(out, " (");
+		out_safe(out, location->dso->name);
+		out_char(out, ')');
+	}
+	out_char(out, '\n');
+}
+
+void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent)
+{
+	struct sym *sym = prof->feed->sym;
+	struct task *task = sym_task(sym, sample->pid, sample->tid);
+	uint8_t cpumode = sample->cpumode;
+	bool is_return = false;
+
+	for (uint32_t i = 0; i < sample->callchain_n; i++) {
+		uint64_t ip = sample->callchain[i];
+		struct location location;
+
+		if (ip >= PERF_CONTEXT_MAX) {
+			cpumode = ip == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
+				  : ip == PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
+							    : PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+			is_return = false;
+			continue;
+		}
+		// Where a call returns to may be behind the function that called.
+		sym_resolve(sym, task, cpumode, ip - is_return, &location);
+		is_return = true;
+		out_text(prof->out, indent);
+		put_frame(prof, &location, ip);
+	}
+}
+
+void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns)
+{
+	struct prof_print *print = prof->print;
+	char time[40];
+	struct table_stamp stamp = {.time = time, .no_titles = print->titles_shown};
+
+	prof_time_text(prof, now_ns, time);
+	if (print->format == TABLE_FORMAT_TEXT) {
+		out_text(prof->out, time);
+		out_char(prof->out, '\n');
+	}
+	table_print(prof->out, table, print->format, &stamp);
+	print->titles_shown = true;
+}

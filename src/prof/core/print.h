@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a run prints with. Private to the run and print.c.
+#pragma once
+#include "encoder/core/table.h"
+#include "prof/core/profiler.h"
+
+struct prof_print {
+	enum table_format format;
+	bool titles_shown; // csv
+	int64_t hour;	   // the local time is worked out once an hour
+	long hour_offset_s;
+	char hour_text[16]; // "2024-02-21 14:"
+	bool has_hour;
+};
+
+// The time of day of an event as text; "123.456789" of its own clock where the day is not known.
+void prof_time_text(struct prof *prof, uint64_t time_ns, char ret[40]);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A live profiler: one const struct in src/prof/NAME.c, called profiler_NAME. It says which events it needs and takes their
+// samples; whether they come from the running kernel or a recording is not its business, nor how its tables are printed.
+#pragma once
+#include "base/opt.h"
+#include "flow/feed.h"
+#include "prof/core/sched.h"
+#include "prof/core/spec.h"
+#include "prof/core/value.h"
+#include "view/table.h"
+
+struct prof;
+
+// Begins the struct that a profiler's options point into: the options that all profilers understand. Which of them a
+// profiler takes is said by its table (PROF_OPTIONS_...).
+struct prof_options {
+	struct target_options target;
+	struct opt_list events;
+	const char *cgroups, *from, *to, *output, *key, *flame_graph, *heatmap, *format;
+	uint64_t interval_ms, mmap_pages, exit_n, order_mem, usage_self_ms, watermark;
+	bool order, inherit, inherit_given, overwrite;
+	bool exclude_user, exclude_kernel, exclude_guest, exclude_host;
+	bool user_chain, user_chain_given, kernel_chain, kernel_chain_given;
+	bool call_graph, perins;
+	bool quiet, no_bpf;
+	int64_t clock_offset;
+	bool has_clock_offset, tsc, monotonic;
+	int verbose;
+};
+
+// What a profiler finds out about an event of its -e.
+struct prof_event {
+	struct feed_event *feed;
+	const struct prof_spec *spec; // attributes; of built-in events without any
+	uint32_t index, stage;	      // stage: which -e
+	const char *label;	      // alias, or the name without its system
+	struct sched_event sched;     // kind SCHED_OTHER: none of the scheduler's
+	void *user;
+};
+
+enum prof_events {
+	PROF_EVENTS_WANTED, // -e has to be given
+	PROF_EVENTS_NONE,   // takes no -e
+};
+
+struct profiler {
+	const char *name;    // as typed: "multi-trace"
+	const char *summary; // one line, no full stop
+	const char *usage;   // "sonde prof multi-trace -e EVENT ... [options]"
+	const char *description;
+	const struct opt *opts; // ends with OPT_END; offsets into a struct that begins with struct prof_options
+	size_t size; // of that struct, zeroed; it is the profiler's state, too
+	const struct command_example *examples;
+	enum prof_events events;
+	const char *const *attributes; // of -e that it understands besides the common ones, NULL-terminated; may be NULL
+	bool counts;  // events are only counted: hook count, no samples
+	bool ordered; // always in the order of time
+	bool tasks;   // needs names of tasks even where it prints no events
+	bool endless; // makes its tables at the end when no interval is given; else each second
+	// All hooks but setup may be NULL; results as in struct feed_hooks.
+	int (*setup)(struct prof *prof); // events of -e are there; adds its own, compiles, sets defaults
+	int (*sample)(struct prof *prof, struct prof_event *event, const struct sample *sample);
+	int (*record)(struct prof *prof, const struct perf_event_header *header,
+		      const struct sample *ids);
+	// Something was lost: pairs that span it are not known. Already told to the user.
+	void (*lost)(struct prof *prof, const struct feed_loss *loss);
+	int (*count)(struct prof *prof, struct prof_event *event, uint32_t instance, uint64_t delta);
+	int (*period)(struct prof *prof, uint64_t now_ns); // each prof->period_ns, before interval
+	int (*interval)(struct prof *prof, uint64_t now_ns); // one result, then forget it
+	int (*finish)(struct prof *prof, uint64_t now_ns);   // the last; NULL: interval
+	void (*done)(struct prof *prof);
+};
+
+extern const struct profiler *const profilers[]; // by name, ends with NULL; made by src/registry.c
+
+struct prof_out;
+struct prof_flame;
+
+// One run.
+struct prof {
+	const struct profiler *profiler;
+	struct prof_options *options; // the profiler's struct
+	struct feed *feed;
+	struct prof_specs specs;
+	VEC(struct prof_event *) events;
+	uint32_t stages;
+	int (*find)(struct feed *feed, const char *name,
+		    int (*found)(void *arg, struct event *event, const char *system, const char *name),
+		    void *arg);
+	struct expr_machine *machine;
+	struct prof_texts *texts; // what expressions ask for
+	struct out *out;
+	struct prof_print *print;
+	struct prof_flame *flame;
+	uint64_t period_ns; // 0: interval alone
+	uint64_t interval_ns;
+	uint64_t sampled_n;
+	uint64_t lost_interval, lost_all; // lost events
+	uint64_t started_ns;
+	struct arena arena;
+	bool everywhere; // setup may set it: see feed_options
+};
+
+#define PROF_STATE(type, prof) ((type *)(void *)(prof)->options)
+
+// A built-in event, "sched:sched_switch"; filter may be NULL. -ENOENT, -EACCES with a sentence.
+int prof_add(struct prof *prof, const char *name, const char *filter, struct prof_event **ret);
+// The field of an event by name; -ENOENT with the nearest.
+int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret);
+
+// Beginning of a line: the time of day of an event, "2024-02-21 14:57:43.999022"; where that is not known the event's own.
+void prof_put_time(struct prof *prof, uint64_t time_ns);
+// One event as `trace` prints it, without the time of day; its stack, when it has one.
+void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample);
+void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent);
+// A title line with the time, then the table in the format of --format.
+void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns);
+const char *prof_comm(struct prof *prof, uint32_t pid, uint32_t tid);
+
+#include "prof/core/options.h"

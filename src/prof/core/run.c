@@ -1,0 +1,488 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "prof/core/run.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "base/time.h"
+#include "prof/core/flame.h"
+#include "prof/core/print.h"
+#include "sys/syscalls.h"
+#include <stdio.h>
+#include <sys/resource.h>
+
+struct prof_texts {
+	uint64_t next_interval_ns, next_usage_ns;
+	double last_cpu_s;
+	uint64_t last_usage_ns;
+	bool dirty; // something came since the last result
+};
+
+// ---- options
+
+int prof_opt_duration(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	uint64_t *to = (uint64_t *)(void *)((char *)options + opt->offset);
+
+	if (num_parse_duration(str_of(arg), 1, to))
+		return fail(EINVAL,
+			    "--%s %s: that is no time; write 100us, 10ms or 1s (ns without a unit)",
+			    opt->name, arg);
+	return 0;
+}
+
+int prof_opt_mmap(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	uint64_t *to = (uint64_t *)(void *)((char *)options + opt->offset), pages, bytes = 0;
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (num_parse_u64(str_of(arg), &pages)) {
+		if (num_parse_size(str_of(arg), &bytes))
+			return fail(EINVAL,
+				    "-m %s: that is no number of pages and no size such as 4M", arg);
+		pages = bytes / page;
+	}
+	if (!pages || pages & (pages - 1) || pages > 1 << 20)
+		return fail(EINVAL, "-m %s: a ring has a power of two of pages, such as 64 or 4096",
+			    arg);
+	*to = pages;
+	return 0;
+}
+
+int prof_opt_inherit(void *options_, const struct opt *opt, const char *arg, bool negated)
+{
+	struct prof_options *options = options_;
+
+	options->inherit = !negated;
+	options->inherit_given = true;
+	return 0;
+}
+
+int prof_opt_signed(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	int64_t *to = (int64_t *)(void *)((char *)options + opt->offset);
+
+	if (num_parse_i64(str_of(arg), to))
+		return fail(EINVAL, "--%s %s: that is no number", opt->name, arg);
+	return 0;
+}
+
+struct feed_options prof_feed_options(const struct profiler *profiler,
+				      const struct prof_options *options)
+{
+	struct feed_options feed = {
+		.target = options->target,
+		.cgroups = options->cgroups,
+		.from = options->from,
+		.to = options->to,
+		.mmap_pages = options->mmap_pages,
+		.watermark_percent = (unsigned)options->watermark,
+		// A task's events lie in the rings of the CPUs where it ran.
+		.ordered = options->order || profiler->ordered || options->target.pids ||
+			   options->target.tids,
+		.inherit = options->inherit_given ? options->inherit : !options->target.tids,
+		.no_user = options->exclude_user,
+		.no_kernel = options->exclude_kernel,
+		.no_guest = options->exclude_guest,
+		.no_host = options->exclude_host,
+		.no_user_chain = options->user_chain_given && !options->user_chain,
+		.no_kernel_chain = options->kernel_chain_given && !options->kernel_chain,
+		.needs_tasks = profiler->tasks || options->verbose > 1,
+		.needs_maps = options->call_graph,
+	};
+	return feed;
+}
+
+const struct profiler *prof_find(const char *name)
+{
+	for (size_t i = 0; profilers[i]; i++) {
+		if (!strcmp(profilers[i]->name, name))
+			return profilers[i];
+	}
+	return NULL;
+}
+
+// ---- events
+
+struct adding {
+	struct prof *prof;
+	const struct prof_spec *spec;
+	uint32_t stage;
+	const char *filter;
+	struct prof_event *last;
+};
+
+static int check_attributes(const struct prof *prof, const struct prof_spec *spec)
+{
+	static const char *const common[] = {"stack", "max-stack", "alias", "cpus"};
+
+	for (size_t i = 0; spec && i < spec->attrs.n; i++) {
+		const char *name = spec->attrs.v[i].name, *near;
+		VEC(const char *) names = {0};
+		bool known = false;
+		int err = 0;
+
+		for (size_t k = 0; k < ARRAY_SIZE(common); k++)
+			vec_push(&names, common[k]);
+		for (size_t k = 0; prof->profiler->attributes && prof->profiler->attributes[k]; k++)
+			vec_push(&names, prof->profiler->attributes[k]);
+		for (size_t k = 0; k < names.n; k++)
+			known |= !strcmp(names.v[k], name);
+		vec_push(&names, NULL);
+		near = nearest(name, names.v);
+		if (!known)
+			err = fail(EINVAL, "%s has no attribute '%s' for events%s%s%s",
+				   prof->profiler->name, name, near ? "; did you mean '" : "",
+				   near ? near : "", near ? "'?" : "");
+		vec_done(&names);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int found(void *arg, struct event *event, const char *system, const char *name)
+{
+	struct adding *adding = arg;
+	struct prof *prof = adding->prof;
+	const struct prof_spec *spec = adding->spec;
+	struct prof_event *added = arena_zalloc(&prof->arena, sizeof(*added));
+	struct feed_event *feed = feed_add(prof->feed, event, system, name);
+	const char *alias = prof_spec_attr(spec, "alias"), *depth = prof_spec_attr(spec, "max-stack");
+	uint64_t frames = 0;
+
+	if (depth && (num_parse_u64(str_of(depth), &frames) || frames > 1024))
+		return fail(EINVAL, "max-stack=%s: a number of frames up to 1024", depth);
+	feed->filter = adding->filter;
+	feed->counts = prof->profiler->counts;
+	feed->cpus = prof_spec_attr(spec, "cpus");
+	feed->stack = prof->options->call_graph || prof_spec_attr(spec, "stack") || depth;
+	feed->max_stack = (uint32_t)frames;
+	added->feed = feed;
+	added->spec = spec;
+	added->index = (uint32_t)prof->events.n;
+	added->stage = adding->stage;
+	added->label = alias && *alias ? alias : feed->name ? feed->name : event->name;
+	sched_event_init(&added->sched, event);
+	feed->user = added;
+	vec_push(&prof->events, added);
+	adding->last = added;
+	return 0;
+}
+
+int prof_add(struct prof *prof, const char *name, const char *filter, struct prof_event **ret)
+{
+	struct adding adding = {.prof = prof, .filter = filter};
+	int err = prof->find(prof->feed, name, found, &adding);
+
+	if (!err && ret)
+		*ret = adding.last;
+	return err;
+}
+
+int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret)
+{
+	const struct event *recorded = event->feed->event;
+
+	*ret = recorded->tp ? tracepoint_field(recorded->tp, name) : NULL;
+	return *ret ? 0 : fail(ENOENT, "event %s has no field %s", recorded->name, name);
+}
+
+static int add_given(struct prof *prof)
+{
+	const struct opt_list *list = &prof->options->events;
+	int err = 0;
+
+	for (size_t i = 0; i < list->n && !err; i++)
+		err = prof_specs_parse(&prof->specs, list->v[i]);
+	for (size_t i = 0; i < prof->specs.list.n && !err; i++) {
+		const struct prof_spec *spec = prof->specs.list.v[i];
+		struct adding adding = {.prof = prof,
+					.spec = spec,
+					.stage = spec->stage,
+					.filter = spec->filter};
+
+		err = check_attributes(prof, spec);
+		if (!err)
+			err = prof->find(prof->feed, spec->name, found, &adding);
+	}
+	prof->stages = prof->specs.stages;
+	return err;
+}
+
+// ---- hooks
+
+static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
+{
+	struct prof *prof = arg;
+	struct prof_event *event = feed->user;
+	uint64_t limit = prof->options->exit_n;
+	int err;
+
+	prof->sampled_n++;
+	prof->texts->dirty = true;
+	if (prof->options->verbose > 1) {
+		prof_put_time(prof, sample->time);
+		out_char(prof->out, ' ');
+		prof_put_event(prof, event, sample);
+	}
+	err = prof->profiler->sample ? prof->profiler->sample(prof, event, sample) : 0;
+	if (!err && limit && prof->sampled_n >= limit)
+		err = 1;
+	if (err > 0)
+		prof->feed->stop = true;
+	return err;
+}
+
+static int on_record(void *arg, const struct perf_event_header *header, const struct sample *ids)
+{
+	struct prof *prof = arg;
+
+	return prof->profiler->record ? prof->profiler->record(prof, header, ids) : 0;
+}
+
+static int on_count(void *arg, struct feed_event *feed, uint32_t instance, uint64_t delta)
+{
+	struct prof *prof = arg;
+
+	prof->texts->dirty = true;
+	return prof->profiler->count ? prof->profiler->count(prof, feed->user, instance, delta) : 0;
+}
+
+// "Lost 1804 events on CPU #24 (5696605.869896, 5696605.898613)": beside the results that lack them.
+static int on_lost(void *arg, const struct feed_loss *loss)
+{
+	struct prof *prof = arg;
+	char cpu[32] = "", from[32] = "", to[32] = "";
+	struct out line;
+
+	prof->lost_interval += loss->lost;
+	prof->lost_all += loss->lost;
+	if (prof->profiler->lost)
+		prof->profiler->lost(prof, loss);
+	if (prof->options->quiet)
+		return 0;
+	if (loss->cpu != UINT32_MAX)
+		snprintf(cpu, sizeof(cpu), " on CPU #%u", loss->cpu);
+	if (loss->from_ns)
+		snprintf(from, sizeof(from), "%.6f", (double)loss->from_ns / 1e9);
+	if (loss->to_ns != UINT64_MAX)
+		snprintf(to, sizeof(to), "%.6f", (double)loss->to_ns / 1e9);
+	out_init_memory(&line);
+	out_printf(&line, "%s: Lost %llu events%s", prof->profiler->name,
+		   (unsigned long long)loss->lost, cpu);
+	if (*from || *to)
+		out_printf(&line, " (%s, %s)", *from ? from : "start", *to ? to : "end");
+	out_char(&line, 0);
+	if (prof->print->format == TABLE_FORMAT_TEXT) {
+		prof_put_time(prof, loss->to_ns != UINT64_MAX ? loss->to_ns : prof->feed->last_ns);
+		out_printf(prof->out, " %s\n", line.buf);
+	} else {
+		warn("%s", line.buf);
+	}
+	out_done(&line);
+	return 0;
+}
+
+static double cpu_seconds(long *ret_rss_kb)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	*ret_rss_kb = usage.ru_maxrss;
+	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
+	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+}
+
+static void show_usage(struct prof *prof)
+{
+	struct prof_texts *texts = prof->texts;
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
+	long rss;
+	double cpu = cpu_seconds(&rss), seconds = (double)(now - texts->last_usage_ns) / 1e9;
+
+	if (seconds > 0)
+		fprintf(stderr,
+			"sonde prof %s: CPU %.1f%%, memory %ld KB at most, %llu events, %llu lost, %llu wake-ups\n",
+			prof->profiler->name, (cpu - texts->last_cpu_s) / seconds * 100, rss,
+			(unsigned long long)prof->feed->stats.samples,
+			(unsigned long long)prof->feed->stats.lost,
+			(unsigned long long)prof->feed->stats.wakeups);
+	texts->last_usage_ns = now;
+	texts->last_cpu_s = cpu;
+}
+
+static int flush(struct prof *prof)
+{
+	int err = out_flush(prof->out);
+
+	return err == -EPIPE ? -EPIPE : err;
+}
+
+static int on_tick(void *arg, uint64_t now_ns)
+{
+	struct prof *prof = arg;
+	struct prof_texts *texts = prof->texts;
+	uint64_t slack = prof->feed->tick_ns / 2;
+	int err = 0;
+
+	if (prof->period_ns && prof->profiler->period)
+		err = prof->profiler->period(prof, now_ns);
+	if (!texts->next_interval_ns)
+		texts->next_interval_ns = now_ns + prof->interval_ns - prof->feed->tick_ns;
+	if (!err && prof->interval_ns && now_ns + slack >= texts->next_interval_ns) {
+		texts->next_interval_ns += prof->interval_ns;
+		if (texts->next_interval_ns <= now_ns)
+			texts->next_interval_ns = now_ns + prof->interval_ns;
+		if (prof->flame)
+			prof_flame_interval(prof, now_ns);
+		if (prof->profiler->interval)
+			err = prof->profiler->interval(prof, now_ns);
+		prof->lost_interval = 0;
+		texts->dirty = false;
+	}
+	if (prof->options->usage_self_ms && prof->feed->is_live &&
+	    time_now_ns(CLOCK_MONOTONIC) >= texts->next_usage_ns) {
+		show_usage(prof);
+		texts->next_usage_ns =
+			time_now_ns(CLOCK_MONOTONIC) + prof->options->usage_self_ms * 1000000;
+	}
+	return err ? err : flush(prof);
+}
+
+static const struct feed_hooks hooks = {.sample = on_sample,
+					.record = on_record,
+					.lost = on_lost,
+					.count = on_count,
+					.tick = on_tick};
+
+// ---- what expressions ask for
+
+static const char *ksymbol(void *arg, uint64_t addr)
+{
+	struct prof *prof = arg;
+	struct location location;
+
+	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr,
+		    &location);
+	return location.sym ? location.sym->name : NULL;
+}
+
+static const char *usymbol(void *arg, uint32_t pid, uint64_t addr)
+{
+	struct prof *prof = arg;
+	struct location location;
+
+	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, pid, pid), PERF_RECORD_MISC_USER,
+		    addr, &location);
+	return location.sym ? location.sym->name : NULL;
+}
+
+static const char *comm_of(void *arg, uint32_t tid)
+{
+	struct prof *prof = arg;
+	const struct task *task =
+		tid ? sym_find_task(prof->feed->sym, tid) : sym_task(prof->feed->sym, 0, 0);
+
+	return task ? task_comm(prof->feed->sym, task) : NULL;
+}
+
+static const char *syscall_of(void *arg, uint64_t number)
+{
+	return syscall_name(number);
+}
+
+// ---- a run
+
+static void choose_ticks(struct prof *prof)
+{
+	const struct prof_options *options = prof->options;
+	uint64_t tick, usage = options->usage_self_ms * 1000000;
+
+	if (options->interval_ms)
+		prof->interval_ns = options->interval_ms * 1000000;
+	else if (!prof->interval_ns && !prof->profiler->endless && !options->from)
+		prof->interval_ns = NSEC_PER_SEC;
+	tick = prof->interval_ns;
+	if (prof->period_ns && (!tick || prof->period_ns < tick))
+		tick = prof->period_ns;
+	if (usage && (!tick || usage < tick))
+		tick = usage;
+	// What is printed event by event is seen soon.
+	if (!tick && prof->feed->is_live)
+		tick = 100000000;
+	prof->feed->tick_ns = tick;
+}
+
+int prof_setup(struct prof *prof)
+{
+	struct prof_options *options = prof->options;
+	struct expr_env env = {.ksymbol = ksymbol,
+			       .usymbol = usymbol,
+			       .comm = comm_of,
+			       .syscall = syscall_of,
+			       .arg = prof,
+			       .out = prof->out};
+	int err = 0;
+
+	prof->texts = NEW(struct prof_texts);
+	prof->print = NEW(struct prof_print);
+	prof->machine = expr_machine_new(&env);
+	if (options->format)
+		err = table_format_find(&prof->print->format, options->format);
+	if (!err && prof->profiler->events == PROF_EVENTS_WANTED && !options->events.n)
+		err = fail(EINVAL,
+			   "which events? Give -e SYSTEM:NAME; sonde prof %s -h shows examples",
+			   prof->profiler->name);
+	if (!err)
+		err = add_given(prof);
+	if (!err)
+		err = prof->profiler->setup(prof);
+	if (!err && options->flame_graph)
+		err = prof_flame_new(prof);
+	if (err)
+		return err;
+	choose_ticks(prof);
+	prof->feed->hooks = &hooks;
+	prof->feed->arg = prof;
+	long rss;
+	prof->texts->last_usage_ns = time_now_ns(CLOCK_MONOTONIC);
+	prof->texts->last_cpu_s = cpu_seconds(&rss);
+	return 0;
+}
+
+int prof_finish(struct prof *prof)
+{
+	const struct profiler *profiler = prof->profiler;
+	uint64_t now = prof->feed->is_live ? time_now_ns(CLOCK_MONOTONIC) : prof->feed->last_ns;
+	int err = 0;
+
+	if (profiler->finish)
+		err = profiler->finish(prof, now);
+	else if (profiler->interval && (prof->texts->dirty || !prof->interval_ns))
+		err = profiler->interval(prof, now);
+	if (prof->flame)
+		err = prof_flame_write(prof);
+	if (prof->lost_all && !prof->options->quiet)
+		warn("%llu events were lost in all, beside %llu that are in the results: give larger rings (-m), or fewer events",
+		     (unsigned long long)prof->lost_all,
+		     (unsigned long long)prof->feed->stats.samples);
+	if (prof->feed->stats.late)
+		inform("%llu events came behind newer ones",
+		       (unsigned long long)prof->feed->stats.late);
+	if (prof->options->usage_self_ms)
+		show_usage(prof);
+	return err;
+}
+
+void prof_done(struct prof *prof)
+{
+	if (prof->profiler->done)
+		prof->profiler->done(prof);
+	prof_flame_free(prof->flame);
+	prof_specs_done(&prof->specs);
+	vec_done(&prof->events);
+	expr_machine_free(prof->machine);
+	free(prof->texts);
+	free(prof->print);
+	arena_done(&prof->arena);
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "prof/core/spec.h"
+#include "base/err.h"
+#include <ctype.h>
+
+struct reader {
+	const char *text;
+	size_t at, n;
+	struct arena *arena;
+};
+
+void prof_specs_done(struct prof_specs *specs)
+{
+	for (size_t i = 0; i < specs->list.n; i++)
+		vec_done(&specs->list.v[i]->attrs);
+	vec_done(&specs->list);
+	arena_done(&specs->arena);
+}
+
+const char *prof_spec_attr(const struct prof_spec *spec, const char *name)
+{
+	for (size_t i = 0; spec && i < spec->attrs.n; i++) {
+		if (!strcmp(spec->attrs.v[i].name, name))
+			return spec->attrs.v[i].value ? spec->attrs.v[i].value : "";
+	}
+	return NULL;
+}
+
+static int bad(const struct reader *r, size_t at, const char *what)
+{
+	return fail(EINVAL, "%s\n  %s\n  %*s", what, r->text, (int)at + 1, "^");
+}
+
+// Up to a / that is in no quotes and no parentheses; `stops`: or one of these.
+static struct str until(struct reader *r, const char *stops)
+{
+	size_t from = r->at;
+	bool quoted = false;
+	int depth = 0;
+
+	for (; r->at < r->n; r->at++) {
+		char c = r->text[r->at];
+
+		if (c == '"')
+			quoted = !quoted;
+		else if (quoted)
+			continue;
+		else if (c == '(')
+			depth++;
+		else if (c == ')')
+			depth--;
+		else if (depth <= 0 && strchr(stops, c))
+			break;
+	}
+	return (struct str){r->text + from, r->at - from};
+}
+
+// A value in quotes ends where a / or the end follows, whatever quotes are within.
+static bool quoted_value(struct reader *r, struct str *ret)
+{
+	size_t from = r->at + 1;
+
+	if (r->at >= r->n || r->text[r->at] != '"')
+		return false;
+	for (size_t i = from; i < r->n; i++) {
+		if (r->text[i] != '"' || (i + 1 < r->n && r->text[i + 1] != '/'))
+			continue;
+		*ret = (struct str){r->text + from, i - from};
+		r->at = i + 1;
+		return true;
+	}
+	return false;
+}
+
+static int read_attrs(struct reader *r, struct prof_spec *spec)
+{
+	while (r->at < r->n && r->text[r->at] != ',') {
+		size_t at = r->at;
+		struct prof_attr attr = {0};
+		struct str name, value;
+
+		while (r->at < r->n && !strchr("=/,", r->text[r->at]))
+			r->at++;
+		name = str_trim((struct str){r->text + at, r->at - at});
+		if (!name.n)
+			return bad(r, at, "here the name of an attribute is missing");
+		attr.name = arena_strdup(r->arena, name);
+		if (r->at < r->n && r->text[r->at] == '=') {
+			r->at++;
+			if (!quoted_value(r, &value))
+				value = until(r, "/");
+			attr.value = arena_strdup(r->arena, value);
+		}
+		vec_push(&spec->attrs, attr);
+		if (r->at < r->n && r->text[r->at] == '/')
+			r->at++;
+		else if (r->at < r->n)
+			return bad(r, r->at, "here a / is missing");
+	}
+	return 0;
+}
+
+static int read_event(struct reader *r, struct prof_specs *specs)
+{
+	struct prof_spec *spec = arena_zalloc(&specs->arena, sizeof(*spec));
+	size_t from = r->at;
+	struct str name;
+
+	vec_push(&specs->list, spec);
+	spec->stage = specs->stages;
+	while (r->at < r->n && r->text[r->at] != '/' && r->text[r->at] != ',')
+		r->at++;
+	name = str_trim((struct str){r->text + from, r->at - from});
+	if (!name.n)
+		return bad(r, from, "here the name of an event is missing");
+	spec->name = arena_strdup(r->arena, name);
+	if (r->at >= r->n || r->text[r->at] == ',')
+		return 0;
+	r->at++;
+	struct str filter = str_trim(until(r, "/"));
+	if (filter.n)
+		spec->filter = prof_filter_quoted(r->arena, arena_strdup(r->arena, filter));
+	if (r->at < r->n)
+		r->at++;
+	return read_attrs(r, spec);
+}
+
+int prof_specs_parse(struct prof_specs *specs, const char *text)
+{
+	struct reader r = {.text = text, .n = strlen(text), .arena = &specs->arena};
+	int err;
+
+	do {
+		err = read_event(&r, specs);
+		if (err)
+			return err;
+	} while (r.at < r.n && r.text[r.at++] == ',');
+	specs->stages++;
+	return 0;
+}
+
+// Is what follows a comparison a word, which the kernel wants in quotes?
+static bool is_bare_word(const char *p)
+{
+	return *p && *p != '"' && *p != '\'' && !isdigit((unsigned char)*p) && *p != '-' &&
+	       *p != '(' && *p != '!';
+}
+
+const char *prof_filter_quoted(struct arena *arena, const char *filter)
+{
+	char *ret = arena_alloc(arena, strlen(filter) * 3 + 1), *to = ret;
+	const char *p = filter;
+
+	while (*p) {
+		bool compares = *p == '~' || ((*p == '=' || *p == '!') && p[1] == '=');
+
+		if (*p == '"' || *p == '\'') {
+			const char *end = strchr(p + 1, *p);
+
+			end = end ? end + 1 : p + strlen(p);
+			memcpy(to, p, (size_t)(end - p));
+			to += end - p;
+			p = end;
+			continue;
+		}
+		*to++ = *p++;
+		if (!compares)
+			continue;
+		if (to[-1] != '~')
+			*to++ = *p++;
+		while (*p == ' ')
+			*to++ = *p++;
+		if (!is_bare_word(p))
+			continue;
+		*to++ = '"';
+		while (*p && !strchr(" &|)", *p))
+			*to++ = *p++;
+		*to++ = '"';
+	}
+	*to = 0;
+	return ret;
+}
