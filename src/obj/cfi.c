@@ -318,6 +318,7 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 			vec_push(&builder.segments, segment);
 	}
 	vec_push(&builder.rules, 0);
+	cfi_read_go(&builder);
 	add_eh_frame(&builder, runtime);
 	add_debug_frame(&builder, runtime, &unpacked[0]);
 	if (debug && debug->is_64bit && !debug->swap)

@@ -38,6 +38,7 @@ enum cfi_where {
 enum {
 	CFI_SIGNAL = 1, // the caller was interrupted here, it did not call
 	CFI_SIMPLE = 2, // CFA from a register, and all that is saved is CFI_AT_CFA
+	CFI_SWITCH = 4, // goes on on another stack: who called it is not on that of whom it calls
 };
 
 struct __attribute__((may_alias)) cfi_saved {

@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "obj/cfi.h"
+#include "obj/gopclntab.h"
 
 // The rules at one place. Columns: see CFI_REGS, CFI_RA_COLUMN.
 struct cfi_state {
@@ -25,6 +26,8 @@ struct cfi_section {
 
 struct cfi_cie {
 	bool good, is_signal;
+	bool is_go; // its FDEs are functions of `builder.go`
+	uint8_t go_kind;
 	uint8_t encoding; // of addresses in its FDEs
 	bool has_augmentation;
 	uint64_t code_align, ra;
@@ -40,6 +43,7 @@ struct cfi_fde {
 	uint32_t rank; // of those at the same place the lowest counts
 	uint64_t vaddr;
 	struct str code;
+	uint32_t go_index; // of a function of Go
 };
 
 struct cfi_builder {
@@ -51,16 +55,28 @@ struct cfi_builder {
 	VEC(struct cfi_row) rows;
 	VEC(uint64_t) rules;
 	VEC(uint8_t) expressions;
+	struct gopclntab go;
 	uint8_t init_code[2][8];	     // what describes .init and .fini
 	struct map rule_ids, expression_ids; // by hash
 	int err;
 };
 
-// cfi_frame.c: all entries of a section.
+// cfi_go.c: functions of Go, which come before what other descriptions say of them.
+void cfi_read_go(struct cfi_builder *builder);
+void cfi_run_go(struct cfi_builder *builder, const struct cfi_fde *fde, uint32_t end);
+
+// cfi_frame.c
+// Where code lies in the file; false when it is not in a part that is mapped to be run.
+bool cfi_file_offset(const struct cfi_builder *builder, uint64_t vaddr, uint64_t size, uint32_t *ret);
+// All entries of a section.
 void cfi_read_section(struct cfi_builder *builder, const struct cfi_section *section);
 
 // cfi_run.c
 // The state after a CIE's own instructions.
 void cfi_run_cie(struct cfi_builder *builder, struct cfi_cie *cie);
+// The rule that a state stands for, 0 when nothing is known; flags: CFI_SIGNAL, CFI_SWITCH.
+uint32_t cfi_rule_of(struct cfi_builder *builder, const struct cfi_state *state, uint8_t flags);
+// Rows come in the order of their places.
+void cfi_put_row(struct cfi_builder *builder, uint64_t at, uint32_t rule);
 // Adds the rows of a function up to file offset `end`.
 void cfi_run_fde(struct cfi_builder *builder, const struct cfi_fde *fde, uint32_t end);

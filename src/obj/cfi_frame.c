@@ -172,9 +172,7 @@ static struct cfi_cie read_cie(struct dwarf_reader r, const struct cfi_section *
 	return cie;
 }
 
-// Where code lies in the file; false when it is not in a part that is mapped to be run.
-static bool file_offset(const struct cfi_builder *builder, uint64_t vaddr, uint64_t size,
-			uint32_t *ret)
+bool cfi_file_offset(const struct cfi_builder *builder, uint64_t vaddr, uint64_t size, uint32_t *ret)
 {
 	for (size_t i = 0; i < builder->segments.n; i++) {
 		const struct elf_segment *segment = &builder->segments.v[i];
@@ -205,7 +203,7 @@ static void read_fde(struct cfi_builder *builder, const struct cfi_section *sect
 	if (cie->has_augmentation)
 		dwarf_skip(&r, dwarf_uleb(&r));
 	fde.code = (struct str){(const char *)r.p, dwarf_left(&r)};
-	if (r.bad || !size || !file_offset(builder, fde.vaddr, size, &fde.at))
+	if (r.bad || !size || !cfi_file_offset(builder, fde.vaddr, size, &fde.at))
 		return;
 	fde.size = (uint32_t)size;
 	vec_push(&builder->fdes, fde);

@@ -227,10 +227,8 @@ static uint32_t new_rule(struct cfi_builder *builder, const uint64_t *words, siz
 	return id;
 }
 
-static uint32_t rule_of(struct run *run)
+uint32_t cfi_rule_of(struct cfi_builder *builder, const struct cfi_state *state, uint8_t flags)
 {
-	struct cfi_builder *builder = run->builder;
-	const struct cfi_state *state = &run->state;
 	uint64_t bytes[1 + CFI_REGS];
 	struct cfi_rule *rule = (struct cfi_rule *)bytes;
 	uint64_t rest = state->set & ~(1ull << CFI_RA_COLUMN), *known;
@@ -258,7 +256,7 @@ static uint32_t rule_of(struct run *run)
 		rule->saved[rule->saved_n++] =
 			(struct cfi_saved){(uint8_t)column, where, 0, state->columns[column].value};
 	}
-	rule->flags = (run->cie->is_signal ? CFI_SIGNAL : 0) | (simple ? CFI_SIMPLE : 0);
+	rule->flags = flags | (simple ? CFI_SIMPLE : 0);
 	words = 1u + rule->saved_n;
 	known = map_at(&builder->rule_ids, hash_bytes(bytes, words * 8), &is_new);
 	if (is_new || memcmp(&builder->rules.v[*known], bytes, words * 8) != 0)
@@ -266,7 +264,12 @@ static uint32_t rule_of(struct run *run)
 	return (uint32_t)*known;
 }
 
-static void put_row(struct cfi_builder *builder, uint64_t at, uint32_t rule)
+static uint32_t rule_of(struct run *run)
+{
+	return cfi_rule_of(run->builder, &run->state, run->cie->is_signal ? CFI_SIGNAL : 0);
+}
+
+void cfi_put_row(struct cfi_builder *builder, uint64_t at, uint32_t rule)
 {
 	struct cfi_row *last = builder->rows.n ? &vec_last(&builder->rows) : NULL;
 
@@ -284,7 +287,7 @@ static void advance(struct run *run, uint64_t by)
 	if (!run->fde || by == 0)
 		return;
 	if (run->changed)
-		put_row(run->builder, run->at, rule_of(run));
+		cfi_put_row(run->builder, run->at, rule_of(run));
 	run->changed = false;
 	run->at = by < run->end - run->at ? run->at + by : run->end;
 }
@@ -470,6 +473,10 @@ void cfi_run_fde(struct cfi_builder *builder, const struct cfi_fde *fde, uint32_
 	const struct cfi_cie *cie = &builder->cies.v[fde->cie];
 	struct run run;
 
+	if (cie->is_go) {
+		cfi_run_go(builder, fde, end);
+		return;
+	}
 	// The remembered ones need no zeros.
 	run.builder = builder;
 	run.cie = cie;
@@ -482,6 +489,6 @@ void cfi_run_fde(struct cfi_builder *builder, const struct cfi_fde *fde, uint32_
 	run.changed = true;
 	run_all(&run);
 	if (run.at < run.end && run.changed)
-		put_row(builder, run.at, rule_of(&run));
-	put_row(builder, end, 0);
+		cfi_put_row(builder, run.at, rule_of(&run));
+	cfi_put_row(builder, end, 0);
 }

@@ -2,6 +2,7 @@
 // Which symbols of an ELF file count, and what address they get: perf's rules (dso__load_sym).
 #include <stdio.h>
 #include "obj/demangle.h"
+#include "obj/gopclntab.h"
 #include "sym/load.h"
 
 enum {
@@ -148,6 +149,40 @@ size_t load_elf(struct sym *sym, struct dso *dso, const struct elf_source *symbo
 		n += load_table(sym, dso, symbols, runtime, &symbols->symtab);
 	if (symbols->has_dynsym)
 		n += load_table(sym, dso, symbols, runtime, &symbols->dynsym);
+	return n;
+}
+
+size_t load_go(struct sym *sym, struct dso *dso, const struct elf_source *runtime)
+{
+	struct gopclntab_function function;
+	struct gopclntab table;
+	struct elf_segment segment = {0};
+	const char *names;
+	size_t n = 0;
+
+	if (!gopclntab_init(&table, &runtime->elf))
+		return 0;
+	names = arena_memdup(&dso->symtab->names, table.bytes.p, table.bytes.n);
+	for (uint32_t i = 0; i < table.functions_n; i++) {
+		if (!gopclntab_function(&table, i, &function) || !*function.name)
+			continue;
+		if (function.addr - segment.vaddr >= segment.file_size &&
+		    !elf_segment_of(&runtime->elf, function.addr, &segment))
+			continue;
+		symtab_add(dso->symtab,
+			   &(struct symbol){
+				   .start = function.addr - segment.vaddr + segment.offset,
+				   .end = function.end - segment.vaddr + segment.offset,
+				   .name = names + (function.name - table.bytes.p),
+				   .binding = STB_GLOBAL,
+				   .type = STT_FUNC,
+			   });
+		n++;
+	}
+	dso->is_64bit = runtime->elf.is_64bit;
+	dso->adjust_symbols = true;
+	if (n)
+		symtab_fix(dso->symtab, SYMTAB_FILE);
 	return n;
 }
 

@@ -21,6 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 		load.dso->state = DSO_LOADED;
 		load_elf(sym, dso, &source, &source);
+		load_go(sym, dso, &source);
 		load_plt(sym, dso, &source);
 		symtab_ready(dso->symtab);
 		dso_symbols(sym, dso, &symbols);

@@ -36,6 +36,8 @@ bool source_open_mapped(struct sym *sym, struct dso *dso, struct elf_source *ret
 // Returns how many. `runtime`: the file that is mapped when `symbols` is its debug file.
 size_t load_elf(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
 		const struct elf_source *runtime);
+// The functions that a program of Go lists for itself, stripped or not. Returns how many.
+size_t load_go(struct sym *sym, struct dso *dso, const struct elf_source *runtime);
 void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime);
 
 // Through which map the kernel or a module is met while its file is read.

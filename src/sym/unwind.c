@@ -493,6 +493,13 @@ static bool step(struct walk *w, const struct unwind_known *known, bool is_leaf,
 	const struct cfi_rule *rule = known->rule;
 	uint64_t sp = w->regs[w->machine->sp];
 
+	// What has just been called may still be on its caller's stack, or again.
+	if (rule && (rule->flags & CFI_SWITCH)) {
+		w->end = UNWIND_SWITCHED;
+		if (!is_leaf)
+			return false;
+		rule = NULL;
+	}
 	if (rule && (rule->flags & CFI_SIMPLE)) {
 		if (!step_simple(w, rule))
 			return false;
@@ -552,6 +559,77 @@ static bool take_registers(struct walk *w, const struct unwind_input *input)
 	return true;
 }
 
+// On none that the copy is of: a signal came on a stack of its own.
+static bool is_far(const struct walk *w, uint64_t sp)
+{
+	return sp < w->stack_at || sp - w->stack_at > w->stack_size + FAR;
+}
+
+static bool is_root(struct walk *w, uint64_t pc)
+{
+	const struct cfi_rule *rule = known_of(w, pc - 1)->rule;
+
+	return rule && !(rule->flags & CFI_SWITCH) && rule->saved[0].where == CFI_UNDEFINED;
+}
+
+// Where in the kernel's chain our frame `last` is: addresses come again in recursions, so it is where most of the frames
+// before it are the same. 0: nowhere. `ret_same`: how many are the same, this one included.
+static uint32_t find_in_chain(const struct unwind_input *input, const uint64_t *ips, uint32_t last,
+			      uint32_t *ret_same)
+{
+	enum { ENOUGH = 64 };
+	const uint64_t *theirs = input->by_kernel;
+	uint32_t found = 0;
+
+	*ret_same = 0;
+	for (uint32_t i = MIN(last, input->by_kernel_n - 1); i > 0 && *ret_same < ENOUGH; i--) {
+		uint32_t same = 0;
+
+		while (same < i && same < ENOUGH && theirs[i - same] == ips[last - same])
+			same++;
+		if (same > *ret_same) {
+			*ret_same = same;
+			found = i;
+		}
+	}
+	return found;
+}
+
+// Where code keeps frame pointers, the kernel came further: over to the stack that a thread was on before (Go), or deeper
+// than what was copied. The last frame that both found is where to go on from. Returns how many frames there are then.
+static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t *ips, uint32_t n,
+		      uint32_t max)
+{
+	enum { BACK = 3, LEAVES = 3 }; // BACK: frames of a signal, that frame pointers don't know
+	const uint64_t *theirs = input->by_kernel;
+	uint32_t i = 0, same = 0, before = n;
+
+	if ((w->end != UNWIND_SWITCHED && w->end != UNWIND_SHORT) || input->by_kernel_n < 2)
+		return n;
+	for (uint32_t last = n - 1; !i && last && last + BACK >= n; last--)
+		i = find_in_chain(input, ips, last, &same);
+	// Functions without frames of their own, called just after the change, left the frame pointer as it was before it.
+	if (!i && (w->end != UNWIND_SWITCHED || n > LEAVES || theirs[0] != ips[0]))
+		return n;
+	// On the same stack only frame pointers that were right so far are believed.
+	if (w->end == UNWIND_SHORT && same < 2)
+		return n;
+	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
+		if (!is_code(w, theirs[i] - 1))
+			return w->end == UNWIND_SWITCHED ? before : n;
+		if (n == max) {
+			w->end = UNWIND_LIMIT;
+			return n;
+		}
+		ips[n++] = theirs[i];
+		if (is_root(w, theirs[i])) {
+			w->end = UNWIND_ROOT;
+			return n;
+		}
+	}
+	return n;
+}
+
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
 		      uint32_t max, enum unwind_end *ret_end)
 {
@@ -577,13 +655,18 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 
 		ips[n++] = input->return_addresses || is_trampoline ? w.regs[PC] : pc;
 		// Is there more behind the last one?
-		if (!step(&w, known, is_exact, &is_exact))
+		if (!step(&w, known, is_exact, &is_exact)) {
+			if (is_exact && n > 1 && is_far(&w, w.regs[w.machine->sp]))
+				w.end = UNWIND_SWITCHED;
 			break;
+		}
 		if (n == max) {
 			w.end = UNWIND_LIMIT;
 			break;
 		}
 	}
+	if (input->by_kernel && input->return_addresses)
+		n = go_on(&w, input, ips, n, max);
 	*ret_end = w.end;
 	return n;
 }
@@ -628,6 +711,7 @@ const char *unwind_end_text(enum unwind_end end)
 		[UNWIND_SHORT] = "stack copy too short",
 		[UNWIND_NO_INFO] = "no unwind information",
 		[UNWIND_BAD] = "bad read",
+		[UNWIND_SWITCHED] = "the stack was changed",
 		[UNWIND_LIMIT] = "limit of frames",
 	};
 

@@ -21,7 +21,8 @@ enum unwind_end {
 	UNWIND_SHORT,	// the next frame lies behind the bytes that were copied
 	UNWIND_NO_INFO, // code without frame information and without frame pointers
 	UNWIND_BAD,	// the next frame can't be read or makes no sense
-	UNWIND_LIMIT,	// more frames than were asked for
+	UNWIND_SWITCHED, // the thread had gone over to this stack; what it did before is on another one
+	UNWIND_LIMIT, // more frames than were asked for
 	UNWIND_ENDS
 };
 
@@ -52,11 +53,15 @@ uint16_t unwind_machine_here(void);
 
 struct unwind_input {
 	struct task *task;
-	const uint64_t *regs;  // as PERF_SAMPLE_REGS_USER has them
-	uint64_t regs_mask;    // attr.sample_regs_user
-	uint64_t regs_abi;     // PERF_SAMPLE_REGS_ABI_*
-	const uint8_t *stack;  // bytes from the stack pointer upwards
-	uint64_t stack_size;   // how many are valid
+	const uint64_t *regs; // as PERF_SAMPLE_REGS_USER has them
+	uint64_t regs_mask;   // attr.sample_regs_user
+	uint64_t regs_abi;    // PERF_SAMPLE_REGS_ABI_*
+	const uint8_t *stack; // bytes from the stack pointer upwards
+	uint64_t stack_size;  // how many are valid
+	// What the kernel found by frame pointers at the same time, innermost first (NULL: it was not asked): leads on where the
+	// copy of the stack ends. Only with return_addresses.
+	const uint64_t *by_kernel;
+	uint32_t by_kernel_n;
 	bool return_addresses; // as they lie in the stack; else callers' addresses are those of the calls, one less, as perf has it
 };
 

@@ -342,6 +342,40 @@ static void test_x86_64_signal(void **state)
 	world_done(&w);
 }
 
+// Where the copy ends the kernel's own chain leads on, if it had been right up to there.
+static void test_by_kernel(void **state)
+{
+	const uint64_t code = FILE_AT;
+	const uint64_t theirs[] = {code + 8,	code + 0x48, JIT_AT + 8,
+				   code + 0x10, code + 0x88, JIT_AT};
+	struct world w;
+
+	x86_64_world(&w);
+	w.regs[8] = code + 8;
+	w.stack[0] = code + 0x48;
+	w.stack[3] = STACK_AT + 0x80;
+	w.stack[4] = JIT_AT + 8;
+	w.input.return_addresses = true;
+	w.input.stack_size = 40;
+	assert_int_equal(expect(&w, theirs, 3), UNWIND_SHORT);
+	w.input.by_kernel = theirs;
+	w.input.by_kernel_n = ARRAY_SIZE(theirs);
+	assert_int_equal(expect(&w, theirs, 5), UNWIND_ROOT);
+	w.input.by_kernel_n = 4;
+	assert_int_equal(expect(&w, theirs, 4), UNWIND_SHORT);
+	// Not to where there is no code.
+	const uint64_t nowhere[] = {code + 8, code + 0x48, JIT_AT + 8, 99, code + 0x88};
+	w.input.by_kernel = nowhere;
+	w.input.by_kernel_n = ARRAY_SIZE(nowhere);
+	assert_int_equal(expect(&w, theirs, 3), UNWIND_SHORT);
+	// One frame that is the same may be so by chance.
+	const uint64_t others[] = {code + 8, JIT_AT + 8, code + 0x10, code + 0x88};
+	w.input.by_kernel = others;
+	w.input.by_kernel_n = ARRAY_SIZE(others);
+	assert_int_equal(expect(&w, theirs, 3), UNWIND_SHORT);
+	world_done(&w);
+}
+
 static void test_nowhere(void **state)
 {
 	const uint64_t code = FILE_AT;
@@ -490,4 +524,4 @@ static void test_cache(void **state)
 }
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
-	  TEST(test_nowhere), TEST(test_sample), TEST(test_cache))
+	  TEST(test_by_kernel), TEST(test_nowhere), TEST(test_sample), TEST(test_cache))

@@ -260,11 +260,28 @@ static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
 		source_done(&embedded);
 	}
 	n += load_elf(sym, dso, symbols, runtime);
+	if (!choice->has_symbols)
+		n += load_go(sym, dso, runtime);
 	if (n)
 		load_plt(sym, dso, runtime);
 	load_done(sym, dso, symbols->origin, symbols->path);
 	if (!n)
 		load_failed(sym, dso, "%s has no symbols: install its debug package", dso->name);
+}
+
+// A program of Go without any symbol table, its most common form.
+static bool load_bare_go(struct sym *sym, struct dso *dso)
+{
+	struct elf_source source;
+	size_t n;
+
+	if (!dso_open_mapped(sym, dso, &source))
+		return false;
+	n = load_go(sym, dso, &source);
+	if (n)
+		load_done(sym, dso, 'd', source.path);
+	source_done(&source);
+	return n;
 }
 
 // Files without a place in the tree of files: none could be here.
@@ -299,6 +316,8 @@ void load_user(struct sym *sym, struct dso *dso)
 		load_failed(sym, dso, "%s is not the recorded file: its build-id differs",
 			    choice.refused);
 	} else if (choice.own_exists) {
+		if (load_bare_go(sym, dso))
+			return;
 		load_failed(sym, dso, "%s has no symbols", dso->long_name);
 	} else if (is_deleted_name(dso->long_name)) {
 		load_failed(sym, dso,

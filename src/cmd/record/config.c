@@ -79,7 +79,8 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user |= default_user_regs();
 		attr->sample_stack_user = stack_bytes ? stack_bytes : suitable_stack(attr);
-		attr->exclude_callchain_user = 1;
+		// Frame pointers lead on where the copy ends.
+		attr->exclude_callchain_user |= options->raw_stacks;
 	}
 }
 

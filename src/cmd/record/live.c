@@ -130,18 +130,32 @@ void live_add(struct live *live, const struct perf_event_header *header)
 	queue_add(&live->queue, time_of(live, &waiting), &record, NULL);
 }
 
+// How many entries come before those of user space.
+static uint32_t kernel_part(const struct sample *sample)
+{
+	uint32_t n = 0;
+
+	while (n < sample->callchain_n && sample->callchain[n] != PERF_CONTEXT_USER)
+		n++;
+	return n;
+}
+
 static void unwind(struct live *live, struct waiting *ret, const struct sample *sample,
 		   const struct sample_plan *plan)
 {
 	struct task *task = sym_task(live->sym, sample->pid, sample->tid);
+	uint32_t n = kernel_part(sample), frames = 0;
 	const struct unwind_input input = {.task = task,
 					   .regs = sample->user_regs,
 					   .regs_mask = plan->user_mask,
 					   .regs_abi = sample->user_abi,
 					   .stack = sample->user_stack,
 					   .stack_size = sample->user_stack_size,
+					   .by_kernel = sample->callchain + n + 1,
+					   .by_kernel_n = sample->callchain_n > n
+								  ? sample->callchain_n - n - 1
+								  : 0,
 					   .return_addresses = true};
-	uint32_t n = sample->callchain_n, frames = 0;
 	enum unwind_end end;
 	uint64_t *chain;
 
