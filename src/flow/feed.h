@@ -73,7 +73,8 @@ struct feed {
 	bool has_wall;		     // events have a time of day:
 	int64_t wall_offset_ns;	     // add it to the events' clock
 	bool is_live, stop;
-	int exit_code; // of the workload, or 128 + signal
+	int exit_code;	    // of the workload, or 128 + signal
+	pid_t workload_pid; // 0: none
 	uint64_t first_ns, last_ns;
 	struct feed_stats stats;
 	struct arena arena;

@@ -189,7 +189,7 @@ static int give(void *arg, const struct perf_event_header *header, uint64_t time
 	}
 	if (header->type != PERF_RECORD_SAMPLE)
 		return give_side(live, header, time, what);
-	if (what->plain && header->size >= 48) {
+	if (what->plain && header->size >= 56) {
 		const uint32_t *words = (const uint32_t *)header;
 
 		sample->header = header;
@@ -199,9 +199,10 @@ static int give(void *arg, const struct perf_event_header *header, uint64_t time
 		sample->time = time;
 		sample->cpu = words[8];
 		sample->cpumode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-		sample->raw_size = words[10];
-		sample->raw = &words[11];
-		if (sample->raw_size > header->size - 44u) {
+		memcpy(&sample->period, &words[10], 8);
+		sample->raw_size = words[12];
+		sample->raw = &words[13];
+		if (sample->raw_size > header->size - 52u) {
 			feed->stats.unknown++;
 			return 0;
 		}
@@ -402,6 +403,7 @@ static int run(struct feed *feed)
 	if (!err && feed->options->workload)
 		err = workload_prepare(&live->workload, (char **)(uintptr_t)feed->options->workload,
 				       false);
+	feed->workload_pid = live->workload.pid;
 	if (!err)
 		err = watching_open(live);
 	feed->target = &live->target;

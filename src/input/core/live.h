@@ -11,7 +11,7 @@
 struct watching_id {
 	struct feed_event *event; // NULL: the dummy that follows tasks
 	const struct sample_plan *plan;
-	bool plain; // id, tid, time, cpu and raw data, nothing else
+	bool plain; // id, tid, time, cpu, period and raw data, nothing else
 };
 
 struct watching {

@@ -13,7 +13,7 @@
 
 #define PLAIN_SAMPLE                                                                               \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |           \
-	 PERF_SAMPLE_RAW)
+	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW)
 
 enum {
 	RING_BYTES = 16 << 20,	 // 1.3 million events a second are 150 MB/s
@@ -77,10 +77,11 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	attr->use_clockid = live->has_clockid;
 	attr->clockid = CLOCK_MONOTONIC;
+	// Without PERF_SAMPLE_PERIOD an event that counts (sched_stat_runtime: ns) would come once for each:
+	// kernel/events/core.c, perf_swevent_event.
 	attr->sample_type |= PLAIN_SAMPLE & ~(uint64_t)PERF_SAMPLE_RAW;
-	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	if (wanted && attr->type != PERF_TYPE_TRACEPOINT)
-		attr->sample_type |= PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD;
+		attr->sample_type |= PERF_SAMPLE_IP;
 	if (wanted && wanted->stack) {
 		attr->sample_type |= PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_IP;
 		attr->sample_max_stack = (uint16_t)wanted->max_stack;

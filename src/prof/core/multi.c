@@ -3,6 +3,8 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "prof/core/delays.h"
+#include "prof/core/heat.h"
 #include <stdio.h>
 
 enum { HISTORY_BYTES = 64 << 20, SMALL_HISTORY_BYTES = 4 << 20, MOST_ROWS = 1 << 18 };
@@ -148,6 +150,9 @@ int multi_setup(struct prof *prof, struct multi *multi)
 		err = check_stages(prof, multi);
 	if (err)
 		return err;
+	err = prof_heat_new(prof, "ns");
+	if (err)
+		return err;
 	multi->keeps = multi->than_ns || multi->lower_ns;
 	if (multi->keeps) {
 		size_t size = multi->detail.on ? HISTORY_BYTES : SMALL_HISTORY_BYTES;
@@ -206,6 +211,7 @@ static void take_pair(struct prof *prof, struct multi *multi, const struct pair_
 	bool over = multi->than_ns && delay > multi->than_ns;
 
 	multi->paired_n[pair]++;
+	prof_heat_add(prof, sample->time, delay);
 	if (multi->impl == MULTI_PAIR)
 		return;
 	if (prof->options->perins) {
@@ -315,31 +321,13 @@ static void put_row(struct prof *prof, struct multi *multi, struct table *table,
 	}
 	table_text(table, prof->events.v[row->pair / n]->label);
 	table_text(table, prof->events.v[row->pair % n]->label);
-	table_number(table, row->dist.n);
-	table_number(table, row->dist.sum);
-	table_number(table, row->dist.min);
-	table_number(table, dist_quantile(&row->dist, 0.5));
-	table_number(table, dist_quantile(&row->dist, 0.95));
-	table_number(table, dist_quantile(&row->dist, 0.99));
-	table_number(table, row->dist.max);
+	delays_cells(table, &row->dist);
 	if (multi->than_ns)
 		table_share(table, over, over * 100 / row->dist.n);
 }
 
 static void set_columns(struct prof *prof, struct multi *multi, struct table *table)
 {
-	static const struct table_column delays[] = {
-		{"start", "start", TABLE_TEXT},
-		{"end", "end", TABLE_TEXT, .left = true, .between = " => "},
-		{"calls", "calls", TABLE_COUNT, 8},
-		{"total(us)", "total_us", TABLE_US, 16},
-		{"min(us)", "min_us", TABLE_US, 12},
-		{"p50(us)", "p50_us", TABLE_US, 12},
-		{"p95(us)", "p95_us", TABLE_US, 12},
-		{"p99(us)", "p99_us", TABLE_US, 12},
-		{"max(us)", "max_us", TABLE_US, 12},
-	};
-
 	table->rule = true;
 	if (prof->options->perins) {
 		table_column(table, (struct table_column){multi->key_title, "key", TABLE_TEXT, 3,
@@ -348,8 +336,10 @@ static void set_columns(struct prof *prof, struct multi *multi, struct table *ta
 			table_column(table, (struct table_column){"comm", "comm", TABLE_TEXT, 15,
 								  .left = true});
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(delays); i++)
-		table_column(table, delays[i]);
+	table_column(table, (struct table_column){"start", "start", TABLE_TEXT});
+	table_column(table, (struct table_column){"end", "end", TABLE_TEXT, .left = true,
+						  .between = " => "});
+	delays_columns(table);
 	if (multi->than_ns)
 		table_column(table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
 }

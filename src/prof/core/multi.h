@@ -75,7 +75,9 @@ opt_call multi_opt_detail;
 		 .call = multi_opt_detail,                                                                                                                              \
 		 .no_negation = true,                                                                                                                                   \
 		 .help = "with --than: what happened between, too; -TIME and +TIME before and after, samecpu, samepid, sametid, samekey (of 1, 2 or both), hide<TIME"}, \
-		PROF_FLAG(0, "perins", PROF_AT(perins), "each key by itself")
+		PROF_FLAG(0, "perins", PROF_AT(perins), "each key by itself"),                                                                                          \
+		PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",                                                                                                       \
+			  "the delays over time go to FILE.lat and, as a picture, FILE.svg")
 
 // After prof's events are there; sets keys and roles. cycle and the like are read from the options.
 int multi_setup(struct prof *prof, struct multi *multi);

@@ -52,6 +52,7 @@ struct profiler {
 	size_t size; // of that struct, zeroed; it is the profiler's state, too
 	const struct command_example *examples;
 	enum prof_events events;
+	const char *const *default_events; // -e when none is given, NULL-terminated; may be NULL
 	const char *const *attributes; // of -e that it understands besides the common ones, NULL-terminated; may be NULL
 	bool counts;  // events are only counted: hook count, no samples
 	bool ordered; // always in the order of time
@@ -73,8 +74,8 @@ struct profiler {
 
 extern const struct profiler *const profilers[]; // by name, ends with NULL; made by src/registry.c
 
-struct prof_out;
 struct prof_flame;
+struct prof_heat;
 
 // One run.
 struct prof {
@@ -91,8 +92,9 @@ struct prof {
 	struct prof_texts *texts; // what expressions ask for
 	struct out *out;
 	struct prof_print *print;
-	struct prof_flame *flame;
-	uint64_t period_ns; // 0: interval alone
+	struct prof_flame *flame; // NULL: none is drawn
+	struct prof_heat *heat;	  // likewise
+	uint64_t period_ns;	  // 0: interval alone
 	uint64_t interval_ns;
 	uint64_t sampled_n;
 	uint64_t lost_interval, lost_all; // lost events

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/time.h"
 #include "prof/core/flame.h"
+#include "prof/core/heat.h"
 #include "prof/core/print.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
@@ -190,10 +191,13 @@ int prof_field(const struct prof_event *event, const char *name, const struct tp
 static int add_given(struct prof *prof)
 {
 	const struct opt_list *list = &prof->options->events;
+	const char *const *defaults = prof->profiler->default_events;
 	int err = 0;
 
 	for (size_t i = 0; i < list->n && !err; i++)
 		err = prof_specs_parse(&prof->specs, list->v[i]);
+	for (size_t i = 0; !list->n && defaults && defaults[i] && !err; i++)
+		err = prof_specs_parse(&prof->specs, defaults[i]);
 	for (size_t i = 0; i < prof->specs.list.n && !err; i++) {
 		const struct prof_spec *spec = prof->specs.list.v[i];
 		struct adding adding = {.prof = prof,
@@ -429,7 +433,8 @@ int prof_setup(struct prof *prof)
 	prof->machine = expr_machine_new(&env);
 	if (options->format)
 		err = table_format_find(&prof->print->format, options->format);
-	if (!err && prof->profiler->events == PROF_EVENTS_WANTED && !options->events.n)
+	if (!err && prof->profiler->events == PROF_EVENTS_WANTED && !options->events.n &&
+	    !prof->profiler->default_events)
 		err = fail(EINVAL,
 			   "which events? Give -e SYSTEM:NAME; sonde prof %s -h shows examples",
 			   prof->profiler->name);
@@ -462,6 +467,8 @@ int prof_finish(struct prof *prof)
 		err = profiler->interval(prof, now);
 	if (prof->flame)
 		err = prof_flame_write(prof);
+	if (prof->heat && !err)
+		err = prof_heat_write(prof);
 	if (prof->lost_all && !prof->options->quiet)
 		warn("%llu events were lost in all, beside %llu that are in the results: give larger rings (-m), or fewer events",
 		     (unsigned long long)prof->lost_all,
@@ -479,6 +486,7 @@ void prof_done(struct prof *prof)
 	if (prof->profiler->done)
 		prof->profiler->done(prof);
 	prof_flame_free(prof->flame);
+	prof_heat_free(prof->heat);
 	prof_specs_done(&prof->specs);
 	vec_done(&prof->events);
 	expr_machine_free(prof->machine);
