@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Any text, as an expression and as a filter, over an event with fields of each kind.
 #include "base/alloc.h"
+#include "expr/bpf.h"
 #include "expr/expr.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -34,6 +35,21 @@ static const char *name(void *arg, size_t i)
 	return i < ARRAY_SIZE(fields) ? fields[i].name : NULL;
 }
 
+static size_t to_bpf(const struct expr *expr)
+{
+	struct expr_bpf b = {.in_context = true, .record_bytes = 56};
+	size_t n;
+
+	expr_bpf_begin(&b);
+	if (expr_is_text(expr))
+		expr_bpf_text(&b, expr, -256, 16);
+	else
+		expr_bpf_number(&b, expr, -256);
+	n = b.insns.n;
+	expr_bpf_done(&b);
+	return n;
+}
+
 static size_t run(const char *text, const struct expr_fields *all, bool filter)
 {
 	static const uint8_t bytes[64] = {1, 2, 3, 4, 20, 0,	9,    0,   9,
@@ -55,7 +71,7 @@ static size_t run(const char *text, const struct expr_fields *all, bool filter)
 	for (size_t i = 0; i < value.text.n; i++)
 		sum += (unsigned char)value.text.p[i];
 	expr_dump(expr, &out);
-	sum += out.n;
+	sum += out.n + to_bpf(expr);
 	expr_machine_free(machine);
 	out_done(&out);
 	expr_free(expr);

@@ -7,10 +7,8 @@
 #include "expr/expr.h"
 #include <inttypes.h>
 #include <stdio.h>
-#if __has_include("expr/bpf.h")
 #include "expr/bpf.h"
 #include "sys/bpf.h"
-#endif
 
 static uint64_t state;
 
@@ -299,9 +297,96 @@ static int print_value(const char *text, const uint8_t *record)
 	return err;
 }
 
-#ifdef HAVE_EXPR_BPF
-#include "expr_bpf.h"
-#endif
+// The record lies in a map, followed by the value and by 1 once it is computed, 2 when it can't be.
+static int run_bpf(const struct expr *expr, const uint8_t *record, uint64_t *ret)
+{
+	struct expr_bpf b = {.record_bytes = RECORD_BYTES};
+	const uint32_t zero = 0;
+	uint8_t bytes[RECORD_BYTES + 16] = {0};
+	char *log = NULL;
+	int map, program, err;
+	size_t jump, failed;
+
+	map = bpf_map_new(BPF_MAP_TYPE_ARRAY, 4, sizeof(bytes), 1);
+	if (map < 0)
+		return fail(-map, "no map: %s", strerror(-map));
+	memcpy(bytes, record, RECORD_BYTES);
+	bpf_map_set(map, &zero, bytes, BPF_ANY);
+	expr_bpf_emit(&b, bpf_alu_imm(BPF_MOV, BPF_REG_1, 0));
+	expr_bpf_emit(&b, bpf_store(BPF_W, BPF_REG_10, -256, BPF_REG_1));
+	expr_bpf_emit_map(&b, BPF_REG_1, map);
+	expr_bpf_emit(&b, bpf_alu(BPF_MOV, BPF_REG_2, BPF_REG_10));
+	expr_bpf_emit(&b, bpf_alu_imm(BPF_ADD, BPF_REG_2, -256));
+	expr_bpf_emit_call(&b, BPF_FUNC_map_lookup_elem);
+	jump = expr_bpf_jump(&b, BPF_JNE, BPF_REG_0, 0);
+	expr_bpf_emit(&b, bpf_exit());
+	expr_bpf_land(&b, jump);
+	expr_bpf_emit(&b, bpf_alu(BPF_MOV, BPF_REG_1, BPF_REG_0));
+	expr_bpf_begin(&b);
+	err = expr_bpf_number(&b, expr, -256);
+	expr_bpf_emit(&b, bpf_load(BPF_DW, BPF_REG_0, BPF_REG_10, -256));
+	expr_bpf_emit(&b, bpf_store(BPF_DW, BPF_REG_9, RECORD_BYTES, BPF_REG_0));
+	expr_bpf_emit(&b, bpf_alu_imm(BPF_MOV, BPF_REG_0, 1));
+	if (b.failed.n) { // code that nothing leads to is refused
+		failed = expr_bpf_jump(&b, BPF_JA, 0, 0);
+		expr_bpf_land_failed(&b);
+		expr_bpf_emit(&b, bpf_alu_imm(BPF_MOV, BPF_REG_0, 2));
+		expr_bpf_land(&b, failed);
+	}
+	expr_bpf_emit(&b, bpf_store(BPF_DW, BPF_REG_9, RECORD_BYTES + 8, BPF_REG_0));
+	expr_bpf_emit(&b, bpf_alu_imm(BPF_MOV, BPF_REG_0, 0));
+	expr_bpf_emit(&b, bpf_exit());
+	if (!err) {
+		program = bpf_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, b.insns.v, b.insns.n, &log);
+		err = program < 0 ? fail(-program, "the kernel refuses it: %s\n%s",
+					 strerror(-program), log ? log : "")
+				  : bpf_program_try(program, NULL, 0);
+		if (program >= 0)
+			close(program);
+	}
+	bpf_map_get(map, &zero, bytes);
+	if (!err && bytes[RECORD_BYTES + 8] != 1)
+		err = fail(EFAULT, "it fails in the kernel");
+	memcpy(ret, bytes + RECORD_BYTES, 8);
+	expr_bpf_done(&b);
+	close(map);
+	free(log);
+	return err;
+}
+
+static int print_bpf_value(const char *text, const uint8_t *record)
+{
+	const struct expr_fields all = {.find = find};
+	struct expr *expr = NULL;
+	uint64_t value = 0;
+	int err = expr_compile(&expr, text, &all);
+
+	if (!err)
+		err = run_bpf(expr, record, &value);
+	if (err == -EOPNOTSUPP)
+		err = 0;
+	else if (err)
+		printf("%s: %s\n", text, err_sentence());
+	else
+		printf("%016" PRIx64 " %s\n", value, text);
+	expr_free(expr);
+	return err;
+}
+
+// Can this kernel run such programs, and may we? The script skips when not.
+static int try_bpf(void)
+{
+	static const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int program = bpf_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, nothing, 2, NULL);
+	int err = program < 0 ? program : bpf_program_try(program, NULL, 0);
+
+	if (err < 0)
+		printf("%s\n", strerror(-err));
+	return err < 0;
+}
 
 int main(int argc, char **argv)
 {
@@ -311,6 +396,8 @@ int main(int argc, char **argv)
 	struct out program, text, calls;
 	int err = 0;
 
+	if (argc == 2 && !strcmp(argv[1], "try"))
+		return try_bpf();
 	if (argc != 4)
 		return 2;
 	state = strtoull(argv[2], NULL, 0) * 0x9e3779b97f4a7c15ull | 1;
@@ -332,11 +419,9 @@ int main(int argc, char **argv)
 			for (const char *t = text.buf; *t; t++)
 				out_printf(&program, *t == '"' || *t == '\\' ? "\\%c" : "%c", *t);
 			out_text(&program, "\";\n");
-#ifdef HAVE_EXPR_BPF
 		} else if (bpf) {
 			if (!assigns)
 				err |= print_bpf_value(text.buf, record);
-#endif
 		} else {
 			err |= print_value(text.buf, record);
 		}

@@ -1,0 +1,697 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Bytecode to eBPF, instruction by instruction. Temporaries t0 to t2 are r6 to r8, the others lie on the stack.
+#include "expr/bpf.h"
+#include "base/err.h"
+#include "expr/builtin.h"
+
+enum {
+	R0 = BPF_REG_0,
+	R1,
+	R2,
+	R3,
+	R4,
+	R5,
+	RECORD = BPF_REG_9,
+	FP = BPF_REG_10,
+	REGISTERS = 3,
+	TEMPS = 16,	  // t3 ... t15 at -8 ... -104
+	SCRATCH = -112,	  // 8 bytes
+	TEXT = -184,	  // EXPR_BPF_TEXT_MAX + 8
+	INSNS_MAX = 4000, // kernels before 5.2 take 4096
+};
+
+// ---- building
+
+void expr_bpf_emit(struct expr_bpf *b, struct bpf_insn insn)
+{
+	if (b->insns.n >= INSNS_MAX && !b->error)
+		b->error = fail(EOPNOTSUPP,
+				"the expressions need more than %d instructions of eBPF", INSNS_MAX);
+	if (!b->error)
+		vec_push(&b->insns, insn);
+}
+
+void expr_bpf_emit_map(struct expr_bpf *b, unsigned reg, int map)
+{
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
+					   .dst_reg = reg & 15,
+					   .src_reg = BPF_PSEUDO_MAP_FD,
+					   .imm = map});
+	expr_bpf_emit(b, (struct bpf_insn){0});
+}
+
+void expr_bpf_emit_call(struct expr_bpf *b, enum bpf_func_id function)
+{
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = (int32_t)function});
+}
+
+static void move(struct expr_bpf *b, unsigned dst, unsigned src)
+{
+	if (dst != src)
+		expr_bpf_emit(b, bpf_alu(BPF_MOV, dst, src));
+}
+
+static void move_imm(struct expr_bpf *b, unsigned dst, uint64_t value)
+{
+	if ((uint64_t)(int64_t)(int32_t)value == value) {
+		expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, dst, (int32_t)value));
+		return;
+	}
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
+					   .dst_reg = dst & 15,
+					   .imm = (int32_t)value});
+	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
+}
+
+void expr_bpf_emit_zero(struct expr_bpf *b, int place, unsigned size)
+{
+	move_imm(b, R0, 0);
+	for (unsigned i = 0; i < size; i += 8)
+		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place + (int)i, R0));
+}
+
+size_t expr_bpf_jump(struct expr_bpf *b, uint8_t op, unsigned reg, int32_t imm)
+{
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_K | op,
+					   .dst_reg = reg & 15,
+					   .imm = imm});
+	return b->insns.n - 1;
+}
+
+static size_t jump_reg(struct expr_bpf *b, uint8_t op, unsigned reg, unsigned other)
+{
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_X | op,
+					   .dst_reg = reg & 15,
+					   .src_reg = other & 15});
+	return b->insns.n - 1;
+}
+
+void expr_bpf_land(struct expr_bpf *b, size_t jump)
+{
+	if (!b->error) // INSNS_MAX is less than a jump reaches
+		b->insns.v[jump].off = (int16_t)(b->insns.n - 1 - jump);
+}
+
+static void fail_here(struct expr_bpf *b, size_t jump)
+{
+	if (!b->error)
+		vec_push(&b->failed, jump);
+}
+
+void expr_bpf_land_failed(struct expr_bpf *b)
+{
+	vec_each(size_t, jump, &b->failed)
+		expr_bpf_land(b, *jump);
+	vec_clear(&b->failed);
+}
+
+static int unsupported(struct expr_bpf *b, const struct expr *expr, const char *what)
+{
+	if (!b->error)
+		b->error = fail(EOPNOTSUPP, "'%s' can't run in the kernel: %s", expr->source, what);
+	return b->error;
+}
+
+void expr_bpf_begin(struct expr_bpf *b)
+{
+	move(b, RECORD, R1);
+}
+
+void expr_bpf_done(struct expr_bpf *b)
+{
+	vec_done(&b->insns);
+	vec_done(&b->failed);
+}
+
+// ---- temporaries
+
+static int slot(unsigned t)
+{
+	return -8 * (int)(t - REGISTERS + 1);
+}
+
+// The register that has t; those on the stack come into `scratch`.
+static unsigned get(struct expr_bpf *b, unsigned t, unsigned scratch)
+{
+	if (t < REGISTERS)
+		return BPF_REG_6 + t;
+	expr_bpf_emit(b, bpf_load(BPF_DW, scratch, FP, slot(t)));
+	return scratch;
+}
+
+static void put(struct expr_bpf *b, unsigned t, unsigned reg)
+{
+	if (t < REGISTERS)
+		move(b, BPF_REG_6 + t, reg);
+	else
+		expr_bpf_emit(b, bpf_store(BPF_DW, FP, slot(t), reg));
+}
+
+// ---- loads
+
+static uint8_t width(unsigned size)
+{
+	return size == 1 ? BPF_B : size == 2 ? BPF_H : size == 4 ? BPF_W : BPF_DW;
+}
+
+// Loads are numbered as LD_S8 ... LD_64.
+static unsigned load_size(unsigned index)
+{
+	return index < 6 ? 1u << index / 2 : 8;
+}
+
+static void extend_load(struct expr_bpf *b, unsigned index, unsigned reg)
+{
+	const int32_t shift = 64 - 8 * (int32_t)load_size(index);
+
+	if (index >= 6 || index % 2)
+		return;
+	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, reg, shift));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ARSH, reg, shift));
+}
+
+// r0 = `size` bytes of the record at the offset in r3, which is within bounds.
+static void read_at_r3(struct expr_bpf *b, unsigned size)
+{
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, RECORD));
+	move(b, R1, FP);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, SCRATCH));
+	move_imm(b, R2, size);
+	expr_bpf_emit_call(b, BPF_FUNC_probe_read);
+	fail_here(b, expr_bpf_jump(b, BPF_JNE, R0, 0));
+	expr_bpf_emit(b, bpf_load(width(size), R0, FP, SCRATCH));
+}
+
+// The first 8 bytes of a context are no record.
+static int load_common(struct expr_bpf *b, const struct expr *expr, uint32_t offset, unsigned size)
+{
+	if (offset == 0 && size == 2) {
+		move_imm(b, R0, b->common_type);
+	} else if (offset == 4 && size == 4) {
+		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R0, 32));
+		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
+	} else {
+		return unsupported(b, expr, "eBPF does not see the common fields of an event");
+	}
+	return 0;
+}
+
+// r0 = the number at a constant offset.
+static void load_record(struct expr_bpf *b, const struct expr *expr, uint32_t offset, unsigned index)
+{
+	const unsigned size = load_size(index);
+
+	if (b->in_context && offset < 8) {
+		if (load_common(b, expr, offset, size) < 0)
+			return;
+	} else if (offset % size || offset > INT16_MAX) { // the verifier wants aligned ones
+		move_imm(b, R3, offset);
+		read_at_r3(b, size);
+	} else {
+		expr_bpf_emit(b, bpf_load(width(size), R0, RECORD, (int)offset));
+	}
+	extend_load(b, index, R0);
+}
+
+// r0 = what the pointer in `a` points to. Only the fixed part of the record: how long this one is, eBPF does not know.
+static void load_pointer(struct expr_bpf *b, const struct expr_insn *insn, unsigned index)
+{
+	const unsigned size = load_size(index);
+	const uint32_t first = b->in_context ? 8 : 0; // what is before is no record
+
+	move_imm(b, R3, 0 - EXPR_RECORD - first + (uint64_t)(int64_t)insn->imm);
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, get(b, insn->a, R0)));
+	if (b->record_bytes < size + first)
+		fail_here(b, expr_bpf_jump(b, BPF_JA, 0, 0));
+	else
+		fail_here(b,
+			  expr_bpf_jump(b, BPF_JGT, R3, (int32_t)(b->record_bytes - size - first)));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, (int32_t)first));
+	read_at_r3(b, size);
+	extend_load(b, index, R0);
+}
+
+static int load_context(struct expr_bpf *b, const struct expr *expr, int32_t which)
+{
+	switch (which) {
+	case EXPR_CPU:
+		expr_bpf_emit_call(b, BPF_FUNC_get_smp_processor_id);
+		return 0;
+	case EXPR_PID:
+		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
+		return 0;
+	case EXPR_TID:
+		return load_common(b, expr, 4, 4);
+	default:
+		return unsupported(b, expr, "eBPF has no time and period of a sample");
+	}
+}
+
+// ---- arithmetic
+
+// r1 / r2 or r1 % r2 of signed numbers into r0; only newer kernels have an instruction.
+static void divide_signed(struct expr_bpf *b, bool modulo)
+{
+	size_t jump;
+
+	move_imm(b, R3, 0);
+	jump = expr_bpf_jump(b, BPF_JSGE, R1, 0);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R1, 0));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_XOR, R3, 1));
+	expr_bpf_land(b, jump);
+	jump = expr_bpf_jump(b, BPF_JSGE, R2, 0);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R2, 0));
+	if (!modulo)
+		expr_bpf_emit(b, bpf_alu_imm(BPF_XOR, R3, 1));
+	expr_bpf_land(b, jump);
+	expr_bpf_emit(b, bpf_alu(modulo ? BPF_MOD : BPF_DIV, R1, R2));
+	move(b, R0, R1);
+	jump = expr_bpf_jump(b, BPF_JEQ, R3, 0);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R0, 0));
+	expr_bpf_land(b, jump);
+}
+
+// Operations with an instruction of their own.
+static int plain_op(enum expr_op op)
+{
+	static const struct {
+		uint8_t op, code;
+	} table[] = {{EXPR_ADD, BPF_ADD}, {EXPR_SUB, BPF_SUB}, {EXPR_MUL, BPF_MUL},
+		     {EXPR_AND, BPF_AND}, {EXPR_OR, BPF_OR},   {EXPR_XOR, BPF_XOR},
+		     {EXPR_SHL, BPF_LSH}, {EXPR_SHR, BPF_RSH}, {EXPR_SAR, BPF_ARSH}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (table[i].op == op)
+			return table[i].code;
+	return -1;
+}
+
+// Comparisons with what every kernel has: equal, greater, greater or equal; the others are their opposites.
+static const struct comparison {
+	uint8_t op, jump;
+	bool opposite;
+} comparisons[] = {
+	{EXPR_EQ, BPF_JEQ, false},   {EXPR_NE, BPF_JNE, false},	 {EXPR_GTS, BPF_JSGT, false},
+	{EXPR_GES, BPF_JSGE, false}, {EXPR_GTU, BPF_JGT, false}, {EXPR_GEU, BPF_JGE, false},
+	{EXPR_LTS, BPF_JSGE, true},  {EXPR_LES, BPF_JSGT, true}, {EXPR_LTU, BPF_JGE, true},
+	{EXPR_LEU, BPF_JGT, true},
+};
+
+static bool compare(struct expr_bpf *b, enum expr_op op)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(comparisons); i++) {
+		const struct comparison *c = &comparisons[i];
+		size_t jump;
+
+		if (c->op != op)
+			continue;
+		move_imm(b, R0, !c->opposite);
+		jump = jump_reg(b, c->jump, R1, R2);
+		move_imm(b, R0, c->opposite);
+		expr_bpf_land(b, jump);
+		return true;
+	}
+	return false;
+}
+
+static void choose(struct expr_bpf *b, enum expr_op op)
+{
+	const bool is_signed = op == EXPR_MINS || op == EXPR_MAXS;
+	const bool max = op == EXPR_MAXS || op == EXPR_MAXU;
+	size_t jump;
+
+	move(b, R0, R1);
+	jump = max ? jump_reg(b, is_signed ? BPF_JSGE : BPF_JGE, R1, R2)
+		   : jump_reg(b, is_signed ? BPF_JSGE : BPF_JGE, R2, R1);
+	move(b, R0, R2);
+	expr_bpf_land(b, jump);
+}
+
+// r0 = r1 op r2
+static void combine(struct expr_bpf *b, enum expr_op op)
+{
+	const int code = plain_op(op);
+
+	if (code >= 0) {
+		if (op == EXPR_SHL || op == EXPR_SHR || op == EXPR_SAR)
+			expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R2, 63));
+		move(b, R0, R1);
+		expr_bpf_emit(b, bpf_alu((uint8_t)code, R0, R2));
+		return;
+	}
+	if (compare(b, op))
+		return;
+	if (op >= EXPR_MINS && op <= EXPR_MAXU_I) {
+		choose(b, op);
+		return;
+	}
+	fail_here(b, expr_bpf_jump(b, BPF_JEQ, R2, 0));
+	if (op == EXPR_DIVS || op == EXPR_MODS) {
+		divide_signed(b, op == EXPR_MODS);
+		return;
+	}
+	move(b, R0, R1);
+	expr_bpf_emit(b, bpf_alu(op == EXPR_DIVU ? BPF_DIV : BPF_MOD, R0, R2));
+}
+
+static void translate_alu(struct expr_bpf *b, const struct expr_insn *insn)
+{
+	const unsigned index = insn->op - EXPR_ADD;
+	const enum expr_op op = (enum expr_op)(EXPR_ADD + index / 2 * 2);
+	const bool immediate = index % 2;
+	const int code = plain_op(op);
+	unsigned reg;
+
+	if (code >= 0 && immediate) { // the common case in one or two instructions
+		reg = insn->dst < REGISTERS ? BPF_REG_6 + insn->dst : R0;
+		move(b, reg, get(b, insn->a, R0));
+		expr_bpf_emit(b, bpf_alu_imm((uint8_t)code, reg, insn->imm));
+		put(b, insn->dst, reg);
+		return;
+	}
+	move(b, R1, get(b, insn->a, R1));
+	if (immediate)
+		move_imm(b, R2, (uint64_t)(int64_t)insn->imm);
+	else
+		move(b, R2, get(b, insn->b, R2));
+	combine(b, op);
+	put(b, insn->dst, R0);
+}
+
+static void translate_unary(struct expr_bpf *b, const struct expr_insn *insn)
+{
+	static const struct {
+		uint8_t op, bits;
+		bool is_signed;
+	} extensions[] = {{EXPR_EXT_S8, 8, true},   {EXPR_EXT_U8, 8, false},
+			  {EXPR_EXT_S16, 16, true}, {EXPR_EXT_U16, 16, false},
+			  {EXPR_EXT_S32, 32, true}, {EXPR_EXT_U32, 32, false}};
+	size_t jump;
+
+	move(b, R0, get(b, insn->a, R0));
+	switch (insn->op) {
+	case EXPR_NEG:
+		expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R0, 0));
+		break;
+	case EXPR_NOT:
+		expr_bpf_emit(b, bpf_alu_imm(BPF_XOR, R0, -1));
+		break;
+	case EXPR_TEST:
+	case EXPR_ZERO:
+		move(b, R1, R0);
+		move_imm(b, R0, insn->op == EXPR_TEST);
+		jump = expr_bpf_jump(b, BPF_JNE, R1, 0);
+		move_imm(b, R0, insn->op != EXPR_TEST);
+		expr_bpf_land(b, jump);
+		break;
+	case EXPR_SWAP16:
+	case EXPR_SWAP32:
+	case EXPR_SWAP64:
+		expr_bpf_emit(b, (struct bpf_insn){.code = BPF_ALU | BPF_END | BPF_TO_BE,
+						   .dst_reg = R0,
+						   .imm = 16 << (insn->op - EXPR_SWAP16)});
+		break;
+	default:
+		for (size_t i = 0; i < ARRAY_SIZE(extensions); i++) {
+			const int32_t shift = 64 - extensions[i].bits;
+
+			if (extensions[i].op != insn->op)
+				continue;
+			expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R0, shift));
+			expr_bpf_emit(b, bpf_alu_imm(extensions[i].is_signed ? BPF_ARSH : BPF_RSH,
+						     R0, shift));
+		}
+	}
+	put(b, insn->dst, R0);
+}
+
+// ---- text
+
+// Reads a text of the record to r10 + place: r3 has its offset. Cut to size - 1 bytes.
+static void read_text_at_r3(struct expr_bpf *b, int place, unsigned size)
+{
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, RECORD));
+	move(b, R1, FP);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, place));
+	move_imm(b, R2, size);
+	expr_bpf_emit_call(b, BPF_FUNC_probe_read_str);
+	move_imm(b, R1, 0);
+	fail_here(b, jump_reg(b, BPF_JSGT, R1, R0));
+}
+
+// r0 = the word that locates a dynamic field
+static void load_location(struct expr_bpf *b, const struct expr *expr, uint32_t offset)
+{
+	load_record(b, expr, offset, EXPR_LD_U32 - EXPR_LD_S8);
+}
+
+// Goes on when the bytes of `text` lie at reg + offset; the jumps of those that differ are added to `differ`.
+static void compare_bytes(struct expr_bpf *b, unsigned reg, int offset, struct str text,
+			  size_t *differ, size_t *n)
+{
+	size_t at = 0;
+
+	while (at < text.n) {
+		unsigned size = 8;
+		uint64_t value = 0;
+
+		while (size > text.n - at || ((size_t)offset + at) % size)
+			size /= 2;
+		memcpy(&value, text.p + at, size);
+		expr_bpf_emit(b, bpf_load(width(size), R1, reg, offset + (int)at));
+		move_imm(b, R2, value);
+		differ[(*n)++] = jump_reg(b, BPF_JNE, R1, R2);
+		at += size;
+	}
+}
+
+static void translate_match(struct expr_bpf *b, const struct expr *expr, const struct expr_insn *insn)
+{
+	const struct expr_match *match = &expr->matches.v[insn->imm];
+	const bool whole = match->kind == EXPR_MATCH_EQUAL || match->shape == EXPR_SHAPE_FULL;
+	char bytes[EXPR_BPF_TEXT_MAX + 1] = {0};
+	struct str text = {bytes, match->fixed.n};
+	size_t differ[EXPR_BPF_TEXT_MAX + 1], n = 0, empty, end;
+
+	if (!match->known_field || (!whole && match->shape != EXPR_SHAPE_FRONT)) {
+		unsupported(b, expr, "eBPF compares fields with whole texts and their beginnings");
+		return;
+	}
+	if (text.n > EXPR_BPF_TEXT_MAX - 2) {
+		unsupported(b, expr, "the text to compare with is too long");
+		return;
+	}
+	memcpy(bytes, match->fixed.p, text.n);
+	text.n += whole; // with its NUL
+	if (!match->is_dynamic) {
+		if (b->in_context && match->offset < 8) {
+			unsupported(b, expr, "eBPF does not see the common fields of an event");
+			return;
+		}
+		if (match->kind == EXPR_MATCH_GLOB && match->fixed.n > match->limit) {
+			move_imm(b, R0, match->negated);
+			put(b, insn->dst, R0);
+			return;
+		}
+		text.n = MIN(text.n, (size_t)match->limit);
+		compare_bytes(b, RECORD, (int)match->offset, text, differ, &n);
+	} else {
+		load_location(b, expr, match->offset);
+		move(b, R3, R0);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R3, 0xffff));
+		if (match->is_relative)
+			expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, (int32_t)match->offset + 4));
+		move(b, R2, R0);
+		expr_bpf_emit_zero(b, TEXT, EXPR_BPF_TEXT_MAX);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R2, 16));
+		empty = expr_bpf_jump(b, BPF_JEQ, R2, 0);
+		read_text_at_r3(b, TEXT, EXPR_BPF_TEXT_MAX);
+		expr_bpf_land(b, empty);
+		compare_bytes(b, FP, TEXT, text, differ, &n);
+	}
+	move_imm(b, R0, !match->negated);
+	end = expr_bpf_jump(b, BPF_JA, 0, 0);
+	for (size_t i = 0; i < n; i++)
+		expr_bpf_land(b, differ[i]);
+	move_imm(b, R0, match->negated);
+	expr_bpf_land(b, end);
+	put(b, insn->dst, R0);
+}
+
+// ---- whole expressions
+
+static void translate_dynamic(struct expr_bpf *b, const struct expr *expr,
+			      const struct expr_insn *insn)
+{
+	load_location(b, expr, (uint32_t)insn->imm);
+	if (insn->op == EXPR_DYN_LEN)
+		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 16));
+	else
+		expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R0, 0xffff));
+	if (insn->op == EXPR_DYN || insn->op == EXPR_DYN_REL) {
+		move_imm(b, R1,
+			 EXPR_RECORD + (insn->op == EXPR_DYN_REL ? (uint32_t)insn->imm + 4 : 0));
+		expr_bpf_emit(b, bpf_alu(BPF_ADD, R0, R1));
+	}
+	put(b, insn->dst, R0);
+}
+
+static void translate(struct expr_bpf *b, const struct expr *expr, const struct expr_insn *insn)
+{
+	const unsigned op = insn->op;
+
+	if (op >= EXPR_ADD) {
+		translate_alu(b, insn);
+	} else if (op >= EXPR_NEG && op <= EXPR_SWAP64) {
+		translate_unary(b, insn);
+	} else if (op >= EXPR_LD_S8 && op <= EXPR_LD_64) {
+		load_record(b, expr, (uint32_t)insn->imm, op - EXPR_LD_S8);
+		put(b, insn->dst, R0);
+	} else if (op >= EXPR_PTR_S8 && op <= EXPR_PTR_64) {
+		load_pointer(b, insn, op - EXPR_PTR_S8);
+		put(b, insn->dst, R0);
+	} else if (op >= EXPR_DYN && op <= EXPR_DYN_AT) {
+		translate_dynamic(b, expr, insn);
+	} else if (op == EXPR_CONST || op == EXPR_CONST64) {
+		move_imm(b, R0,
+			 op == EXPR_CONST ? (uint64_t)(int64_t)insn->imm
+					  : expr->constants.v[insn->imm]);
+		put(b, insn->dst, R0);
+	} else if (op == EXPR_CONTEXT) {
+		load_context(b, expr, insn->imm);
+		put(b, insn->dst, R0);
+	} else if (op == EXPR_MATCH) {
+		translate_match(b, expr, insn);
+	} else if (op == EXPR_BOUND) {
+		fail_here(b, expr_bpf_jump(b, BPF_JGE, get(b, insn->a, R0), insn->imm));
+	} else {
+		unsupported(b, expr, "it calls functions");
+	}
+}
+
+static int check(struct expr_bpf *b, const struct expr *expr)
+{
+	bool follows = false, dynamic = false;
+
+	if (expr->stores)
+		return unsupported(b, expr, "it assigns");
+	vec_each(const struct expr_insn, insn, &expr->code) {
+		follows |= insn->op >= EXPR_PTR_S8 && insn->op <= EXPR_PTR_64;
+		dynamic |= insn->op >= EXPR_DYN && insn->op <= EXPR_DYN_AT;
+		if (insn->dst >= TEMPS || insn->a >= TEMPS || insn->b >= TEMPS)
+			return unsupported(b, expr, "too much is inside each other");
+	}
+	if (follows && dynamic)
+		return unsupported(b, expr, "it follows a pointer into a field of variable length");
+	return b->error;
+}
+
+// Leaves the result in r0.
+static int translate_all(struct expr_bpf *b, const struct expr *expr)
+{
+	VEC(size_t) starts = {0}, jumps = {0};
+	size_t n = 0;
+
+	if (check(b, expr) < 0)
+		return b->error;
+	vec_each(const struct expr_insn, insn, &expr->code) {
+		vec_push(&starts, b->insns.n);
+		if (insn->op == EXPR_JMP)
+			vec_push(&jumps, expr_bpf_jump(b, BPF_JA, 0, 0));
+		else if (insn->op == EXPR_JZ || insn->op == EXPR_JNZ)
+			vec_push(&jumps, expr_bpf_jump(b, insn->op == EXPR_JZ ? BPF_JEQ : BPF_JNE,
+						       get(b, insn->a, R0), 0));
+		else if (insn->op == EXPR_RET)
+			move(b, R0, get(b, insn->a, R0));
+		else
+			translate(b, expr, insn);
+	}
+	vec_each(const struct expr_insn, insn, &expr->code) {
+		if (!b->error &&
+		    (insn->op == EXPR_JMP || insn->op == EXPR_JZ || insn->op == EXPR_JNZ)) {
+			b->insns.v[jumps.v[n]].off = (int16_t)(starts.v[insn->imm] - jumps.v[n] - 1);
+			n++;
+		}
+	}
+	vec_done(&starts);
+	vec_done(&jumps);
+	return b->error;
+}
+
+int expr_bpf_number(struct expr_bpf *b, const struct expr *expr, int place)
+{
+	if (expr_is_text(expr) || expr_is_void(expr))
+		return unsupported(b, expr, "it is no number");
+	if (translate_all(b, expr) < 0)
+		return b->error;
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+	return b->error;
+}
+
+int expr_bpf_text(struct expr_bpf *b, const struct expr *expr, int place, unsigned size)
+{
+	if (!expr_is_text(expr))
+		return unsupported(b, expr, "it is no text");
+	vec_each(const uint64_t, value, &expr->constants) {
+		if (*value >= EXPR_TEXT_AREA)
+			return unsupported(b, expr, "its text is not in the event");
+	}
+	if (translate_all(b, expr) < 0)
+		return b->error;
+	move_imm(b, R3, 0 - EXPR_RECORD);
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, R0));
+	fail_here(b, expr_bpf_jump(b, BPF_JGT, R3, UINT16_MAX));
+	expr_bpf_emit_zero(b, place, size);
+	read_text_at_r3(b, place, expr->text_limit ? MIN(size, expr->text_limit + 1) : size);
+	return b->error;
+}
+
+// ---- buckets
+
+enum { BUCKET_BITS = 3 };
+
+unsigned expr_bucket(uint64_t value)
+{
+	unsigned e;
+
+	if (value < 2 << BUCKET_BITS)
+		return (unsigned)value;
+	e = 63 - (unsigned)__builtin_clzll(value);
+	return ((e - BUCKET_BITS) << BUCKET_BITS) + (unsigned)(value >> (e - BUCKET_BITS));
+}
+
+uint64_t expr_bucket_low(unsigned bucket)
+{
+	const unsigned e = (bucket >> BUCKET_BITS) + BUCKET_BITS - 1;
+
+	if (bucket < 2 << BUCKET_BITS)
+		return bucket;
+	return (uint64_t)((bucket & 7) | 8) << (e - BUCKET_BITS);
+}
+
+void expr_bpf_bucket(struct expr_bpf *b, int place)
+{
+	size_t small, jump;
+
+	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, place));
+	move_imm(b, R1, (2 << BUCKET_BITS) - 1);
+	small = jump_reg(b, BPF_JGE, R1, R0);
+	move(b, R1, R0); // the logarithm into r2, by halves
+	move_imm(b, R2, 0);
+	for (int32_t bits = 32; bits; bits /= 2) {
+		move(b, R3, R1);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R3, bits));
+		jump = expr_bpf_jump(b, BPF_JEQ, R3, 0);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, bits));
+		move(b, R1, R3);
+		expr_bpf_land(b, jump);
+	}
+	expr_bpf_emit(b, bpf_alu_imm(BPF_SUB, R2, BUCKET_BITS));
+	expr_bpf_emit(b, bpf_alu(BPF_RSH, R0, R2));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R2, BUCKET_BITS));
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, R0, R2));
+	expr_bpf_land(b, small);
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+}

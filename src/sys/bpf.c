@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sys/bpf.h"
+#include "base/alloc.h"
+#include "base/perf_event.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+// What a kernel does not know of the union it refuses unless it is zero: each call gives the size up to the last field it uses.
+static int call(enum bpf_cmd cmd, union bpf_attr *attr, size_t size)
+{
+	int result;
+
+	do // a program's verification may be interrupted
+		result = (int)syscall(SYS_bpf, cmd, attr, (unsigned)size);
+	while (result < 0 && errno == EAGAIN && cmd == BPF_PROG_LOAD);
+	return result < 0 ? -errno : result;
+}
+
+#define UP_TO(field) (offsetof(union bpf_attr, field) + sizeof(((union bpf_attr *)0)->field))
+
+static uint64_t address(const void *p)
+{
+	return (uint64_t)(uintptr_t)p;
+}
+
+static void raise_memlock(void)
+{
+	const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
+
+	setrlimit(RLIMIT_MEMLOCK, &all);
+}
+
+int bpf_map_new(enum bpf_map_type type, uint32_t key_size, uint32_t value_size, uint32_t max_entries)
+{
+	union bpf_attr attr;
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = type;
+	attr.key_size = key_size;
+	attr.value_size = value_size;
+	attr.max_entries = max_entries;
+	fd = call(BPF_MAP_CREATE, &attr, UP_TO(map_flags));
+	if (fd == -EPERM) {
+		raise_memlock();
+		fd = call(BPF_MAP_CREATE, &attr, UP_TO(map_flags));
+	}
+	return fd;
+}
+
+static int element(enum bpf_cmd cmd, int map, const void *key, const void *value, uint64_t flags)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_fd = (uint32_t)map;
+	attr.key = address(key);
+	attr.value = address(value);
+	attr.flags = flags;
+	return call(cmd, &attr, UP_TO(flags));
+}
+
+int bpf_map_get(int map, const void *key, void *value)
+{
+	return element(BPF_MAP_LOOKUP_ELEM, map, key, value, 0);
+}
+
+int bpf_map_set(int map, const void *key, const void *value, uint64_t flags)
+{
+	return element(BPF_MAP_UPDATE_ELEM, map, key, value, flags);
+}
+
+int bpf_map_remove(int map, const void *key)
+{
+	return element(BPF_MAP_DELETE_ELEM, map, key, NULL, 0);
+}
+
+int bpf_map_next(int map, const void *key, void *ret_key)
+{
+	return element(BPF_MAP_GET_NEXT_KEY, map, key, ret_key, 0);
+}
+
+// Kernels size per-CPU values by the possible processors: "0-3" in this file.
+int bpf_value_cpus(void)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
+	unsigned last = 0, first;
+	char line[256];
+	const char *at;
+
+	if (!file)
+		return -errno;
+	at = fgets(line, sizeof(line), file);
+	fclose(file);
+	for (; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (sscanf(at, "%u-%u", &first, &last) < 2 && sscanf(at, "%u", &last) < 1)
+			return -EINVAL;
+	}
+	return last < 65536 ? (int)last + 1 : -EINVAL;
+}
+
+int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log)
+{
+	enum { LOG_BYTES = 1 << 16 };
+	union bpf_attr attr;
+	char *log;
+	int fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = type;
+	attr.insns = address(insns);
+	attr.insn_cnt = (uint32_t)n;
+	attr.license = address("GPL");
+	fd = call(BPF_PROG_LOAD, &attr, UP_TO(kern_version));
+	if (fd == -EPERM) {
+		raise_memlock();
+		fd = call(BPF_PROG_LOAD, &attr, UP_TO(kern_version));
+	}
+	if (fd >= 0 || !ret_log)
+		return fd;
+	log = xcalloc(1, LOG_BYTES);
+	attr.log_buf = address(log);
+	attr.log_size = LOG_BYTES;
+	attr.log_level = 1;
+	call(BPF_PROG_LOAD, &attr, UP_TO(kern_version));
+	if (!*log) {
+		free(log);
+		log = NULL;
+	}
+	*ret_log = log;
+	return fd;
+}
+
+int bpf_program_attach(int perf_event, int program)
+{
+	return ioctl(perf_event, PERF_EVENT_IOC_SET_BPF, program) < 0 ? -errno : 0;
+}
+
+int bpf_program_try(int program, const void *ctx, uint32_t ctx_size)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.test.prog_fd = (uint32_t)program;
+	attr.test.ctx_in = address(ctx);
+	attr.test.ctx_size_in = ctx_size;
+	return call(BPF_PROG_TEST_RUN, &attr, UP_TO(test.cpu));
+}
+
+int bpf_program_misses(int program, uint64_t *ret)
+{
+	struct bpf_prog_info info;
+	union bpf_attr attr;
+	int err;
+
+	memset(&attr, 0, sizeof(attr));
+	memset(&info, 0, sizeof(info));
+	attr.info.bpf_fd = (uint32_t)program;
+	attr.info.info_len = sizeof(info);
+	attr.info.info = address(&info);
+	err = call(BPF_OBJ_GET_INFO_BY_FD, &attr, UP_TO(info));
+	if (err < 0)
+		return err;
+	if (attr.info.info_len < offsetof(struct bpf_prog_info, recursion_misses) + 8)
+		return -EOPNOTSUPP;
+	*ret = info.recursion_misses;
+	return 0;
+}
