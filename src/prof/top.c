@@ -83,7 +83,7 @@ static int add_column(struct prof *prof, struct prof_event *event, const char *e
 		return fail(EINVAL, "more than %d columns", MOST_COLUMNS);
 	if (expr)
 		err = prof_value_init(&column.value, prof, event, expr);
-	if (!err && column.value.is_text)
+	if (!err && expr && column.value.is_text)
 		err = fail(EINVAL, "%s of %s is a text: texts don't add up", expr,
 			   event->feed->event->name);
 	if (err)

@@ -108,7 +108,10 @@ static void print_text(struct out *out, const struct table *table)
 	for (size_t i = 0; table->rule && i < n; i++) {
 		if (i)
 			put_between(out, &table->columns.v[i], true);
-		out_fill(out, '-', widths[i]);
+		// Lists at the end of a line may be long.
+		out_fill(out, '-',
+			 i + 1 == n && table->columns.v[i].left ? strlen(table->columns.v[i].title)
+								: widths[i]);
 	}
 	if (table->rule)
 		out_char(out, '\n');

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which tasks run on which CPUs, and how long.
+#include "base/err.h"
+#include "prof/core/switches.h"
+#include <stdio.h>
+
+enum { MOST_ROWS = 1 << 18 };
+
+struct on_row {
+	uint32_t cpu, tid, comm; // interned
+	uint64_t ns, n, longest_ns;
+};
+
+struct oncpu {
+	struct prof_options common;
+	bool detail, only_comm;
+	const char *filter;
+	struct switches switches;
+	struct prof_event *runtime;
+	struct prof_value ran_ns, ran_pid;
+	struct map by_place; // cpu << 32 | tid (or comm) -> row + 1
+	VEC(struct on_row) rows;
+	struct intern comms;
+};
+
+static const struct opt options[] = {
+	PROF_OPTIONS_ATTACH,
+	PROF_HEADING("What to show"),
+	PROF_FLAG(0, "detail", offsetof(struct oncpu, detail),
+		  "also how often, and the longest at a time"),
+	PROF_FLAG(0, "only-comm", offsetof(struct oncpu, only_comm), "tasks of a name together"),
+	PROF_TEXT(0, "filter", offsetof(struct oncpu, filter), "FILTER",
+		  "of sched_switch, such as next_prio<100||prev_prio<100"),
+	PROF_OPTIONS_RINGS,
+	PROF_OPTIONS_OUTPUT,
+	OPT_END,
+};
+
+static const struct command_example examples[] = {
+	{"sonde prof oncpu -C 0-3 --detail", "what runs on four CPUs, every second",
+	 "sonde prof oncpu --detail --from \"$T/data/prof.data.gz\" >out.txt"},
+	{"sonde prof oncpu -p PID", "on which CPUs the threads of a process run",
+	 "sonde prof oncpu -- sleep 0.1 >out.txt"},
+	{0},
+};
+
+static int setup(struct prof *prof)
+{
+	struct oncpu *state = PROF_STATE(struct oncpu, prof);
+	int err;
+
+	intern_init(&state->comms);
+	if (!feed_has_tasks(prof->feed) || !prof->feed->is_live)
+		return switches_init(&state->switches, prof,
+				     state->filter ? prof_filter_quoted(&prof->arena, state->filter)
+						   : NULL);
+	// In a task's own context its switches away are seen, not those to it; but how long it ran.
+	err = prof_add(prof, "sched:sched_stat_runtime", NULL, &state->runtime);
+	if (!err)
+		err = prof_value_init(&state->ran_ns, prof, state->runtime, "runtime");
+	return err ? err : prof_value_init(&state->ran_pid, prof, state->runtime, "pid");
+}
+
+static void add(struct oncpu *state, uint32_t cpu, uint32_t tid, struct str name, uint64_t ns)
+{
+	uint32_t comm = intern_str(&state->comms, name);
+	uint64_t key = (uint64_t)cpu << 32 | (state->only_comm ? comm : tid);
+	uint64_t *at = map_at(&state->by_place, key, NULL);
+	struct on_row *row;
+
+	if (!*at) {
+		if (state->rows.n >= MOST_ROWS)
+			return;
+		vec_push(&state->rows, (struct on_row){.cpu = cpu, .tid = tid, .comm = comm});
+		*at = state->rows.n;
+	}
+	row = &state->rows.v[*at - 1];
+	row->comm = comm;
+	row->ns += ns;
+	row->n++;
+	row->longest_ns = MAX(row->longest_ns, ns);
+}
+
+static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
+{
+	struct oncpu *state = PROF_STATE(struct oncpu, prof);
+	uint32_t tid;
+	uint64_t ns;
+
+	if (event == state->runtime) {
+		// A wake-up may account for another task.
+		if (prof_value_number(&state->ran_pid, sample) == sample->tid)
+			add(state, sample->cpu, sample->tid,
+			    str_of(prof_comm(prof, sample->pid, sample->tid)),
+			    prof_value_number(&state->ran_ns, sample));
+	} else if (switches_take(&state->switches, sample, &tid, &ns) && tid) {
+		add(state, sample->cpu, tid,
+		    tp_string(event->sched.prev_comm, sample->raw, sample->raw_size), ns);
+	}
+	return 0;
+}
+
+static void lost(struct prof *prof, const struct feed_loss *loss)
+{
+	struct oncpu *state = PROF_STATE(struct oncpu, prof);
+
+	if (state->switches.cpus)
+		switches_forget(&state->switches);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct on_row *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int by_tid(const void *a, const void *b)
+{
+	const struct on_row *x = a, *y = b;
+
+	if (x->tid != y->tid)
+		return x->tid < y->tid ? -1 : 1;
+	return x->cpu < y->cpu ? -1 : x->cpu > y->cpu;
+}
+
+static void put_ms(struct out *out, uint64_t ns)
+{
+	out_printf(out, "%.1f", (double)ns / 1e6);
+}
+
+// "nginx:5678(512.4ms/49/35.2ms)"
+static void put_who(struct out *list, const struct oncpu *state, const struct on_row *row,
+		    bool of_task)
+{
+	if (of_task) {
+		out_printf(list, "%u(", row->cpu);
+		put_ms(list, row->ns);
+		out_text(list, "ms)");
+		return;
+	}
+	out_text(list, intern_get(&state->comms, row->comm));
+	if (!state->only_comm)
+		out_printf(list, ":%u", row->tid);
+	out_char(list, '(');
+	put_ms(list, row->ns);
+	if (state->detail) {
+		out_printf(list, "ms/%llu/", (unsigned long long)row->n);
+		put_ms(list, row->longest_ns);
+	}
+	out_text(list, "ms)");
+}
+
+static void put_group(struct oncpu *state, struct table *table, const struct on_row *rows, size_t n)
+{
+	uint64_t sum = 0, times = 0;
+	bool of_task = state->runtime != NULL;
+	struct out list;
+	char head[16];
+
+	out_init_memory(&list);
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			out_char(&list, ' ');
+		put_who(&list, state, &rows[i], of_task);
+		sum += rows[i].ns;
+		times += rows[i].n;
+	}
+	out_char(&list, 0);
+	if (of_task) {
+		table_number(table, rows->tid);
+		table_text(table, intern_get(&state->comms, rows->comm));
+	} else {
+		snprintf(head, sizeof(head), "%03u", rows->cpu);
+		table_text(table, head);
+	}
+	table_number(table, sum);
+	if (state->detail && !of_task)
+		table_number(table, times);
+	table_text(table, list.buf);
+	out_done(&list);
+}
+
+static int interval(struct prof *prof, uint64_t now_ns)
+{
+	struct oncpu *state = PROF_STATE(struct oncpu, prof);
+	bool of_task = state->runtime != NULL;
+	struct table table = {.rule = true};
+
+	if (of_task) {
+		table_column(&table, (struct table_column){"THREAD", "thread", TABLE_COUNT, 6,
+							   .left = true});
+		table_column(&table,
+			     (struct table_column){"COMM", "comm", TABLE_TEXT, 16, .left = true});
+	} else {
+		table_column(&table, (struct table_column){"CPU", "cpu", TABLE_TEXT, 3});
+	}
+	table_column(&table, (struct table_column){"SUM(ms)", "sum_ms", TABLE_MS, 10});
+	if (state->detail && !of_task)
+		table_column(&table, (struct table_column){"sws", "switches", TABLE_COUNT, 6});
+	table_column(&table, (struct table_column){of_task	   ? "CPUS(ms)"
+						   : state->detail ? "COMM:TID(ms/sws/max_ms)"
+								   : "COMM:TID(ms)",
+						   "who", TABLE_TEXT, .left = true});
+	if (state->rows.n)
+		qsort(state->rows.v, state->rows.n, sizeof(*state->rows.v),
+		      of_task ? by_tid : by_cpu);
+	for (size_t i = 0, n; i < state->rows.n; i += n) {
+		const struct on_row *rows = &state->rows.v[i];
+
+		for (n = 1; i + n < state->rows.n &&
+			    (of_task ? rows[n].tid == rows->tid : rows[n].cpu == rows->cpu);
+		     n++)
+			;
+		put_group(state, &table, rows, n);
+	}
+	prof_put_table(prof, &table, now_ns);
+	table_done(&table);
+	vec_clear(&state->rows);
+	map_clear(&state->by_place);
+	if (state->comms.strings.n > MOST_ROWS) {
+		intern_done(&state->comms);
+		intern_init(&state->comms);
+	}
+	return 0;
+}
+
+static void done(struct prof *prof)
+{
+	struct oncpu *state = PROF_STATE(struct oncpu, prof);
+
+	switches_done(&state->switches);
+	prof_value_done(&state->ran_ns);
+	prof_value_done(&state->ran_pid);
+	vec_done(&state->rows);
+	map_done(&state->by_place);
+	intern_done(&state->comms);
+}
+
+const struct profiler profiler_oncpu = {
+	.name = "oncpu",
+	.summary = "Which tasks run on which CPUs, and how long",
+	.usage = "sonde prof oncpu [-C LIST | -p PIDS | -t TIDS] [--detail] [--only-comm] [options] [-- COMMAND]",
+	.description =
+		"For CPUs: the tasks that ran there, by how long. For tasks: the CPUs where they ran.",
+	.opts = options,
+	.size = sizeof(struct oncpu),
+	.examples = examples,
+	.events = PROF_EVENTS_NONE,
+	.tasks = true,
+	.setup = setup,
+	.sample = sample,
+	.lost = lost,
+	.interval = interval,
+	.done = done,
+};
