@@ -650,7 +650,7 @@ int expr_bpf_text(struct expr_bpf *b, const struct expr *expr, int place, unsign
 
 // ---- buckets
 
-enum { BUCKET_BITS = 3 };
+enum { BUCKET_BITS = 7 };
 
 unsigned expr_bucket(uint64_t value)
 {
@@ -668,7 +668,7 @@ uint64_t expr_bucket_low(unsigned bucket)
 
 	if (bucket < 2 << BUCKET_BITS)
 		return bucket;
-	return (uint64_t)((bucket & 7) | 8) << (e - BUCKET_BITS);
+	return (uint64_t)((bucket & 127) | 128) << (e - BUCKET_BITS);
 }
 
 void expr_bpf_bucket(struct expr_bpf *b, int place)

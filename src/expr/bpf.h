@@ -34,8 +34,8 @@ int expr_bpf_number(struct expr_bpf *b, const struct expr *expr, int place);
 // Code that leaves the text, cut to size - 1 bytes and filled up with NUL, at r10 + place. size: a multiple of 8, at most EXPR_BPF_TEXT_MAX.
 int expr_bpf_text(struct expr_bpf *b, const struct expr *expr, int place, unsigned size);
 
-// Buckets for distributions: exact below 16, then 8 to each power of 2 (an error of at most 12.5 %). Values are unsigned.
-enum { EXPR_BUCKETS = 496 };
+// Buckets for distributions: exact below 256, then 128 to each power of 2, as in agg/dist. Values are unsigned.
+enum { EXPR_BUCKETS = 7424 };
 unsigned expr_bucket(uint64_t value);
 uint64_t expr_bucket_low(unsigned bucket); // the smallest value in it
 // Code that makes the bucket of the number at r10 + place, in place.

@@ -20,7 +20,7 @@ static void test_buckets(void **state)
 		const uint64_t low = expr_bucket_low(expr_bucket(v + v / 3));
 
 		assert_int_equal(expr_bucket_low(expr_bucket(v)), v);
-		assert_true(low <= v + v / 3 && v + v / 3 - low <= v / 8);
+		assert_true(low <= v + v / 3 && v + v / 3 - low <= v / 128);
 	}
 	assert_int_equal(expr_bucket(UINT64_MAX), EXPR_BUCKETS - 1);
 }

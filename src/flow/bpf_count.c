@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/bpf_count.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/perf_event.h"
+#include "base/vec.h"
+#include "expr/bpf.h"
+#include "sys/bpf.h"
+#include "sys/perf.h"
+#include <sched.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum {
+	R0 = BPF_REG_0,
+	R1,
+	R2,
+	R3,
+	R4,
+	ROW = BPF_REG_8,
+	FP = BPF_REG_10,
+	ROWS_DEFAULT = 10240,
+	// the stack below what expressions use
+	SMALL_KEY = -192, // of arrays
+	KEY = SMALL_KEY - BPF_KEY_BYTES_MAX,
+	VALUES = KEY - 8 * BPF_UPDATES_MAX,
+	FRESH = VALUES - 8 * BPF_CELLS_MAX, // a row of zeros
+	MEMBARRIER_GLOBAL = 1,
+};
+_Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && FRESH >= -EXPR_BPF_STACK, "the stack");
+
+enum stat { STAT_FAILED, STAT_FULL, STATS };
+
+struct program {
+	int perf, program;
+};
+
+struct bpf_count {
+	struct bpf_count_options options;
+	struct bpf_key keys[BPF_KEYS_MAX];
+	struct bpf_cell cells[BPF_CELLS_MAX];
+	uint32_t key_bytes;
+	int rows[2]; // one is counted into, the other read
+	int turn;    // one number: which
+	int stats, cpus, tasks;
+	uint32_t current;
+	int value_cpus;
+	VEC(struct program) programs;
+};
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+void bpf_count_close(struct bpf_count *count)
+{
+	if (!count)
+		return;
+	vec_each(struct program, program, &count->programs) {
+		close_fd(program->perf);
+		close_fd(program->program);
+	}
+	vec_done(&count->programs);
+	close_fd(count->rows[0]);
+	close_fd(count->rows[1]);
+	close_fd(count->turn);
+	close_fd(count->stats);
+	close_fd(count->cpus);
+	close_fd(count->tasks);
+	free(count);
+}
+
+static int make_map(int *ret, enum bpf_map_type type, uint32_t key_size, uint32_t value_size,
+		    uint32_t n)
+{
+	const int fd = bpf_map_new(type, key_size, value_size, n);
+
+	if (fd < 0)
+		return fail(-fd, "the kernel gives no BPF map for %u rows: %s", n, strerror(-fd));
+	*ret = fd;
+	return 0;
+}
+
+static int make_cpus(struct bpf_count *count)
+{
+	const struct bpf_count_options *options = &count->options;
+	const uint8_t yes = 1;
+	int err;
+
+	if (!options->cpus)
+		return 0;
+	err = make_map(&count->cpus, BPF_MAP_TYPE_ARRAY, 4, 1, (uint32_t)count->value_cpus);
+	for (uint32_t i = 0; !err && i < options->cpus_n; i++)
+		if (bpf_map_set(count->cpus, &options->cpus[i], &yes, BPF_ANY) < 0)
+			err = fail(EINVAL, "there is no CPU %u", options->cpus[i]);
+	return err;
+}
+
+static int make_maps(struct bpf_count *count)
+{
+	const struct bpf_count_options *options = &count->options;
+	const uint32_t rows = options->rows_max ? options->rows_max : ROWS_DEFAULT;
+	int err = 0;
+
+	for (int i = 0; !err && i < 2; i++)
+		err = make_map(&count->rows[i], BPF_MAP_TYPE_PERCPU_HASH, count->key_bytes,
+			       8 * options->cells_n, rows);
+	if (!err)
+		err = make_map(&count->turn, BPF_MAP_TYPE_ARRAY, 4, 4, 1);
+	if (!err)
+		err = make_map(&count->stats, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, STATS);
+	if (!err && (options->by_process || options->by_thread))
+		err = make_map(&count->tasks, BPF_MAP_TYPE_HASH, 4, 1, 1 << 16);
+	return err ? err : make_cpus(count);
+}
+
+int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *options)
+{
+	struct bpf_count *count;
+	uint32_t key_bytes = 0;
+	int err;
+
+	for (uint32_t i = 0; i < options->keys_n && i < BPF_KEYS_MAX; i++) {
+		const uint32_t size =
+			options->keys[i].kind == BPF_KEY_TEXT ? options->keys[i].size : 8;
+
+		if (!size || size % 8 || size > EXPR_BPF_TEXT_MAX)
+			return fail(EINVAL, "a key of %u bytes can't be counted by", size);
+		key_bytes += size;
+	}
+	if (options->keys_n > BPF_KEYS_MAX || key_bytes > BPF_KEY_BYTES_MAX ||
+	    options->cells_n > BPF_CELLS_MAX || !options->cells_n)
+		return fail(EOPNOTSUPP, "the kernel counts by at most %d keys into %d numbers",
+			    BPF_KEYS_MAX, BPF_CELLS_MAX);
+	count = NEW(struct bpf_count);
+	count->options = *options;
+	count->key_bytes = MAX(key_bytes, 8u); // without keys: a number, 0
+	if (options->keys_n)
+		memcpy(count->keys, options->keys, options->keys_n * sizeof(*options->keys));
+	memcpy(count->cells, options->cells, options->cells_n * sizeof(*options->cells));
+	count->rows[0] = count->rows[1] = count->turn = -1;
+	count->stats = count->cpus = count->tasks = -1;
+	count->value_cpus = bpf_value_cpus();
+	err = count->value_cpus < 0
+		      ? fail(-count->value_cpus, "can't find out how many CPUs there may be: %s",
+			     strerror(-count->value_cpus))
+		      : make_maps(count);
+	if (err < 0) {
+		bpf_count_close(count);
+		return err;
+	}
+	*ret = count;
+	return 0;
+}
+
+// ---- the program
+
+struct builder {
+	struct expr_bpf b;
+	const struct bpf_count *count;
+	const struct bpf_count_event *event;
+	VEC(size_t) ends; // jumps to the end
+};
+
+static void end_if(struct builder *w, uint8_t op, unsigned reg, int32_t imm)
+{
+	vec_push(&w->ends, expr_bpf_jump(&w->b, op, reg, imm));
+}
+
+// r0 = the address of map[the 4 bytes at SMALL_KEY], or 0
+static void emit_lookup(struct builder *w, int map, int key)
+{
+	expr_bpf_emit_map(&w->b, R1, map);
+	expr_bpf_emit(&w->b, bpf_alu(BPF_MOV, R2, FP));
+	expr_bpf_emit(&w->b, bpf_alu_imm(BPF_ADD, R2, key));
+	expr_bpf_emit_call(&w->b, BPF_FUNC_map_lookup_elem);
+}
+
+static void emit_conditions(struct builder *w)
+{
+	const struct bpf_count *count = w->count;
+	struct expr_bpf *b = &w->b;
+
+	if (count->cpus >= 0) {
+		expr_bpf_emit_call(b, BPF_FUNC_get_smp_processor_id);
+		expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R0));
+		emit_lookup(w, count->cpus, SMALL_KEY);
+		end_if(w, BPF_JEQ, R0, 0);
+		expr_bpf_emit(b, bpf_load(BPF_B, R0, R0, 0));
+		end_if(w, BPF_JEQ, R0, 0);
+	}
+	if (count->options.not_self) {
+		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
+		end_if(w, BPF_JEQ, R0, getpid());
+	}
+	if (count->tasks >= 0) {
+		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
+		if (count->options.by_process)
+			expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
+		expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R0));
+		emit_lookup(w, count->tasks, SMALL_KEY);
+		end_if(w, BPF_JEQ, R0, 0);
+	}
+}
+
+static int emit_key(struct builder *w)
+{
+	const struct bpf_count *count = w->count;
+	int place = KEY, err = 0;
+
+	if (!count->options.keys_n)
+		expr_bpf_emit_zero(&w->b, KEY, 8);
+	for (uint32_t i = 0; !err && i < count->options.keys_n; i++) {
+		const struct bpf_key *key = &count->keys[i];
+
+		if (key->kind == BPF_KEY_TEXT) {
+			err = expr_bpf_text(&w->b, w->event->keys[i], place, key->size);
+			place += (int)key->size;
+			continue;
+		}
+		err = expr_bpf_number(&w->b, w->event->keys[i], place);
+		if (!err && key->kind == BPF_KEY_BUCKET)
+			expr_bpf_bucket(&w->b, place);
+		place += 8;
+	}
+	return err;
+}
+
+static int emit_values(struct builder *w)
+{
+	const struct bpf_count_event *event = w->event;
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < event->updates_n; i++) {
+		if (event->updates[i].value)
+			err = expr_bpf_number(&w->b, event->updates[i].value, VALUES + 8 * (int)i);
+	}
+	return err;
+}
+
+// ROW = the row of the key in `rows`; a new one when there is none. *ret_full: the jump for a full map.
+static void emit_row(struct builder *w, int rows, size_t *ret_full)
+{
+	struct expr_bpf *b = &w->b;
+	size_t found;
+
+	emit_lookup(w, rows, KEY);
+	found = expr_bpf_jump(b, BPF_JNE, R0, 0);
+	expr_bpf_emit_zero(b, FRESH, 8 * w->count->options.cells_n);
+	expr_bpf_emit_map(b, R1, rows);
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, KEY));
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, FRESH));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_NOEXIST));
+	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	emit_lookup(w, rows, KEY);
+	*ret_full = expr_bpf_jump(b, BPF_JEQ, R0, 0);
+	expr_bpf_land(b, found);
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, ROW, R0));
+}
+
+// A row of zeros stands for nothing yet: extremes are kept so that the larger number is the newer one, also of the smallest.
+static uint64_t flip(const struct bpf_cell *cell)
+{
+	return (cell->is_signed ? (uint64_t)1 << 63 : 0) ^
+	       (cell->kind == BPF_CELL_MIN ? UINT64_MAX : 0);
+}
+
+static void emit_constant(struct expr_bpf *b, unsigned reg, uint64_t value)
+{
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
+					   .dst_reg = reg & 15,
+					   .imm = (int32_t)value});
+	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
+}
+
+static void emit_updates(struct builder *w)
+{
+	struct expr_bpf *b = &w->b;
+
+	for (uint32_t i = 0; i < w->event->updates_n; i++) {
+		const struct bpf_update *update = &w->event->updates[i];
+		const struct bpf_cell *cell = &w->count->cells[update->cell];
+		const int offset = 8 * (int)update->cell;
+
+		expr_bpf_emit(b, bpf_load(BPF_DW, R1, ROW, offset));
+		if (cell->kind == BPF_CELL_HITS)
+			expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, 1));
+		else
+			expr_bpf_emit(b, bpf_load(BPF_DW, R2, FP, VALUES + 8 * (int)i));
+		if (cell->kind == BPF_CELL_SUM)
+			expr_bpf_emit(b, bpf_alu(BPF_ADD, R1, R2));
+		if (cell->kind == BPF_CELL_HITS || cell->kind == BPF_CELL_SUM) {
+			expr_bpf_emit(b, bpf_store(BPF_DW, ROW, offset, R1));
+			continue;
+		}
+		emit_constant(b, R3, flip(cell));
+		expr_bpf_emit(b, bpf_alu(BPF_XOR, R2, R3));
+		expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_X | BPF_JGE,
+						   .dst_reg = R1,
+						   .src_reg = R2,
+						   .off = 1});
+		expr_bpf_emit(b, bpf_store(BPF_DW, ROW, offset, R2));
+	}
+}
+
+// Adds one to a number of `stats`, then ends.
+static void emit_stat(struct builder *w, enum stat stat)
+{
+	struct expr_bpf *b = &w->b;
+
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, stat));
+	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
+	emit_lookup(w, w->count->stats, SMALL_KEY);
+	end_if(w, BPF_JEQ, R0, 0);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 0));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, 1));
+	expr_bpf_emit(b, bpf_store(BPF_DW, R0, 0, R1));
+	end_if(w, BPF_JA, 0, 0);
+}
+
+static int emit_program(struct builder *w)
+{
+	const struct bpf_count_event *event = w->event;
+	struct expr_bpf *b = &w->b;
+	size_t second, full[2], counted;
+	int err = 0;
+
+	expr_bpf_begin(b);
+	emit_conditions(w);
+	if (event->filter) {
+		err = expr_bpf_number(b, event->filter, SMALL_KEY);
+		expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, SMALL_KEY));
+		end_if(w, BPF_JEQ, R0, 0);
+	}
+	if (err < 0 || (err = emit_key(w)) < 0 || (err = emit_values(w)) < 0)
+		return err;
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, 0));
+	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
+	emit_lookup(w, w->count->turn, SMALL_KEY);
+	end_if(w, BPF_JEQ, R0, 0);
+	expr_bpf_emit(b, bpf_load(BPF_W, R0, R0, 0));
+	second = expr_bpf_jump(b, BPF_JNE, R0, 0);
+	emit_row(w, w->count->rows[0], &full[0]);
+	counted = expr_bpf_jump(b, BPF_JA, 0, 0);
+	expr_bpf_land(b, second);
+	emit_row(w, w->count->rows[1], &full[1]);
+	expr_bpf_land(b, counted);
+	emit_updates(w);
+	end_if(w, BPF_JA, 0, 0);
+	expr_bpf_land(b, full[0]);
+	expr_bpf_land(b, full[1]);
+	emit_stat(w, STAT_FULL);
+	if (b->failed.n) {
+		expr_bpf_land_failed(b);
+		emit_stat(w, STAT_FAILED);
+	}
+	vec_each(size_t, jump, &w->ends)
+		expr_bpf_land(b, *jump);
+	// 1: other users of the tracepoint get the hit
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R0, 1));
+	expr_bpf_emit(b, bpf_exit());
+	return b->error;
+}
+
+static int attach(struct bpf_count *count, uint32_t id, int program)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.disabled = 1, // it only holds the program
+	};
+	int perf = perf_open(&attr, -1, MAX(sched_getcpu(), 0), -1, 0), err;
+
+	if (perf < 0) {
+		close(program);
+		return fail(-perf, "can't open tracepoint %u to attach a BPF program: %s", id,
+			    strerror(-perf));
+	}
+	err = bpf_program_attach(perf, program);
+	if (err < 0) {
+		close(perf);
+		close(program);
+		return fail(-err, "can't attach a BPF program to tracepoint %u: %s", id,
+			    strerror(-err));
+	}
+	vec_push(&count->programs, (struct program){perf, program});
+	return 0;
+}
+
+int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event)
+{
+	struct builder w = {.count = count, .event = event};
+	char *log = NULL;
+	int err, program;
+
+	w.b.in_context = true;
+	w.b.common_type = event->id;
+	w.b.record_bytes = event->record_bytes;
+	for (uint32_t i = 0; i < event->updates_n; i++)
+		if (event->updates_n > BPF_UPDATES_MAX ||
+		    event->updates[i].cell >= count->options.cells_n)
+			return fail(EINVAL, "there is no number %u to count into",
+				    event->updates[i].cell);
+	err = emit_program(&w);
+	if (!err) {
+		program = bpf_program_load(BPF_PROG_TYPE_TRACEPOINT, w.b.insns.v, w.b.insns.n, &log);
+		if (program < 0) {
+			debug("%s", log ? log : "no log");
+			err = fail(-program,
+				   "the kernel refuses a BPF program of %zu instructions: %s",
+				   (size_t)w.b.insns.n, strerror(-program));
+		} else {
+			err = attach(count, event->id, program);
+		}
+	}
+	free(log);
+	vec_done(&w.ends);
+	expr_bpf_done(&w.b);
+	return err;
+}
+
+int bpf_count_watch(struct bpf_count *count, uint32_t id, bool watched)
+{
+	const uint8_t yes = 1;
+	int err;
+
+	if (count->tasks < 0)
+		return fail(EINVAL, "all tasks are counted");
+	err = watched ? bpf_map_set(count->tasks, &id, &yes, BPF_ANY)
+		      : bpf_map_remove(count->tasks, &id);
+	return err < 0 && err != -ENOENT
+		       ? fail(-err, "can't note task %u for the kernel: %s", id, strerror(-err))
+		       : 0;
+}
+
+// ---- reading
+
+static void merge(const struct bpf_count *count, const uint64_t *values, uint64_t *cells)
+{
+	const uint32_t n = count->options.cells_n;
+
+	memset(cells, 0, n * sizeof(*cells));
+	for (int cpu = 0; cpu < count->value_cpus; cpu++, values += n) {
+		for (uint32_t i = 0; i < n; i++) {
+			if (count->cells[i].kind == BPF_CELL_HITS ||
+			    count->cells[i].kind == BPF_CELL_SUM)
+				cells[i] += values[i];
+			else
+				cells[i] = MAX(cells[i], values[i]);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++)
+		if (count->cells[i].kind == BPF_CELL_MIN || count->cells[i].kind == BPF_CELL_MAX)
+			cells[i] ^= flip(&count->cells[i]);
+}
+
+// Programs that began before the turn changed still count into the old rows; they run inside of RCU, whose grace period this waits for.
+static void wait_for_programs(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_GLOBAL, 0) < 0)
+		usleep(1000);
+}
+
+int bpf_count_read(struct bpf_count *count,
+		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg)
+{
+	const int rows = count->rows[count->current];
+	const uint32_t zero = 0, other = !count->current;
+	auto_free uint64_t *values =
+		xcalloc((size_t)count->value_cpus * count->options.cells_n, sizeof(*values));
+	uint8_t key[BPF_KEY_BYTES_MAX], next[BPF_KEY_BYTES_MAX];
+	uint64_t cells[BPF_CELLS_MAX];
+	int err = bpf_map_set(count->turn, &zero, &other, BPF_ANY), result = 0;
+	bool more;
+
+	if (err < 0)
+		return fail(-err, "can't read what the kernel counted: %s", strerror(-err));
+	count->current = other;
+	wait_for_programs();
+	more = bpf_map_next(rows, NULL, key) == 0;
+	while (more) {
+		err = bpf_map_get(rows, key, values);
+		more = bpf_map_next(rows, key, next) == 0;
+		bpf_map_remove(rows, key);
+		if (!err && result >= 0) {
+			merge(count, values, cells);
+			result = row(arg, key, cells);
+		}
+		memcpy(key, next, sizeof(key));
+	}
+	return MIN(result, 0);
+}
+
+int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)
+{
+	auto_free uint64_t *values = xcalloc((size_t)count->value_cpus, sizeof(*values));
+	uint64_t numbers[STATS] = {0}, missed = 0, n;
+
+	for (uint32_t i = 0; i < STATS; i++) {
+		int err = bpf_map_get(count->stats, &i, values);
+
+		if (err < 0)
+			return fail(-err, "can't read what the kernel did not count: %s",
+				    strerror(-err));
+		for (int cpu = 0; cpu < count->value_cpus; cpu++)
+			numbers[i] += values[cpu];
+	}
+	vec_each(const struct program, program, &count->programs) {
+		if (bpf_program_misses(program->program, &n) < 0)
+			missed = UINT64_MAX;
+		else if (missed != UINT64_MAX)
+			missed += n;
+	}
+	*ret = (struct bpf_count_stats){numbers[STAT_FAILED], numbers[STAT_FULL], missed};
+	return 0;
+}

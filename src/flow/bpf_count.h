@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counting where the events happen: for each hit of a tracepoint the kernel runs expressions as eBPF (expr/bpf.h) and adds to a row of
+// numbers; only the rows come out. Costs nothing in user space between two reads.
+//
+// A row has a key (numbers, texts, buckets) and cells. Several events may share the rows, each with its own expressions for the key and
+// its own cells. Nothing of other users of the same tracepoint changes: the programs always let the hit pass.
+#pragma once
+#include "expr/expr.h"
+#include <stddef.h>
+
+enum bpf_key_kind {
+	BPF_KEY_NUMBER, // 8 bytes
+	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
+	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
+};
+
+struct bpf_key {
+	enum bpf_key_kind kind;
+	uint32_t size; // of a text: a multiple of 8, at most EXPR_BPF_TEXT_MAX
+};
+
+enum bpf_cell_kind {
+	BPF_CELL_HITS,
+	BPF_CELL_SUM, // wraps around
+	BPF_CELL_MIN, // UINT64_MAX (of signed values: INT64_MAX) when there was none
+	BPF_CELL_MAX, // 0 (INT64_MIN) when there was none
+};
+
+struct bpf_cell {
+	enum bpf_cell_kind kind;
+	bool is_signed; // of MIN and MAX
+};
+
+enum { BPF_KEYS_MAX = 4, BPF_KEY_BYTES_MAX = 128, BPF_CELLS_MAX = 16, BPF_UPDATES_MAX = 8 };
+
+struct bpf_count_options {
+	const struct bpf_key *keys;
+	uint32_t keys_n; // 0: one row for all
+	const struct bpf_cell *cells;
+	uint32_t cells_n;
+	uint32_t rows_max;    // 0: 10240
+	const uint32_t *cpus; // only there; NULL: everywhere
+	uint32_t cpus_n;
+	bool by_process, by_thread; // only of tasks that bpf_count_watch names, by their pid or tid
+	bool not_self;		    // without this process
+};
+
+struct bpf_update {
+	uint32_t cell;
+	const struct expr *value; // of HITS: NULL
+};
+
+struct bpf_count_event {
+	uint32_t id;		   // of the tracepoint
+	uint32_t record_bytes;	   // the end of its last field
+	const struct expr *filter; // NULL: every hit
+	const struct expr *keys[BPF_KEYS_MAX];
+	struct bpf_update updates[BPF_UPDATES_MAX];
+	uint32_t updates_n;
+};
+
+struct bpf_count;
+
+// What was not counted.
+struct bpf_count_stats {
+	uint64_t failed; // hits whose expressions failed (division by zero, a pointer out of the event)
+	uint64_t full; // hits whose row found no place
+	uint64_t missed; // hits that the kernel skipped as a program ran already; UINT64_MAX: this kernel does not say
+};
+
+// The options are copied. -EPERM, ... with a sentence; the caller then counts in user space.
+int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *options);
+// Counts from here on. -EOPNOTSUPP: an expression is not for the kernel; -EINVAL: the verifier refuses it (its log: debug). Some ms.
+int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event);
+// Of tasks of by_process, by_thread. -errno with a sentence.
+int bpf_count_watch(struct bpf_count *count, uint32_t id, bool watched);
+// Gives each row that was counted in since the last read, in any order, and forgets it. No hit is lost or counted twice in between:
+// the kernel counts into another set of rows meanwhile. The hook returns < 0 to end.
+int bpf_count_read(struct bpf_count *count,
+		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg);
+// Since the beginning.
+int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret);
+void bpf_count_close(struct bpf_count *count); // NULL is allowed

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counts system calls of this program in the kernel, whose numbers and arguments it knows.
+#include "flow/bpf_count.h"
+#include "base/err.h"
+#include "base/test.h"
+#include "expr/bpf.h"
+#include "sys/tracefs.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { RECORD_BYTES = 64 };
+
+static bool find(void *arg, struct str name, struct expr_field *ret)
+{
+	if (str_is(name, "id"))
+		*ret = (struct expr_field){EXPR_FIELD_NUMBER, 8, 8, .is_signed = true};
+	else if (str_is(name, "args"))
+		*ret = (struct expr_field){EXPR_FIELD_ARRAY, 16, 48, 8};
+	else if (str_is(name, "common_pid"))
+		*ret = (struct expr_field){EXPR_FIELD_NUMBER, 4, 4, .is_signed = true};
+	else if (str_is(name, "common_type"))
+		*ret = (struct expr_field){EXPR_FIELD_NUMBER, 0, 2};
+	else
+		return false;
+	return true;
+}
+
+static struct expr *compiled(const char *text)
+{
+	const struct expr_fields fields = {.find = find};
+	struct expr *expr = NULL;
+
+	if (expr_compile(&expr, text, &fields) < 0)
+		fail_msg("%s", err_sentence());
+	return expr;
+}
+
+static uint32_t sys_enter_id(void)
+{
+	struct tracefs *tracefs = NULL;
+	char *text = NULL;
+	size_t size = 0;
+	uint32_t id = 0;
+
+	if (tracefs_enter(&tracefs, NULL) < 0)
+		return 0;
+	if (tracefs_read(tracefs, "events/raw_syscalls/sys_enter/id", 100, &text, &size) >= 0)
+		id = (uint32_t)atoi(text);
+	free(text);
+	tracefs_leave(tracefs);
+	return id;
+}
+
+static struct bpf_count *open_or_skip(const struct bpf_count_options *options)
+{
+	struct bpf_count *count = NULL;
+
+	if (bpf_count_open(&count, options) < 0) {
+		print_message("%s\n", err_sentence());
+		skip();
+	}
+	return count;
+}
+
+static void add_or_skip(struct bpf_count *count, const struct bpf_count_event *event)
+{
+	if (bpf_count_add(count, event) < 0) {
+		print_message("%s\n", err_sentence());
+		bpf_count_close(count);
+		skip();
+	}
+}
+
+struct row {
+	uint64_t key, cells[4];
+};
+struct rows {
+	struct row v[600];
+	size_t n;
+};
+
+static int take(void *arg, const void *key, const uint64_t *cells)
+{
+	struct rows *rows = arg;
+
+	assert_true(rows->n < sizeof(rows->v) / sizeof(rows->v[0]));
+	memcpy(&rows->v[rows->n].key, key, 8);
+	memcpy(rows->v[rows->n].cells, cells, sizeof(rows->v[0].cells));
+	rows->n++;
+	return 0;
+}
+
+static const struct row *row_of(const struct rows *rows, uint64_t key)
+{
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->v[i].key == key)
+			return &rows->v[i];
+	return NULL;
+}
+
+static void test_counts(void **state)
+{
+	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0}};
+	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false},
+						{BPF_CELL_SUM, false},
+						{BPF_CELL_MIN, true},
+						{BPF_CELL_MAX, true}};
+	struct expr *key = compiled("args[5] & 3"), *value = compiled("(long)args[4] - 100"),
+		    *filter = compiled(
+			    "args[3] == 0xfeedfacecafe && common_pid == _tid && common_type"),
+		    *fails = compiled("10 / (args[4] - 7)");
+	const struct bpf_count_options options = {.keys = keys,
+						  .keys_n = 1,
+						  .cells = cells,
+						  .cells_n = 4,
+						  .by_process = true};
+	struct bpf_count_event event = {.record_bytes = RECORD_BYTES,
+					.filter = filter,
+					.keys = {key},
+					.updates = {{0, NULL}, {1, value}, {2, value}, {3, value}},
+					.updates_n = 4};
+	struct bpf_count *count;
+	struct bpf_count_stats stats;
+	struct rows *rows = calloc(1, sizeof(*rows));
+	int64_t sum[4] = {0};
+
+	event.id = sys_enter_id();
+	if (!event.id)
+		skip();
+	count = open_or_skip(&options);
+	add_or_skip(count, &event);
+	syscall(SYS_getppid, 0, 0, 0, 0xfeedfacecafe, 5, 1); // not watched yet
+	assert_int_equal(bpf_count_watch(count, (uint32_t)getpid(), true), 0);
+	for (long i = 0; i < 1000; i++) {
+		syscall(SYS_getppid, 0, 0, 0, 0xfeedfacecafe, i, i);
+		sum[i & 3] += i - 100;
+	}
+	assert_int_equal(bpf_count_read(count, take, rows), 0);
+	if (rows->n == 0) {
+		bpf_count_close(count);
+		print_message("events of this thread are not seen\n");
+		skip();
+	}
+	assert_int_equal(rows->n, 4);
+	for (uint64_t k = 0; k < 4; k++) {
+		const struct row *row = row_of(rows, k);
+
+		assert_non_null(row);
+		assert_int_equal(row->cells[0], 250);
+		assert_int_equal(row->cells[1], sum[k]);
+		assert_int_equal((int64_t)row->cells[2], (int64_t)k - 100);
+		assert_int_equal(row->cells[3], 996 + k - 100);
+	}
+	// the rows are forgotten, the next ones count from the start
+	syscall(SYS_getppid, 0, 0, 0, 0xfeedfacecafe, 7, 2);
+	rows->n = 0;
+	assert_int_equal(bpf_count_read(count, take, rows), 0);
+	assert_int_equal(rows->n, 1);
+	assert_int_equal(rows->v[0].key, 2);
+	assert_int_equal(rows->v[0].cells[0], 1);
+	assert_int_equal((int64_t)rows->v[0].cells[2], -93);
+	rows->n = 0;
+	assert_int_equal(bpf_count_read(count, take, rows), 0);
+	assert_int_equal(rows->n, 0);
+	// what fails is counted as failed
+	event.keys[0] = fails;
+	assert_int_equal(bpf_count_add(count, &event), 0);
+	for (long i = 0; i < 10; i++)
+		syscall(SYS_getppid, 0, 0, 0, 0xfeedfacecafe, i, 0);
+	assert_int_equal(bpf_count_stats(count, &stats), 0);
+	assert_int_equal(stats.failed, 1);
+	assert_int_equal(stats.full, 0);
+	bpf_count_close(count);
+	expr_free(key);
+	expr_free(value);
+	expr_free(filter);
+	expr_free(fails);
+	free(rows);
+}
+
+static void test_full_map_and_buckets(void **state)
+{
+	static const struct bpf_key keys[] = {{BPF_KEY_BUCKET, 0}};
+	static const struct bpf_cell cells[4] = {{BPF_CELL_HITS, false}};
+	struct expr *key = compiled("args[4]"), *filter = compiled("args[3] == 0xfeedfacebeef");
+	const struct bpf_count_options options = {.keys = keys,
+						  .keys_n = 1,
+						  .cells = cells,
+						  .cells_n = 4,
+						  .rows_max = 500};
+	struct bpf_count_event event = {.record_bytes = RECORD_BYTES,
+					.filter = filter,
+					.keys = {key},
+					.updates = {{0, NULL}},
+					.updates_n = 1};
+	struct bpf_count *count;
+	struct bpf_count_stats stats;
+	struct rows *rows = calloc(1, sizeof(*rows));
+	uint64_t hits = 0;
+
+	event.id = sys_enter_id();
+	if (!event.id)
+		skip();
+	count = open_or_skip(&options);
+	add_or_skip(count, &event);
+	for (unsigned shift = 0; shift < 64; shift++)
+		for (unsigned i = 0; i < 2; i++)
+			syscall(SYS_getppid, 0, 0, 0, 0xfeedfacebeef,
+				(1ul << shift) + i * (1ul << shift) / 200, 0);
+	assert_int_equal(bpf_count_read(count, take, rows), 0);
+	if (!rows->n) {
+		bpf_count_close(count);
+		skip();
+	}
+	for (unsigned shift = 0; shift < 64; shift++) {
+		const uint64_t v = (1ul << shift) + (1ul << shift) / 200;
+		const struct row *row = row_of(rows, expr_bucket(1ul << shift));
+
+		assert_non_null(row);
+		assert_int_equal(row->cells[0], expr_bucket(v) == expr_bucket(1ul << shift) ? 2 : 1);
+		assert_non_null(row_of(rows, expr_bucket(v)));
+	}
+	// more keys than places: all hits are either counted or said to be not
+	rows->n = 0;
+	for (uint64_t i = 0; i < 5000; i++)
+		syscall(SYS_getppid, 0, 0, 0, 0xfeedfacebeef, i << (i % 40), 0);
+	assert_int_equal(bpf_count_read(count, take, rows), 0);
+	for (size_t i = 0; i < rows->n; i++)
+		hits += rows->v[i].cells[0];
+	assert_int_equal(bpf_count_stats(count, &stats), 0);
+	assert_true(stats.full > 0);
+	assert_true(hits + stats.full + (stats.missed == UINT64_MAX ? 0 : stats.missed) >= 5000);
+	assert_true(hits + stats.full <= 5000);
+	bpf_count_close(count);
+	expr_free(key);
+	expr_free(filter);
+	free(rows);
+}
+
+RUN_TESTS(TEST(test_counts), TEST(test_full_map_and_buckets))
