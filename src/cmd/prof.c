@@ -215,6 +215,16 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 		free(options->events.v);
 		return err;
 	}
+	if (profiler->takes_word && words && opt_words_before_dashes) {
+		options->word = argv[1];
+		argv++;
+		words--;
+		// Options end at the word, so the dashes behind it are still there.
+		if (words && !strcmp(argv[1], "--")) {
+			argv++;
+			words--;
+		}
+	}
 	feed = prof_feed_options(profiler, options);
 	feed.command_line = line;
 	if (words)

@@ -16,6 +16,7 @@ struct feed_event {
 	bool stack;		      // call chains
 	bool counts;		      // only counted: comes by the hook count
 	uint32_t max_stack;	      // frames, 0: as many as the kernel gives
+	uint64_t period_ns;	      // of a clock; 0: it is none
 	struct feed_event *next_same; // of the input: wants the same recorded event
 	void *test;		      // of the input
 	uint64_t samples_n;

@@ -88,6 +88,8 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 		attr->exclude_callchain_user = options->no_user_chain;
 		attr->exclude_callchain_kernel = options->no_kernel_chain;
 	}
+	if (wanted && wanted->period_ns)
+		attr->sample_period = wanted->period_ns;
 	if (wanted && !attr->sample_period)
 		attr->sample_period = 1;
 	attr->watermark = 1;

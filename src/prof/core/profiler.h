@@ -23,6 +23,7 @@ struct prof_options {
 	bool user_chain, user_chain_given, kernel_chain, kernel_chain_given;
 	bool call_graph, perins;
 	bool quiet, no_bpf;
+	const char *word; // what stands between options and --, of a profiler that takes one
 	int64_t clock_offset;
 	bool has_clock_offset, tsc, monotonic;
 	int verbose;
@@ -54,10 +55,11 @@ struct profiler {
 	enum prof_events events;
 	const char *const *default_events; // -e when none is given, NULL-terminated; may be NULL
 	const char *const *attributes; // of -e that it understands besides the common ones, NULL-terminated; may be NULL
-	bool counts;  // events are only counted: hook count, no samples
-	bool ordered; // always in the order of time
-	bool tasks;   // needs names of tasks even where it prints no events
-	bool endless; // makes its tables at the end when no interval is given; else each second
+	bool counts;	 // events are only counted: hook count, no samples
+	bool ordered;	 // always in the order of time
+	bool takes_word; // an expression or the like behind the options
+	bool tasks;	 // needs names of tasks even where it prints no events
+	bool endless;	 // makes its tables at the end when no interval is given; else each second
 	// All hooks but setup may be NULL; results as in struct feed_hooks.
 	int (*setup)(struct prof *prof); // events of -e are there; adds its own, compiles, sets defaults
 	int (*sample)(struct prof *prof, struct prof_event *event, const struct sample *sample);
