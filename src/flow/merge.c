@@ -192,10 +192,8 @@ static int by_time(struct merge *merge, bool all)
 			bool waited = r->at < r->settled;
 
 			err = give(merge, r);
-			waiting -= waited && r->at >= r->settled;
 			more = load(merge, r);
-			if (!more && waited && r->at < r->settled)
-				waiting--;
+			waiting -= waited && r->at >= r->settled;
 		} while (more && !err && waiting && r->time < limit);
 		if (!more)
 			merge->heap[0] = merge->heap[--merge->heap_n];

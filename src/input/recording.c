@@ -274,7 +274,12 @@ static int run(struct feed *feed)
 	struct filter_options filter = {.cpus = target->cpus,
 					.pids = target->pids,
 					.tids = target->tids};
-	int err = filter_new(&source->filter, &filter, recording);
+	int err;
+
+	// Who is meant is the consumer's business then.
+	if (feed->options->everywhere)
+		filter.pids = filter.tids = NULL;
+	err = filter_new(&source->filter, &filter, recording);
 
 	if (feed->options->to)
 		err = fail(EINVAL, "--to keeps what the kernel tells; --from has it already");

@@ -41,11 +41,10 @@ static int setup(struct prof *prof)
 	state->programs = xcalloc(prof->events.n + 1, sizeof(*state->programs));
 	for (size_t i = 0; i < prof->events.n; i++) {
 		const struct event *event = prof->events.v[i]->feed->event;
-		struct expr_fields fields = event_fields(event);
-		int err = expr_compile(&state->programs[i], text, &fields);
+		int err = prof_compile(&state->programs[i], prof, prof->events.v[i], text);
 
 		if (err < 0)
-			return fail_context(err, "%s", event->name);
+			return err;
 		if (prof->options->verbose < 1)
 			continue;
 		out_printf(prof->out, "%s: %s: %s\n", event->name, text,

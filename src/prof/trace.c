@@ -49,10 +49,9 @@ static int setup(struct prof *prof)
 	for (size_t i = 0; i < prof->events.n && !err; i++) {
 		struct prof_event *event = prof->events.v[i];
 		const char *text = prof_spec_attr(event->spec, "exec");
-		struct expr_fields fields = event_fields(event->feed->event);
 
 		if (text)
-			err = expr_compile(&trace->programs[i], text, &fields);
+			err = prof_compile(&trace->programs[i], prof, event, text);
 	}
 	return err;
 }

@@ -178,6 +178,14 @@ static void print_csv(struct out *out, const struct table *table, const struct t
 	}
 }
 
+// With its decimals as they are shown, not as the nearest double has them.
+static void json_fixed(struct json *j, uint64_t v, unsigned divisor)
+{
+	put_fixed(j->out, v, divisor);
+	j->after_key = false;
+	j->comma = true;
+}
+
 static void put_json(struct json *j, const struct table_column *column, const struct table_cell *cell)
 {
 	if (cell->none)
@@ -186,10 +194,8 @@ static void put_json(struct json *j, const struct table_column *column, const st
 		json_text(j, cell->text);
 	else if (column->kind == TABLE_SIGNED)
 		json_i64(j, (int64_t)cell->number);
-	else if (column->kind == TABLE_US)
-		json_double(j, (double)cell->number / 1e3);
-	else if (column->kind == TABLE_MS)
-		json_double(j, (double)cell->number / 1e6);
+	else if (column->kind == TABLE_US || column->kind == TABLE_MS)
+		json_fixed(j, cell->number, column->kind == TABLE_US ? 1000 : 1000000);
 	else
 		json_u64(j, cell->number);
 }

@@ -30,7 +30,7 @@ void prof_time_text(struct prof *prof, uint64_t time_ns, char ret[40])
 	int64_t wall = (int64_t)time_ns + prof->feed->wall_offset_ns, seconds, in_hour;
 	unsigned us;
 
-	if (!prof->feed->has_wall || wall < 0) {
+	if (!prof->feed->has_wall || wall < 0 || !time_ns) {
 		snprintf(ret, 40, "%llu.%06llu", (unsigned long long)(time_ns / NSEC_PER_SEC),
 			 (unsigned long long)(time_ns % NSEC_PER_SEC / 1000));
 		return;

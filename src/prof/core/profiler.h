@@ -103,6 +103,7 @@ struct prof {
 	uint64_t started_ns;
 	struct arena arena;
 	bool everywhere; // setup may set it: see feed_options
+	bool needs_symbols, needs_tasks; // likewise; prof_compile sets them
 };
 
 #define PROF_STATE(type, prof) ((type *)(void *)(prof)->options)

@@ -4,11 +4,23 @@
 #include "flow/event_fields.h"
 #include "prof/core/profiler.h"
 
+int prof_compile(struct expr **ret, struct prof *prof, const struct prof_event *event, const char *text)
+{
+	const struct event *recorded = event->feed->event;
+	struct expr_fields fields = event_fields(recorded);
+	int err = expr_compile(ret, text, &fields);
+
+	if (err)
+		return fail_context(err, "%s", recorded->name);
+	prof->needs_symbols |= expr_asks_symbols(*ret);
+	prof->needs_tasks |= expr_asks_tasks(*ret);
+	return 0;
+}
+
 int prof_value_init(struct prof_value *ret, struct prof *prof, const struct prof_event *event,
 		    const char *text)
 {
 	const struct event *recorded = event->feed->event;
-	struct expr_fields fields = event_fields(recorded);
 	struct prof_value value = {.machine = prof->machine};
 	int err;
 
@@ -26,9 +38,9 @@ int prof_value_init(struct prof_value *ret, struct prof *prof, const struct prof
 		*ret = value;
 		return 0;
 	}
-	err = expr_compile(&value.expr, text, &fields);
+	err = prof_compile(&value.expr, prof, event, text);
 	if (err)
-		return fail_context(err, "%s", recorded->name);
+		return err;
 	value.is_text = expr_is_text(value.expr);
 	value.is_signed = expr_is_signed(value.expr);
 	*ret = value;
