@@ -163,6 +163,8 @@ static int run_feed(struct prof *prof, const struct input *input)
 	if (!err)
 		err = prof_setup(prof);
 	options->everywhere = prof->everywhere;
+	options->needs_maps |= prof->needs_symbols;
+	options->needs_tasks |= prof->needs_tasks;
 	if (!err)
 		err = input->run(feed);
 	if (err >= 0)
@@ -216,14 +218,12 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 		return err;
 	}
 	if (profiler->takes_word && words && opt_words_before_dashes) {
-		options->word = argv[1];
-		argv++;
-		words--;
-		// Options end at the word, so the dashes behind it are still there.
-		if (words && !strcmp(argv[1], "--")) {
-			argv++;
-			words--;
-		}
+		options->word = *++argv;
+		// options may stand behind it, too; argv[0] is the word
+		words = command_parse(&command, options, words, argv, OPT_STOP_AT_WORD);
+		if (words < 0)
+			return words == -ECANCELED ? 0 : words;
+		log_set_level(options->quiet ? LOG_QUIET : options->verbose);
 	}
 	feed = prof_feed_options(profiler, options);
 	feed.command_line = line;

@@ -131,6 +131,24 @@ static const struct expr_builtin builtins[] = {
 	{"max", ANY, 2, 2, {ANY, ANY}, .is_max = 2},
 };
 
+bool expr_asks_symbols(const struct expr *expr)
+{
+	vec_each(const struct expr_call, call, &expr->calls) {
+		if (call->builtin->run == run_ksymbol || call->builtin->run == run_usymbol)
+			return true;
+	}
+	return false;
+}
+
+bool expr_asks_tasks(const struct expr *expr)
+{
+	vec_each(const struct expr_call, call, &expr->calls) {
+		if (call->builtin->run == run_comm)
+			return true;
+	}
+	return false;
+}
+
 static struct node *unknown_function(struct parser *p, struct str name)
 {
 	const char *names[ARRAY_SIZE(builtins) + 1], *near;

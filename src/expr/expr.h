@@ -84,6 +84,9 @@ const char *expr_type_text(const struct expr *expr);
 bool expr_is_kernel_filter(const struct expr *expr);
 // Does it print (printf)? Such an expression is run for what it does.
 bool expr_prints(const struct expr *expr);
+// What of a system its functions ask for: names of symbols (ksymbol, usymbol), of tasks (comm).
+bool expr_asks_symbols(const struct expr *expr);
+bool expr_asks_tasks(const struct expr *expr);
 // The value of a constant expression: true and *ret.
 bool expr_is_constant(const struct expr *expr, uint64_t *ret);
 // The bytecode, one instruction a line.

@@ -20,7 +20,7 @@ enum {
 	R4,
 	ROW = BPF_REG_8,
 	FP = BPF_REG_10,
-	ROWS_DEFAULT = 10240,
+	ROWS_DEFAULT = 4096,
 	// the stack below what expressions use
 	SMALL_KEY = -192, // of arrays
 	KEY = SMALL_KEY - BPF_KEY_BYTES_MAX,

@@ -111,6 +111,9 @@ static int finish(struct prof *prof, uint64_t now_ns)
 {
 	const struct expr_state *state = PROF_STATE(struct expr_state, prof);
 
+	if (state->failed_n && state->failed_n == state->evaluated_n)
+		return fail(EFAULT, "all %llu evaluations failed",
+			    (unsigned long long)state->failed_n);
 	if (state->failed_n)
 		warn("%llu of %llu evaluations failed", (unsigned long long)state->failed_n,
 		     (unsigned long long)state->evaluated_n);

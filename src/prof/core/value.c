@@ -4,7 +4,8 @@
 #include "flow/event_fields.h"
 #include "prof/core/profiler.h"
 
-int prof_compile(struct expr **ret, struct prof *prof, const struct prof_event *event, const char *text)
+int prof_compile(struct expr **ret, struct prof *prof, const struct prof_event *event,
+		 const char *text)
 {
 	const struct event *recorded = event->feed->event;
 	struct expr_fields fields = event_fields(recorded);

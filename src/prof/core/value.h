@@ -22,7 +22,8 @@ struct prof_value {
 int prof_value_init(struct prof_value *ret, struct prof *prof, const struct prof_event *event,
 		    const char *text);
 // As expr_compile over the event's fields; notes what it asks the run for (names of symbols and tasks). In setup.
-int prof_compile(struct expr **ret, struct prof *prof, const struct prof_event *event, const char *text);
+int prof_compile(struct expr **ret, struct prof *prof, const struct prof_event *event,
+		 const char *text);
 void prof_value_done(struct prof_value *value);
 uint64_t prof_value_slow(const struct prof_value *value, const struct sample *sample);
 // A text value; "" when there is none. Valid until the next evaluation.
