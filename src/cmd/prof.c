@@ -163,6 +163,8 @@ static int run_feed(struct prof *prof, const struct input *input)
 	if (!err)
 		err = prof_setup(prof);
 	options->everywhere = prof->everywhere;
+	for (size_t i = 0; i < feed->events.n; i++)
+		options->needs_maps |= feed->events.v[i]->stack;
 	options->needs_maps |= prof->needs_symbols;
 	options->needs_tasks |= prof->needs_tasks;
 	if (!err)

@@ -217,7 +217,9 @@ static int give(void *arg, const struct perf_event_header *header, uint64_t time
 	feed->last_ns = time;
 	if (feed->first_ns == UINT64_MAX)
 		feed->first_ns = time;
-	return what->event ? feed_sample(feed, what->event, sample) : 0;
+	if (!what->event || (what->event->test && !watching_wants(live, what->event, sample)))
+		return 0;
+	return feed_sample(feed, what->event, sample);
 }
 
 // ---- the loop
@@ -296,9 +298,9 @@ static int sleep_ms(const struct watching *live)
 	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
 	int ms = live->merge.ordered && merge_waits(&live->merge) ? WAITING_MS : IDLE_MS;
 
-	// Rings wake us up by their fill; what trickles is looked for ten times a second.
+	// Rings wake us up by their fill; what trickles is looked for twenty times a second.
 	if (live->merge.n)
-		ms = MIN(ms, 100);
+		ms = MIN(ms, 50);
 	if (live->next_tick_ns) {
 		uint64_t left = live->next_tick_ns > now ? live->next_tick_ns - now : 0;
 
@@ -374,6 +376,9 @@ static int start(struct watching *live)
 	// The events of a command switch on by themselves at its exec.
 	if ((!live->target.has_workload || options->everywhere) && opened_enable(&live->opened) < 0)
 		err = fail(EIO, "can't switch the events on: %s", strerror(errno));
+	// Once nothing that tasks do is missed any more.
+	if (!err && (options->needs_tasks || live->writer))
+		err = watching_learn(live);
 	if (!err && live->workload.pid)
 		err = workload_start(&live->workload, options->workload[0]);
 	return err;
@@ -409,8 +414,6 @@ static int run(struct feed *feed)
 	feed->target = &live->target;
 	if (!err && feed->options->to)
 		err = watching_to_open(live);
-	if (!err && (feed->options->needs_tasks || live->writer))
-		err = watching_learn(live);
 	if (!err && live->opened.rings.n) {
 		merge_init(&live->merge, live->opened.rings.v, live->opened.rings.n);
 		live->merge.ordered = feed->options->ordered;
@@ -453,6 +456,7 @@ static void close_live(struct feed *feed)
 
 	if (!live)
 		return;
+	watching_filters_done(live);
 	merge_done(&live->merge);
 	opened_done(&live->opened);
 	target_done(&live->target);

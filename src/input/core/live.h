@@ -2,6 +2,7 @@
 // The parts of the live input.
 #pragma once
 #include "data/writer.h"
+#include "expr/expr.h"
 #include "flow/feed.h"
 #include "flow/merge.h"
 #include "flow/opened.h"
@@ -39,6 +40,7 @@ struct watching {
 	int signal_fd, exit_signal;
 	uint64_t next_tick_ns;
 	bool has_clockid, warned_not_running;
+	struct expr_machine *machine; // of filters that run here; NULL: none
 
 	// losses placed in time
 	struct watching_gap {
@@ -58,6 +60,14 @@ int watching_open(struct watching *live);
 int watching_counts(struct watching *live);
 // What the kernel counted as lost in all (Linux 6.0 and newer), 0 where it doesn't say.
 uint64_t watching_lost(const struct watching *live);
+
+// live_filter.c: where the filter of an event runs: *ret_kernel is what the kernel gets, NULL: nothing; else wanted->test runs here.
+// -EINVAL with a sentence.
+int watching_filter(struct watching *live, struct feed_event *wanted, const char **ret_kernel);
+// Does the filter that runs here take the sample? Some 10 ns.
+bool watching_wants(struct watching *live, const struct feed_event *wanted,
+		    const struct sample *sample);
+void watching_filters_done(struct watching *live);
 
 // live_to.c: the recording of --to.
 int watching_to_open(struct watching *live);

@@ -29,15 +29,16 @@ static const char *const of_the_system[] = {"irq",     "irq_vectors", "irq_matri
 					    "net",     "rcu",	      "ipi",	    "cgroup",
 					    "thermal", "msr",	      "nmi",	    "kvm"};
 
-static const char *without_us(struct watching *live, const struct feed_event *wanted)
+static const char *without_us(struct watching *live, const struct feed_event *wanted,
+			      const char *filter)
 {
 	if (!wanted->system || wanted->counts)
-		return wanted->filter;
+		return filter;
 	for (size_t i = 0; i < ARRAY_SIZE(of_the_system); i++) {
 		if (!strcmp(wanted->system, of_the_system[i]))
-			return wanted->filter;
+			return filter;
 	}
-	return feed_and(live->feed, wanted->filter,
+	return feed_and(live->feed, filter,
 			arena_fmt(&live->arena, "common_pid != %d", (int)getpid()));
 }
 
@@ -176,6 +177,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 	struct feed *feed = live->feed;
 	size_t per_event = groups->v.n ? groups->v.n : 1, n = feed->events.n * per_event + 1;
 	bool counts_only = true;
+	const char *filter = NULL; // what the kernel gets
 	int err = 0;
 
 	live->opened_specs = xcalloc(n, sizeof(*live->opened_specs));
@@ -185,13 +187,15 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		struct event_spec *spec = &live->opened_specs[i];
 
 		// Its own attr and plan, though others may want the same kernel event.
-		if (i % per_event == 0)
+		if (i % per_event == 0) {
 			wanted->event =
 				arena_memdup(&live->arena, wanted->event, sizeof(*wanted->event));
+			err = watching_filter(live, wanted, &filter);
+		}
 		live->wanted[i] = wanted;
 		spec->attr = wanted->event->attr;
 		spec->name = wanted->event->name;
-		spec->filter = without_us(live, wanted);
+		spec->filter = without_us(live, wanted, filter);
 		spec->scale = 1;
 		spec->tp_system = wanted->system;
 		spec->tp_name = wanted->name;

@@ -118,7 +118,10 @@ static int read_event(struct reader *r, struct prof_specs *specs)
 		return 0;
 	r->at++;
 	struct str filter = str_trim(until(r, "/"));
-	if (filter.n)
+	// "sched:sched_switch/stack/": no filter is a word alone.
+	if (str_is(filter, "stack") || str_is(filter, "untraced") || str_is(filter, "trigger"))
+		vec_push(&spec->attrs, (struct prof_attr){arena_strdup(r->arena, filter), NULL});
+	else if (filter.n)
 		spec->filter = prof_filter_quoted(r->arena, arena_strdup(r->arena, filter));
 	if (r->at < r->n)
 		r->at++;
