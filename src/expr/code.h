@@ -21,35 +21,36 @@ enum { EXPR_TEMPS = 48, EXPR_TEXT_MAX = 8192, EXPR_CALLS_MAX = 64, EXPR_ARGS_MAX
 	X(DIVS)                                                                                    \
 	X(DIVU)                                                                                    \
 	X(MODS)                                                                                    \
-	X(MODU) X(AND) X(OR) X(XOR) X(SHL) X(SHR) X(SAR) X(MINS) X(MINU) X(MAXS) X(MAXU) X(EQ)     \
-		X(NE) X(LTS) X(LES) X(GTS) X(GES) X(LTU) X(LEU) X(GTU) X(GEU)
+	X(MODU)                                                                                    \
+	X(AND) X(OR) X(XOR) X(SHL) X(SHR) X(SAR) X(MINS) X(MINU) X(MAXS) X(MAXU) X(EQ) X(NE)       \
+		X(LTS) X(LES) X(GTS) X(GES) X(LTU) X(LEU) X(GTU) X(GEU)
 
-#define EXPR_OPS(X)                                                                                   \
-	X(RET, "a")                                                                                   \
-	X(CONST, "di")                                                                                \
-	X(CONST64, "dk")                                                                              \
-	X(MOV, "da")                                                                                  \
-	X(LD_S8, "di")                                                                                \
-	X(LD_U8, "di")                                                                                \
-	X(LD_S16, "di") X(LD_U16, "di") X(LD_S32, "di") X(LD_U32, "di") X(LD_64, "di") X(PTR_S8,      \
-											 "dai")       \
-		X(PTR_U8, "dai") X(PTR_S16,                                                           \
-				   "dai") X(PTR_U16,                                                  \
-					    "dai") X(PTR_S32,                                         \
-						     "dai") X(PTR_U32,                                \
-							      "dai") X(PTR_64, "dai") X(ST_8, "abi")  \
-			X(ST_16, "abi") X(ST_32, "abi") X(ST_64, "abi") X(CONTEXT, "di") X(DYN, "di") \
-				X(DYN_REL, "di") X(DYN_LEN,                                           \
-						   "di") X(DYN_AT, "di") X(NEG, "da") X(NOT, "da")    \
-					X(TEST, "da") X(ZERO, "da") X(EXT_S8, "da") X(EXT_U8, "da")   \
-						X(EXT_S16, "da") X(EXT_U16, "da") X(EXT_S32, "da")    \
-							X(EXT_U32, "da") X(SWAP16, "da") X(SWAP32,    \
-											   "da")      \
-								X(SWAP64,                             \
-								  "da") X(BOUND, "ai") X(JMP, "j")    \
-									X(JZ, "aj") X(JNZ, "aj")      \
-										X(CALL, "dac")        \
-											X(MATCH,      \
+#define EXPR_OPS(X)                                                                                  \
+	X(RET, "a")                                                                                  \
+	X(CONST, "di")                                                                               \
+	X(CONST64, "dk")                                                                             \
+	X(MOV, "da")                                                                                 \
+	X(LD_S8, "di")                                                                               \
+	X(LD_U8, "di")                                                                               \
+	X(LD_S16, "di")                                                                              \
+	X(LD_U16, "di") X(LD_S32, "di") X(LD_U32, "di") X(LD_64, "di") X(PTR_S8, "dai") X(PTR_U8,    \
+											  "dai")     \
+		X(PTR_S16, "dai") X(PTR_U16, "dai") X(PTR_S32, "dai") X(PTR_U32, "dai") X(PTR_64,    \
+											  "dai")     \
+			X(ST_8, "abi") X(ST_16, "abi") X(ST_32, "abi") X(ST_64,                      \
+									 "abi") X(CONTEXT,           \
+										  "di") X(DYN, "di") \
+				X(DYN_REL, "di") X(DYN_LEN,                                          \
+						   "di") X(DYN_AT, "di") X(NEG, "da") X(NOT, "da")   \
+					X(TEST, "da") X(ZERO, "da") X(EXT_S8, "da") X(EXT_U8, "da")  \
+						X(EXT_S16, "da") X(EXT_U16, "da") X(EXT_S32, "da")   \
+							X(EXT_U32, "da") X(SWAP16, "da") X(SWAP32,   \
+											   "da")     \
+								X(SWAP64,                            \
+								  "da") X(BOUND, "ai") X(JMP, "j")   \
+									X(JZ, "aj") X(JNZ, "aj")     \
+										X(CALL, "dac")       \
+											X(MATCH,     \
 											  "dam")
 
 enum expr_op {

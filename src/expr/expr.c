@@ -27,7 +27,7 @@ static int compile(struct expr **ret, const char *text, const struct expr_fields
 	if (p.failed) {
 		*ret_failed_at = p.failed_at;
 		expr_free(expr);
-		return -EINVAL;
+		return p.for_kernel ? -EOPNOTSUPP : -EINVAL;
 	}
 	expr_type_name(expr->type, expr->type_text, sizeof(expr->type_text));
 	*ret = expr;
@@ -56,8 +56,9 @@ int expr_filter_compile(struct expr **ret, const char *text, const struct expr_f
 
 	if (!str_trim(str_of(text)).n)
 		text = "1";
-	if (compile(ret, text, fields, parse_kernel_filter, &kernel_at) == 0)
-		return 0;
+	err = compile(ret, text, fields, parse_kernel_filter, &kernel_at);
+	if (err == 0 || err == -EOPNOTSUPP)
+		return err;
 	sentence = xstrdup(err_sentence());
 	err = compile(ret, text, fields, parse_expression, &c_at);
 	if (!err && !(*ret)->type.pointers && !(*ret)->type.is_array &&

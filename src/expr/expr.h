@@ -66,7 +66,8 @@ struct expr_value {
 // Compiles; the text is copied. -EINVAL with a sentence that shows the place. Cost: microseconds.
 int expr_compile(struct expr **ret, const char *text, const struct expr_fields *fields);
 // A filter: what the kernel's trace-event filter language knows means what it means to the kernel (Documentation/trace/events.rst,
-// "Event filtering"); any other text is a C expression, true when it is not 0. Empty text: true.
+// "Event filtering"); any other text is a C expression, true when it is not 0. Empty text: true. -EOPNOTSUPP with a sentence: only the
+// kernel can run it, as it follows addresses (FIELD.function, char * fields).
 int expr_filter_compile(struct expr **ret, const char *text, const struct expr_fields *fields);
 // Like the kernel's parser alone: -EINVAL when the kernel would not take it.
 int expr_filter_compile_kernel(struct expr **ret, const char *text, const struct expr_fields *fields);
@@ -80,7 +81,7 @@ const char *expr_source(const struct expr *expr);
 // A name of its type as in C: "unsigned int", "char *".
 const char *expr_type_text(const struct expr *expr);
 // May the kernel run this filter text and give the same answer as expr_run? False for what is C only, and for texts that kernels
-// get wrong ("*x" against an array of fixed size, a glob that starts with a digit).
+// get wrong ("*x" and "*x*" against an array of fixed size, a glob that starts with a digit).
 bool expr_is_kernel_filter(const struct expr *expr);
 // Does it print (printf)? Such an expression is run for what it does.
 bool expr_prints(const struct expr *expr);

@@ -78,9 +78,11 @@ static struct node *text_predicate(struct parser *p, size_t start, struct node *
 			text = (struct str){text.p + 1, text.n - 1};
 		expr_match_init(&match, EXPR_MATCH_GLOB, text);
 		match.negated = negated;
-		// the kernel compares the end of the array, not of the text in it; a digit makes it take stars as they are
+		// In an array kernels look for ends and middles behind the NUL, too, where old bytes are; and a digit in front
+		// makes them take stars as they are.
 		if ((text.n && isdigit((unsigned char)text.p[0])) ||
-		    (match.shape == EXPR_SHAPE_END && !field->type.is_dynamic))
+		    ((match.shape == EXPR_SHAPE_END || match.shape == EXPR_SHAPE_MIDDLE) &&
+		     !field->type.is_dynamic))
 			p->expr->kernel_filter = false;
 	} else {
 		expr_match_init(&match, EXPR_MATCH_EQUAL, text);
@@ -149,8 +151,12 @@ static struct node *parse_predicate(struct parser *p)
 			return p->nothing;
 		}
 	}
-	if (peek(p) == '.')
-		return node_error(p, here(p, p->pos), "only the kernel knows what is behind the dot");
+	// a function by an address in it, a text that a pointer leads to
+	p->for_kernel = peek(p) == '.' || (field->kind == NODE_FIELD && !field->type.is_array &&
+					   expr_type_is_text(field->type));
+	if (p->for_kernel)
+		return node_error(p, lex_join(name, here(p, p->pos)),
+				  "only the kernel can follow this address");
 	skip_space(p);
 	for (op = 0; op < ARRAY_SIZE(operators) && !accept(p, operators[op].text); op++)
 		;
@@ -159,8 +165,6 @@ static struct node *parse_predicate(struct parser *p)
 	skip_space(p);
 	if (p->failed)
 		return p->nothing;
-	if (expr_type_is_text(field->type) && field->kind == NODE_FIELD && !field->type.is_array)
-		return node_error(p, name, "only the kernel can follow this pointer to text");
 	if (expr_type_is_text(field->type))
 		return text_predicate(p, start, field, operators[op].token);
 	if (!expr_type_is_number(field->type))

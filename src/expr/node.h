@@ -80,6 +80,7 @@ struct parser {
 	struct str literal; // of TOKEN_TEXT: its bytes, in the arena
 	unsigned depth;
 	bool failed;
+	bool for_kernel; // it failed as only the kernel can run this
 	size_t failed_at;
 	struct node *nothing; // what is returned after an error
 };

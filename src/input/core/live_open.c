@@ -201,7 +201,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		spec->tp_name = wanted->name;
 		set_attr(live, wanted, &spec->attr);
 		counts_only &= wanted->counts;
-		if (wanted->cpus)
+		if (wanted->cpus && !err)
 			err = add_cpu(spec, &live->arena, str_of(wanted->cpus));
 		struct opened_event *opened = opened_add(&live->opened, spec);
 		if (groups->v.n && !err) {
