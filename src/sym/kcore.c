@@ -17,7 +17,7 @@
 enum {
 	PAGE = 4096,
 	DATA_AT = 2 * PAGE,
-	MOST_RANGES = 32, // in front of DATA_AT: there are two wanted, and few segments
+	MOST_RANGES = 64, // their headers lie in front of DATA_AT
 	MOST_HEADERS = 1 << 20,
 	MOST_TEXT = 1 << 28,
 };
@@ -28,12 +28,17 @@ struct range {
 	uint64_t start, end, from; // from: offset in kcore
 };
 
+struct ranges {
+	struct range *v;
+	size_t n, capacity;
+};
+
 struct kcore {
 	const char *path;
 	char *kallsyms, *modules;
 	size_t kallsyms_n, modules_n;
 	struct build_id id;
-	VEC(struct range) ranges;
+	struct ranges ranges;
 	uint16_t machine;
 };
 
@@ -58,8 +63,23 @@ static int read_id(const char *folder, struct build_id *ret)
 	return ret->n ? 0 : fail(ENOENT, "%s has no build-id of the kernel", path);
 }
 
+// Whole pages; what goes on where the last range ends makes that one longer.
+static void want(struct ranges *ranges, uint64_t start, uint64_t end)
+{
+	struct range *last = ranges->n ? &vec_last(ranges) : NULL;
+
+	start &= ~(uint64_t)(PAGE - 1);
+	end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	if (end <= start)
+		return;
+	if (last && start >= last->start && start <= last->end)
+		last->end = MAX(last->end, end);
+	else
+		vec_push(ranges, (struct range){.start = start, .end = end});
+}
+
 // Modules stand with their size and address: "ext4 831488 2 - Live 0xffffffffc0400000".
-static void module_range(const struct kcore *kcore, struct range *ret)
+static void want_modules(const struct kcore *kcore, struct ranges *ranges)
 {
 	for (struct str rest = {kcore->modules, kcore->modules_n}; rest.n;) {
 		struct str line = str_cut(&rest, '\n'), words[6] = {0};
@@ -67,63 +87,117 @@ static void module_range(const struct kcore *kcore, struct range *ret)
 
 		for (size_t i = 0; i < 6; i++)
 			words[i] = str_cut(&line, ' ');
-		if (num_parse_u64(words[1], &size) < 0 || num_parse_hex(words[5], &start) < 0 ||
-		    !start || start + size < start)
-			continue;
-		ret->start = ret->end ? MIN(ret->start, start) : start;
-		ret->end = MAX(ret->end, start + size);
+		if (num_parse_u64(words[1], &size) == 0 && num_parse_hex(words[5], &start) == 0 &&
+		    start && start + size > start)
+			want(ranges, start, start + size);
+	}
+}
+
+// What the kernel made while it runs, for BPF and ftrace, is known to kallsyms only; so is code of modules in pieces. How
+// long the last function of a page goes on nobody says.
+static void want_symbols(const struct kcore *kcore, struct ranges *ranges)
+{
+	struct kallsyms_line line;
+
+	for (struct str rest = {kcore->kallsyms, kcore->kallsyms_n}; kallsyms_next(&rest, &line);) {
+		if ((line.type == 't' || line.type == 'T') && line.addr < UINT64_MAX - PAGE &&
+		    memchr(line.name.p, '\t', line.name.n))
+			want(ranges, line.addr, line.addr + 1);
+	}
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+// Sorted, and so few that their headers have room; gaps between them are taken along.
+static void merge_ranges(struct ranges *ranges)
+{
+	if (ranges->n)
+		qsort(ranges->v, ranges->n, sizeof(*ranges->v), compare_ranges);
+	for (uint64_t gap = 1 << 20; gap < MOST_CODE; gap *= 2) {
+		size_t n = 0;
+
+		for (size_t i = 1; i < ranges->n; i++) {
+			struct range *last = &ranges->v[n], *next = &ranges->v[i];
+
+			if (next->start <= last->end || next->start - last->end < gap)
+				last->end = MAX(last->end, next->end);
+			else
+				ranges->v[++n] = *next;
+		}
+		ranges->n = ranges->n ? n + 1 : 0;
+		if (ranges->n <= MOST_RANGES / 2)
+			return;
 	}
 }
 
 static int find_ranges(struct kcore *kcore, const struct elf *elf)
 {
-	struct range wanted[2] = {0};
 	struct str text = {kcore->kallsyms, kcore->kallsyms_n};
 	struct elf_segment segment;
+	struct ranges wanted = {0};
+	uint64_t start, end;
 
-	if (!kallsyms_find(text, "_stext", &wanted[0].start) ||
-	    !kallsyms_find(text, "_etext", &wanted[0].end) || !wanted[0].start ||
-	    wanted[0].end <= wanted[0].start)
+	if (!kallsyms_find(text, "_stext", &start) || !kallsyms_find(text, "_etext", &end) ||
+	    !start || end <= start)
 		return fail(EACCES,
 			    "kallsyms beside %s doesn't say where the kernel's code lies: "
 			    "sysctl kernel.kptr_restrict=0, or run as root",
 			    kcore->path);
-	module_range(kcore, &wanted[1]);
-	for (size_t w = 0; w < 2; w++) {
-		wanted[w].start &= ~(uint64_t)(PAGE - 1);
-		wanted[w].end = (wanted[w].end + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+	want_modules(kcore, &wanted);
+	want_symbols(kcore, &wanted);
+	merge_ranges(&wanted);
+	// The kernel's own comes first.
+	(void)vec_add(&wanted);
+	memmove(wanted.v + 1, wanted.v, (wanted.n - 1) * sizeof(*wanted.v));
+	wanted.v[0] = (struct range){.start = start & ~(uint64_t)(PAGE - 1),
+				     .end = (end + PAGE - 1) & ~(uint64_t)(PAGE - 1)};
+	vec_each(const struct range, w, &wanted) {
 		for (uint32_t i = 0; elf_segment(elf, i, &segment); i++) {
-			uint64_t start = MAX(wanted[w].start, segment.vaddr);
-			uint64_t end = MIN(wanted[w].end, segment.vaddr + segment.file_size);
+			uint64_t from = MAX(w->start, segment.vaddr);
+			uint64_t to = MIN(w->end, segment.vaddr + segment.file_size);
 
-			if (kcore->ranges.n < MOST_RANGES && segment.type == PT_LOAD &&
-			    start < end && end - start <= MOST_CODE)
+			if (kcore->ranges.n < MOST_RANGES && segment.type == PT_LOAD && from < to &&
+			    to - from <= MOST_CODE)
 				vec_push(&kcore->ranges,
-					 (struct range){start, end,
-							segment.offset + start - segment.vaddr});
+					 (struct range){from, to,
+							segment.offset + from - segment.vaddr});
 		}
 	}
+	vec_done(&wanted);
 	if (!kcore->ranges.n)
 		return fail(ENOENT, "%s doesn't hold the kernel's code", kcore->path);
 	return 0;
 }
 
-static int copy_range(int in, int out, const struct range *range)
+static bool is_zero(const char *p, size_t n)
 {
-	enum { CHUNK = 1 << 20 };
+	return n && !p[0] && memcmp(p, p + 1, n - 1) == 0;
+}
+
+// What is not there, or only zeros, becomes a hole of the file.
+static int copy_range(int in, int out, const struct range *range, uint64_t to)
+{
+	enum { CHUNK = 1 << 18 };
 	auto_free char *chunk = xmalloc(CHUNK);
 	uint64_t left = range->end - range->start, at = range->from;
 
 	while (left) {
 		ssize_t n = pread(in, chunk, MIN(left, (uint64_t)CHUNK), (off_t)at);
-		int err;
 
+		if (n < 0 && errno == EINTR)
+			continue;
 		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		err = write_all(out, chunk, (size_t)n);
-		if (err < 0)
-			return err;
+			n = PAGE; // pages that nobody has
+		else if (!is_zero(chunk, (size_t)n) && pwrite(out, chunk, (size_t)n, (off_t)to) != n)
+			return errno ? -errno : -ENOSPC;
+		n = (ssize_t)MIN((uint64_t)n, left);
 		at += (uint64_t)n;
+		to += (uint64_t)n;
 		left -= (uint64_t)n;
 	}
 	return 0;
@@ -161,11 +235,14 @@ static int write_elf(const struct kcore *kcore, int in, int out)
 		at += segment.p_filesz;
 	}
 	// The code begins at a page, as its addresses do.
-	if (err >= 0 && lseek(out, DATA_AT, SEEK_SET) < 0)
+	if (err >= 0 && ftruncate(out, (off_t)at) < 0)
 		err = -errno;
+	at = DATA_AT;
 	vec_each(const struct range, range, &kcore->ranges) {
+		errno = 0;
 		if (err >= 0)
-			err = copy_range(in, out, range);
+			err = copy_range(in, out, range, at);
+		at += range->end - range->start;
 	}
 	return err;
 }
@@ -179,7 +256,10 @@ static int open_kcore(struct kcore *kcore, int *ret)
 	int err;
 
 	if (fd < 0)
-		return fail(errno, "can't read %s: %s", kcore->path, strerror(errno));
+		return fail(errno, "can't open %s: %s%s", kcore->path, strerror(errno),
+			    errno == ENOENT ? " (this kernel was built without CONFIG_PROC_KCORE)"
+			    : errno == EACCES || errno == EPERM ? "; run as root"
+								: "");
 	n = pread(fd, head, MOST_HEADERS, 0);
 	if (n <= 0 || elf_init(&elf, head, (size_t)n) < 0 || !elf.is_64bit || elf.swap)
 		return fail(EINVAL, "%s is no kcore of a machine like this one", kcore->path);
@@ -222,12 +302,41 @@ static bool is_kept(const struct kcore *kcore, const char *folder)
 	return is_same;
 }
 
+// The three files; takes back what it made when it fails.
+static int write_entry(const struct kcore *kcore, int in, const char *entry)
+{
+	auto_free char *code = text_dup_fmt("%s/kcore", entry);
+	auto_free char *kallsyms = text_dup_fmt("%s/kallsyms", entry);
+	auto_free char *modules = text_dup_fmt("%s/modules", entry);
+	int out, err = mkdirs(entry);
+
+	if (err < 0)
+		return fail(-err, "can't make the folder %s: %s", entry, strerror(-err));
+	out = open(code, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	err = out < 0 ? -errno : write_elf(kcore, in, out);
+	if (out >= 0 && close(out) < 0 && err >= 0)
+		err = -errno;
+	if (err < 0)
+		fail(-err, "can't copy %s to %s: %s", kcore->path, code, strerror(-err));
+	if (err >= 0)
+		err = file_write(kallsyms, kcore->kallsyms, kcore->kallsyms_n);
+	if (err >= 0)
+		err = file_write(modules, kcore->modules, kcore->modules_n);
+	if (err < 0) {
+		unlink(code);
+		unlink(kallsyms);
+		unlink(modules);
+		rmdir(entry);
+	}
+	return err;
+}
+
 static int keep(struct kcore *kcore, const char *folder, bool force)
 {
 	char id[41], when[32];
 	struct timespec now;
 	struct tm tm;
-	int in = -1, out, err;
+	int in = -1, err;
 
 	build_id_text(&kcore->id, id);
 	auto_free char *all = text_dup_fmt("%s/[kernel.kcore]/%s", folder, id);
@@ -240,26 +349,9 @@ static int keep(struct kcore *kcore, const char *folder, bool force)
 	localtime_r(&now.tv_sec, &tm);
 	strftime(when, sizeof(when), "%Y%m%d%H%M%S", &tm);
 	auto_free char *entry = text_dup_fmt("%s/%s%02ld", all, when, now.tv_nsec / 10000000);
-	auto_free char *code = text_dup_fmt("%s/kcore", entry);
-	auto_free char *kallsyms = text_dup_fmt("%s/kallsyms", entry);
-	auto_free char *modules = text_dup_fmt("%s/modules", entry);
-	err = mkdirs(entry);
-	if (err < 0) {
-		close(in);
-		return fail(-err, "can't make the folder %s: %s", entry, strerror(-err));
-	}
-	out = open(code, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	err = out < 0 ? -errno : write_elf(kcore, in, out);
+	err = write_entry(kcore, in, entry);
 	close(in);
-	if (out >= 0 && close(out) < 0 && err >= 0)
-		err = -errno;
-	if (err < 0) {
-		unlink(code);
-		rmdir(entry);
-		return fail(-err, "can't copy %s to %s: %s", kcore->path, code, strerror(-err));
-	}
-	err = file_write(kallsyms, kcore->kallsyms, kcore->kallsyms_n);
-	return err < 0 ? err : file_write(modules, kcore->modules, kcore->modules_n);
+	return err;
 }
 
 int kcore_keep(const char *path, const char *folder, bool force)
@@ -283,4 +375,46 @@ int kcore_keep(const char *path, const char *folder, bool force)
 	free(kcore.modules);
 	vec_done(&kcore.ranges);
 	return err;
+}
+
+int kcore_save(const char *proc, const char *folder)
+{
+	auto_free char *path = text_dup_fmt("%s/kcore", proc);
+	struct kcore kcore = {.path = path};
+	int in = -1, err;
+
+	err = read_beside(proc, "kallsyms", &kcore.kallsyms, &kcore.kallsyms_n);
+	// A kernel without modules has no list of them.
+	if (err >= 0 && read_beside(proc, "modules", &kcore.modules, &kcore.modules_n) < 0)
+		err_clear();
+	if (err >= 0)
+		err = open_kcore(&kcore, &in);
+	if (err >= 0) {
+		err = write_entry(&kcore, in, folder);
+		close(in);
+	}
+	free(kcore.kallsyms);
+	free(kcore.modules);
+	vec_done(&kcore.ranges);
+	return err;
+}
+
+bool kcore_find_kallsyms(const char *folder, const char *id, char *ret, size_t ret_size)
+{
+	auto_free char *all = text_dup_fmt("%s/[kernel.kcore]/%s", folder, id);
+	DIR *dir = opendir(all);
+	struct dirent *entry;
+	char newest[256] = "";
+
+	while (dir && (entry = readdir(dir))) {
+		auto_free char *path = text_dup_fmt("%s/%s/kallsyms", all, entry->d_name);
+
+		// Their names are times.
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, newest) > 0 &&
+		    access(path, R_OK) == 0)
+			snprintf(newest, sizeof(newest), "%s", entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return *newest && snprintf(ret, ret_size, "%s/%s/kallsyms", all, newest) < (int)ret_size;
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 #include "sym/kallsyms.h"
+#include "sym/kcore.h"
 #include "sym/kernel_cache.h"
 #include "sym/load.h"
 
@@ -341,7 +342,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 {
 	const struct sym_options *options = &sym->options;
 	struct build_id running = {0};
-	char path[PATH_MAX];
+	char path[PATH_MAX], folder[PATH_MAX], id[41];
 
 	if (options->kallsyms || (options->vmlinux && !options->ignore_vmlinux)) {
 		load_given(sym, dso);
@@ -375,12 +376,13 @@ void load_kernel(struct sym *sym, struct dso *dso)
 	}
 	if (cache_path(sym, dso, "kallsyms", path, sizeof(path)) && load_kallsyms_file(sym, dso, path))
 		return;
-	if (!dso->note) {
-		char id[41];
-
-		build_id_text(&dso->build_id, id);
+	build_id_text(&dso->build_id, id);
+	cache_folder(sym, folder);
+	if (!options->no_cache_dir && kcore_find_kallsyms(folder, id, path, sizeof(path)) &&
+	    load_kallsyms_file(sym, dso, path))
+		return;
+	if (!dso->note)
 		load_failed(sym, dso, "no kallsyms or vmlinux with build-id %s was found", id);
-	}
 }
 
 static struct mapping *map_of(struct sym *sym, const struct dso *dso)

@@ -23,10 +23,19 @@ bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n)
 	return n <= recorded->n && memcmp(recorded->bytes, id, n) == 0;
 }
 
+void cache_folder(const struct sym *sym, char ret[4096])
+{
+	const char *symfs = sym->options.symfs, *home = getenv("HOME");
+
+	if (sym->options.debug_dir)
+		snprintf(ret, 4096, "%s", sym->options.debug_dir);
+	else
+		snprintf(ret, 4096, "%s/.debug", symfs && *symfs ? symfs : home ? home : "");
+}
+
 bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
 		size_t ret_size)
 {
-	const char *home = getenv("HOME"), *symfs = sym->options.symfs;
 	char folder[4096], id[41];
 	struct stat st;
 
@@ -38,13 +47,7 @@ bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, 
 			     id + 2, kind) < ret_size &&
 	    access(ret, R_OK) == 0)
 		return true;
-	if (sym->options.debug_dir)
-		snprintf(folder, sizeof(folder), "%s", sym->options.debug_dir);
-	else
-		snprintf(folder, sizeof(folder), "%s/.debug",
-			 symfs && *symfs ? symfs
-			 : home		 ? home
-					 : "");
+	cache_folder(sym, folder);
 	if ((size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s", folder, id, id + 2) >= ret_size)
 		return false;
 	// Caches of old perfs have the file itself there.

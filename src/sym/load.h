@@ -63,6 +63,8 @@ void load_done(struct sym *sym, struct dso *dso, char origin, const char *path);
 void load_failed(struct sym *sym, struct dso *dso, const char *why, ...)
 	__attribute__((format(printf, 3, 4)));
 
+// Where the build-id cache is.
+void cache_folder(const struct sym *sym, char ret[4096]);
 // ~/.debug/.build-id/xx/yyyy/KIND, false when the dso has no build-id or there is no cache.
 bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
 		size_t ret_size);

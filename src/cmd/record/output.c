@@ -113,7 +113,7 @@ int output_open(struct recorder *recorder)
 	recorder->fd = open(data, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (recorder->fd < 0)
 		return fail(errno, "can't create %s: %s", data, strerror(errno));
-	int err = options->kcore ? kcore_save(recorder->path) : 0;
+	int err = options->kcore ? kcore_save_beside(recorder->path) : 0;
 	if (!err)
 		return make_writer(recorder);
 	output_discard(recorder);

@@ -131,7 +131,7 @@ int trigger_open(struct recorder *recorder);
 bool trigger_fired(struct recorder *recorder);
 
 // Copies kallsyms, modules and the kernel's code to FOLDER/kcore_dir. About 30 MB.
-int kcore_save(const char *folder);
+int kcore_save_beside(const char *folder);
 // Removes a folder that record --kcore made; one that holds other things stays.
 void kcore_remove(const char *folder);
 
