@@ -43,6 +43,16 @@ static void mmap2(struct sym *sym, uint64_t start, uint64_t end, uint64_t pgoff,
 
 // ---- this process
 
+// qemu-user has a page without a name where a kernel of arm64 has its vdso: mov x8, 139; svc 0.
+static bool is_sigreturn_page(uint64_t start)
+{
+#ifdef __aarch64__
+	return *(const uint64_t *)start == 0xd4000001d2801168;
+#else
+	return false;
+#endif
+}
+
 static uint64_t map_self(struct sym *sym)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
@@ -56,7 +66,10 @@ static uint64_t map_self(struct sym *sym)
 			   &pgoff, name) < 4)
 			continue;
 		if (prot[2] == 'x')
-			mmap2(sym, start, end, pgoff, name[0] ? name : "//anon");
+			mmap2(sym, start, end, pgoff,
+			      name[0]			 ? name
+			      : is_sigreturn_page(start) ? "[vdso]"
+							 : "//anon");
 		if ((uintptr_t)&line >= start && (uintptr_t)&line < end)
 			top = end;
 	}
