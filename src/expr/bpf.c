@@ -1,126 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Bytecode to eBPF, instruction by instruction. Temporaries t0 to t2 are r6 to r8, the others lie on the stack.
-#include "expr/bpf.h"
 #include "base/err.h"
+#include "expr/bpf_build.h"
 #include "expr/builtin.h"
 
 enum {
-	R0 = BPF_REG_0,
-	R1,
-	R2,
-	R3,
-	R4,
-	R5,
-	RECORD = BPF_REG_9,
-	FP = BPF_REG_10,
 	REGISTERS = 3,
-	TEMPS = 16,	  // t3 ... t15 at -8 ... -104
-	SCRATCH = -112,	  // 8 bytes
-	TEXT = -184,	  // EXPR_BPF_TEXT_MAX + 8
-	INSNS_MAX = 4000, // kernels before 5.2 take 4096
+	TEMPS = 16,	// t3 ... t15 at -8 ... -104
+	SCRATCH = -112, // 8 bytes
+	TEXT = -184,	// EXPR_BPF_TEXT_MAX + 8
 };
-
-// ---- building
-
-void expr_bpf_emit(struct expr_bpf *b, struct bpf_insn insn)
-{
-	if (b->insns.n >= INSNS_MAX && !b->error)
-		b->error = fail(EOPNOTSUPP,
-				"the expressions need more than %d instructions of eBPF", INSNS_MAX);
-	if (!b->error)
-		vec_push(&b->insns, insn);
-}
-
-void expr_bpf_emit_map(struct expr_bpf *b, unsigned reg, int map)
-{
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
-					   .dst_reg = reg & 15,
-					   .src_reg = BPF_PSEUDO_MAP_FD,
-					   .imm = map});
-	expr_bpf_emit(b, (struct bpf_insn){0});
-}
-
-void expr_bpf_emit_call(struct expr_bpf *b, enum bpf_func_id function)
-{
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = (int32_t)function});
-}
-
-static void move(struct expr_bpf *b, unsigned dst, unsigned src)
-{
-	if (dst != src)
-		expr_bpf_emit(b, bpf_alu(BPF_MOV, dst, src));
-}
-
-static void move_imm(struct expr_bpf *b, unsigned dst, uint64_t value)
-{
-	if ((uint64_t)(int64_t)(int32_t)value == value) {
-		expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, dst, (int32_t)value));
-		return;
-	}
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
-					   .dst_reg = dst & 15,
-					   .imm = (int32_t)value});
-	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
-}
-
-void expr_bpf_emit_zero(struct expr_bpf *b, int place, unsigned size)
-{
-	move_imm(b, R0, 0);
-	for (unsigned i = 0; i < size; i += 8)
-		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place + (int)i, R0));
-}
-
-size_t expr_bpf_jump(struct expr_bpf *b, uint8_t op, unsigned reg, int32_t imm)
-{
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_K | op,
-					   .dst_reg = reg & 15,
-					   .imm = imm});
-	return b->insns.n - 1;
-}
-
-static size_t jump_reg(struct expr_bpf *b, uint8_t op, unsigned reg, unsigned other)
-{
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_X | op,
-					   .dst_reg = reg & 15,
-					   .src_reg = other & 15});
-	return b->insns.n - 1;
-}
-
-void expr_bpf_land(struct expr_bpf *b, size_t jump)
-{
-	if (!b->error) // INSNS_MAX is less than a jump reaches
-		b->insns.v[jump].off = (int16_t)(b->insns.n - 1 - jump);
-}
-
-static void fail_here(struct expr_bpf *b, size_t jump)
-{
-	if (!b->error)
-		vec_push(&b->failed, jump);
-}
-
-void expr_bpf_land_failed(struct expr_bpf *b)
-{
-	vec_each(size_t, jump, &b->failed)
-		expr_bpf_land(b, *jump);
-	vec_clear(&b->failed);
-}
 
 static int unsupported(struct expr_bpf *b, const struct expr *expr, const char *what)
 {
 	if (!b->error)
 		b->error = fail(EOPNOTSUPP, "'%s' can't run in the kernel: %s", expr->source, what);
 	return b->error;
-}
-
-void expr_bpf_begin(struct expr_bpf *b)
-{
-	move(b, RECORD, R1);
-}
-
-void expr_bpf_done(struct expr_bpf *b)
-{
-	vec_done(&b->insns);
-	vec_done(&b->failed);
 }
 
 // ---- temporaries
@@ -142,7 +37,7 @@ static unsigned get(struct expr_bpf *b, unsigned t, unsigned scratch)
 static void put(struct expr_bpf *b, unsigned t, unsigned reg)
 {
 	if (t < REGISTERS)
-		move(b, BPF_REG_6 + t, reg);
+		bpf_move(b, BPF_REG_6 + t, reg);
 	else
 		expr_bpf_emit(b, bpf_store(BPF_DW, FP, slot(t), reg));
 }
@@ -174,11 +69,11 @@ static void extend_load(struct expr_bpf *b, unsigned index, unsigned reg)
 static void read_at_r3(struct expr_bpf *b, unsigned size)
 {
 	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, RECORD));
-	move(b, R1, FP);
+	bpf_move(b, R1, FP);
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, SCRATCH));
-	move_imm(b, R2, size);
+	bpf_move_imm(b, R2, size);
 	expr_bpf_emit_call(b, BPF_FUNC_probe_read);
-	fail_here(b, expr_bpf_jump(b, BPF_JNE, R0, 0));
+	bpf_fail_at(b, expr_bpf_jump(b, BPF_JNE, R0, 0));
 	expr_bpf_emit(b, bpf_load(width(size), R0, FP, SCRATCH));
 }
 
@@ -186,7 +81,7 @@ static void read_at_r3(struct expr_bpf *b, unsigned size)
 static int load_common(struct expr_bpf *b, const struct expr *expr, uint32_t offset, unsigned size)
 {
 	if (offset == 0 && size == 2) {
-		move_imm(b, R0, b->common_type);
+		bpf_move_imm(b, R0, b->common_type);
 	} else if (offset == 4 && size == 4) {
 		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
 		expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R0, 32));
@@ -206,7 +101,7 @@ static void load_record(struct expr_bpf *b, const struct expr *expr, uint32_t of
 		if (load_common(b, expr, offset, size) < 0)
 			return;
 	} else if (offset % size || offset > INT16_MAX) { // the verifier wants aligned ones
-		move_imm(b, R3, offset);
+		bpf_move_imm(b, R3, offset);
 		read_at_r3(b, size);
 	} else {
 		expr_bpf_emit(b, bpf_load(width(size), R0, RECORD, (int)offset));
@@ -220,13 +115,13 @@ static void load_pointer(struct expr_bpf *b, const struct expr_insn *insn, unsig
 	const unsigned size = load_size(index);
 	const uint32_t first = b->in_context ? 8 : 0; // what is before is no record
 
-	move_imm(b, R3, 0 - EXPR_RECORD - first + (uint64_t)(int64_t)insn->imm);
+	bpf_move_imm(b, R3, 0 - EXPR_RECORD - first + (uint64_t)(int64_t)insn->imm);
 	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, get(b, insn->a, R0)));
 	if (b->record_bytes < size + first)
-		fail_here(b, expr_bpf_jump(b, BPF_JA, 0, 0));
+		bpf_fail_at(b, expr_bpf_jump(b, BPF_JA, 0, 0));
 	else
-		fail_here(b,
-			  expr_bpf_jump(b, BPF_JGT, R3, (int32_t)(b->record_bytes - size - first)));
+		bpf_fail_at(b, expr_bpf_jump(b, BPF_JGT, R3,
+					     (int32_t)(b->record_bytes - size - first)));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, (int32_t)first));
 	read_at_r3(b, size);
 	extend_load(b, index, R0);
@@ -256,7 +151,7 @@ static void divide_signed(struct expr_bpf *b, bool modulo)
 {
 	size_t jump;
 
-	move_imm(b, R3, 0);
+	bpf_move_imm(b, R3, 0);
 	jump = expr_bpf_jump(b, BPF_JSGE, R1, 0);
 	expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R1, 0));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_XOR, R3, 1));
@@ -267,7 +162,7 @@ static void divide_signed(struct expr_bpf *b, bool modulo)
 		expr_bpf_emit(b, bpf_alu_imm(BPF_XOR, R3, 1));
 	expr_bpf_land(b, jump);
 	expr_bpf_emit(b, bpf_alu(modulo ? BPF_MOD : BPF_DIV, R1, R2));
-	move(b, R0, R1);
+	bpf_move(b, R0, R1);
 	jump = expr_bpf_jump(b, BPF_JEQ, R3, 0);
 	expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R0, 0));
 	expr_bpf_land(b, jump);
@@ -307,9 +202,9 @@ static bool compare(struct expr_bpf *b, enum expr_op op)
 
 		if (c->op != op)
 			continue;
-		move_imm(b, R0, !c->opposite);
-		jump = jump_reg(b, c->jump, R1, R2);
-		move_imm(b, R0, c->opposite);
+		bpf_move_imm(b, R0, !c->opposite);
+		jump = bpf_jump_reg(b, c->jump, R1, R2);
+		bpf_move_imm(b, R0, c->opposite);
 		expr_bpf_land(b, jump);
 		return true;
 	}
@@ -322,10 +217,10 @@ static void choose(struct expr_bpf *b, enum expr_op op)
 	const bool max = op == EXPR_MAXS || op == EXPR_MAXU;
 	size_t jump;
 
-	move(b, R0, R1);
-	jump = max ? jump_reg(b, is_signed ? BPF_JSGE : BPF_JGE, R1, R2)
-		   : jump_reg(b, is_signed ? BPF_JSGE : BPF_JGE, R2, R1);
-	move(b, R0, R2);
+	bpf_move(b, R0, R1);
+	jump = max ? bpf_jump_reg(b, is_signed ? BPF_JSGE : BPF_JGE, R1, R2)
+		   : bpf_jump_reg(b, is_signed ? BPF_JSGE : BPF_JGE, R2, R1);
+	bpf_move(b, R0, R2);
 	expr_bpf_land(b, jump);
 }
 
@@ -337,7 +232,7 @@ static void combine(struct expr_bpf *b, enum expr_op op)
 	if (code >= 0) {
 		if (op == EXPR_SHL || op == EXPR_SHR || op == EXPR_SAR)
 			expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R2, 63));
-		move(b, R0, R1);
+		bpf_move(b, R0, R1);
 		expr_bpf_emit(b, bpf_alu((uint8_t)code, R0, R2));
 		return;
 	}
@@ -347,12 +242,12 @@ static void combine(struct expr_bpf *b, enum expr_op op)
 		choose(b, op);
 		return;
 	}
-	fail_here(b, expr_bpf_jump(b, BPF_JEQ, R2, 0));
+	bpf_fail_at(b, expr_bpf_jump(b, BPF_JEQ, R2, 0));
 	if (op == EXPR_DIVS || op == EXPR_MODS) {
 		divide_signed(b, op == EXPR_MODS);
 		return;
 	}
-	move(b, R0, R1);
+	bpf_move(b, R0, R1);
 	expr_bpf_emit(b, bpf_alu(op == EXPR_DIVU ? BPF_DIV : BPF_MOD, R0, R2));
 }
 
@@ -366,16 +261,16 @@ static void translate_alu(struct expr_bpf *b, const struct expr_insn *insn)
 
 	if (code >= 0 && immediate) { // the common case in one or two instructions
 		reg = insn->dst < REGISTERS ? BPF_REG_6 + insn->dst : R0;
-		move(b, reg, get(b, insn->a, R0));
+		bpf_move(b, reg, get(b, insn->a, R0));
 		expr_bpf_emit(b, bpf_alu_imm((uint8_t)code, reg, insn->imm));
 		put(b, insn->dst, reg);
 		return;
 	}
-	move(b, R1, get(b, insn->a, R1));
+	bpf_move(b, R1, get(b, insn->a, R1));
 	if (immediate)
-		move_imm(b, R2, (uint64_t)(int64_t)insn->imm);
+		bpf_move_imm(b, R2, (uint64_t)(int64_t)insn->imm);
 	else
-		move(b, R2, get(b, insn->b, R2));
+		bpf_move(b, R2, get(b, insn->b, R2));
 	combine(b, op);
 	put(b, insn->dst, R0);
 }
@@ -390,7 +285,7 @@ static void translate_unary(struct expr_bpf *b, const struct expr_insn *insn)
 			  {EXPR_EXT_S32, 32, true}, {EXPR_EXT_U32, 32, false}};
 	size_t jump;
 
-	move(b, R0, get(b, insn->a, R0));
+	bpf_move(b, R0, get(b, insn->a, R0));
 	switch (insn->op) {
 	case EXPR_NEG:
 		expr_bpf_emit(b, bpf_alu_imm(BPF_NEG, R0, 0));
@@ -400,10 +295,10 @@ static void translate_unary(struct expr_bpf *b, const struct expr_insn *insn)
 		break;
 	case EXPR_TEST:
 	case EXPR_ZERO:
-		move(b, R1, R0);
-		move_imm(b, R0, insn->op == EXPR_TEST);
+		bpf_move(b, R1, R0);
+		bpf_move_imm(b, R0, insn->op == EXPR_TEST);
 		jump = expr_bpf_jump(b, BPF_JNE, R1, 0);
-		move_imm(b, R0, insn->op != EXPR_TEST);
+		bpf_move_imm(b, R0, insn->op != EXPR_TEST);
 		expr_bpf_land(b, jump);
 		break;
 	case EXPR_SWAP16:
@@ -433,12 +328,12 @@ static void translate_unary(struct expr_bpf *b, const struct expr_insn *insn)
 static void read_text_at_r3(struct expr_bpf *b, int place, unsigned size)
 {
 	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, RECORD));
-	move(b, R1, FP);
+	bpf_move(b, R1, FP);
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, place));
-	move_imm(b, R2, size);
+	bpf_move_imm(b, R2, size);
 	expr_bpf_emit_call(b, BPF_FUNC_probe_read_str);
-	move_imm(b, R1, 0);
-	fail_here(b, jump_reg(b, BPF_JSGT, R1, R0));
+	bpf_move_imm(b, R1, 0);
+	bpf_fail_at(b, bpf_jump_reg(b, BPF_JSGT, R1, R0));
 }
 
 // r0 = the word that locates a dynamic field
@@ -461,8 +356,8 @@ static void compare_bytes(struct expr_bpf *b, unsigned reg, int offset, struct s
 			size /= 2;
 		memcpy(&value, text.p + at, size);
 		expr_bpf_emit(b, bpf_load(width(size), R1, reg, offset + (int)at));
-		move_imm(b, R2, value);
-		differ[(*n)++] = jump_reg(b, BPF_JNE, R1, R2);
+		bpf_move_imm(b, R2, value);
+		differ[(*n)++] = bpf_jump_reg(b, BPF_JNE, R1, R2);
 		at += size;
 	}
 }
@@ -491,7 +386,7 @@ static void translate_match(struct expr_bpf *b, const struct expr *expr, const s
 			return;
 		}
 		if (match->kind == EXPR_MATCH_GLOB && match->fixed.n > match->limit) {
-			move_imm(b, R0, match->negated);
+			bpf_move_imm(b, R0, match->negated);
 			put(b, insn->dst, R0);
 			return;
 		}
@@ -499,11 +394,11 @@ static void translate_match(struct expr_bpf *b, const struct expr *expr, const s
 		compare_bytes(b, RECORD, (int)match->offset, text, differ, &n);
 	} else {
 		load_location(b, expr, match->offset);
-		move(b, R3, R0);
+		bpf_move(b, R3, R0);
 		expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R3, 0xffff));
 		if (match->is_relative)
 			expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, (int32_t)match->offset + 4));
-		move(b, R2, R0);
+		bpf_move(b, R2, R0);
 		expr_bpf_emit_zero(b, TEXT, EXPR_BPF_TEXT_MAX);
 		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R2, 16));
 		empty = expr_bpf_jump(b, BPF_JEQ, R2, 0);
@@ -511,11 +406,11 @@ static void translate_match(struct expr_bpf *b, const struct expr *expr, const s
 		expr_bpf_land(b, empty);
 		compare_bytes(b, FP, TEXT, text, differ, &n);
 	}
-	move_imm(b, R0, !match->negated);
+	bpf_move_imm(b, R0, !match->negated);
 	end = expr_bpf_jump(b, BPF_JA, 0, 0);
 	for (size_t i = 0; i < n; i++)
 		expr_bpf_land(b, differ[i]);
-	move_imm(b, R0, match->negated);
+	bpf_move_imm(b, R0, match->negated);
 	expr_bpf_land(b, end);
 	put(b, insn->dst, R0);
 }
@@ -531,8 +426,8 @@ static void translate_dynamic(struct expr_bpf *b, const struct expr *expr,
 	else
 		expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R0, 0xffff));
 	if (insn->op == EXPR_DYN || insn->op == EXPR_DYN_REL) {
-		move_imm(b, R1,
-			 EXPR_RECORD + (insn->op == EXPR_DYN_REL ? (uint32_t)insn->imm + 4 : 0));
+		bpf_move_imm(b, R1,
+			     EXPR_RECORD + (insn->op == EXPR_DYN_REL ? (uint32_t)insn->imm + 4 : 0));
 		expr_bpf_emit(b, bpf_alu(BPF_ADD, R0, R1));
 	}
 	put(b, insn->dst, R0);
@@ -555,9 +450,9 @@ static void translate(struct expr_bpf *b, const struct expr *expr, const struct 
 	} else if (op >= EXPR_DYN && op <= EXPR_DYN_AT) {
 		translate_dynamic(b, expr, insn);
 	} else if (op == EXPR_CONST || op == EXPR_CONST64) {
-		move_imm(b, R0,
-			 op == EXPR_CONST ? (uint64_t)(int64_t)insn->imm
-					  : expr->constants.v[insn->imm]);
+		bpf_move_imm(b, R0,
+			     op == EXPR_CONST ? (uint64_t)(int64_t)insn->imm
+					      : expr->constants.v[insn->imm]);
 		put(b, insn->dst, R0);
 	} else if (op == EXPR_CONTEXT) {
 		load_context(b, expr, insn->imm);
@@ -565,7 +460,7 @@ static void translate(struct expr_bpf *b, const struct expr *expr, const struct 
 	} else if (op == EXPR_MATCH) {
 		translate_match(b, expr, insn);
 	} else if (op == EXPR_BOUND) {
-		fail_here(b, expr_bpf_jump(b, BPF_JGE, get(b, insn->a, R0), insn->imm));
+		bpf_fail_at(b, expr_bpf_jump(b, BPF_JGE, get(b, insn->a, R0), insn->imm));
 	} else {
 		unsupported(b, expr, "it calls functions");
 	}
@@ -604,7 +499,7 @@ static int translate_all(struct expr_bpf *b, const struct expr *expr)
 			vec_push(&jumps, expr_bpf_jump(b, insn->op == EXPR_JZ ? BPF_JEQ : BPF_JNE,
 						       get(b, insn->a, R0), 0));
 		else if (insn->op == EXPR_RET)
-			move(b, R0, get(b, insn->a, R0));
+			bpf_move(b, R0, get(b, insn->a, R0));
 		else
 			translate(b, expr, insn);
 	}
@@ -640,58 +535,10 @@ int expr_bpf_text(struct expr_bpf *b, const struct expr *expr, int place, unsign
 	}
 	if (translate_all(b, expr) < 0)
 		return b->error;
-	move_imm(b, R3, 0 - EXPR_RECORD);
+	bpf_move_imm(b, R3, 0 - EXPR_RECORD);
 	expr_bpf_emit(b, bpf_alu(BPF_ADD, R3, R0));
-	fail_here(b, expr_bpf_jump(b, BPF_JGT, R3, UINT16_MAX));
+	bpf_fail_at(b, expr_bpf_jump(b, BPF_JGT, R3, UINT16_MAX));
 	expr_bpf_emit_zero(b, place, size);
 	read_text_at_r3(b, place, expr->text_limit ? MIN(size, expr->text_limit + 1) : size);
 	return b->error;
-}
-
-// ---- buckets
-
-enum { BUCKET_BITS = 7 };
-
-unsigned expr_bucket(uint64_t value)
-{
-	unsigned e;
-
-	if (value < 2 << BUCKET_BITS)
-		return (unsigned)value;
-	e = 63 - (unsigned)__builtin_clzll(value);
-	return ((e - BUCKET_BITS) << BUCKET_BITS) + (unsigned)(value >> (e - BUCKET_BITS));
-}
-
-uint64_t expr_bucket_low(unsigned bucket)
-{
-	const unsigned e = (bucket >> BUCKET_BITS) + BUCKET_BITS - 1;
-
-	if (bucket < 2 << BUCKET_BITS)
-		return bucket;
-	return (uint64_t)((bucket & 127) | 128) << (e - BUCKET_BITS);
-}
-
-void expr_bpf_bucket(struct expr_bpf *b, int place)
-{
-	size_t small, jump;
-
-	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, place));
-	move_imm(b, R1, (2 << BUCKET_BITS) - 1);
-	small = jump_reg(b, BPF_JGE, R1, R0);
-	move(b, R1, R0); // the logarithm into r2, by halves
-	move_imm(b, R2, 0);
-	for (int32_t bits = 32; bits; bits /= 2) {
-		move(b, R3, R1);
-		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R3, bits));
-		jump = expr_bpf_jump(b, BPF_JEQ, R3, 0);
-		expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, bits));
-		move(b, R1, R3);
-		expr_bpf_land(b, jump);
-	}
-	expr_bpf_emit(b, bpf_alu_imm(BPF_SUB, R2, BUCKET_BITS));
-	expr_bpf_emit(b, bpf_alu(BPF_RSH, R0, R2));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R2, BUCKET_BITS));
-	expr_bpf_emit(b, bpf_alu(BPF_ADD, R0, R2));
-	expr_bpf_land(b, small);
-	expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
 }
