@@ -102,7 +102,7 @@ struct prof {
 	uint64_t lost_interval, lost_all; // lost events
 	uint64_t started_ns;
 	struct arena arena;
-	bool everywhere; // setup may set it: see feed_options
+	bool everywhere;		 // setup may set it: see feed_options
 	bool needs_symbols, needs_tasks; // likewise; prof_compile sets them
 };
 

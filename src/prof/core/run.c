@@ -287,28 +287,37 @@ static int on_lost(void *arg, const struct feed_loss *loss)
 	return 0;
 }
 
-static double cpu_seconds(long *ret_rss_kb)
+struct usage {
+	double user_s, system_s;
+	long rss_kb;
+};
+
+static struct usage usage_now(void)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_SELF, &usage);
-	*ret_rss_kb = usage.ru_maxrss;
-	return (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
-	       (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+	return (struct usage){
+		.user_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6,
+		.system_s = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6,
+		.rss_kb = usage.ru_maxrss,
+	};
 }
 
 static void show_usage(struct prof *prof)
 {
 	struct prof_texts *texts = prof->texts;
 	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
-	long rss;
-	double cpu = cpu_seconds(&rss), seconds = (double)(now - texts->last_usage_ns) / 1e9;
+	struct usage usage = usage_now();
+	double cpu = usage.user_s + usage.system_s,
+	       seconds = (double)(now - texts->last_usage_ns) / 1e9;
 
 	if (seconds > 0)
 		fprintf(stderr,
-			"sonde prof %s: CPU %.1f%%, memory %ld KB at most, %llu events, %llu lost, %llu wake-ups\n",
-			prof->profiler->name, (cpu - texts->last_cpu_s) / seconds * 100, rss,
-			(unsigned long long)prof->feed->stats.samples,
+			"sonde prof %s: CPU %.1f%% (so far %.3f s in user space, %.3f s in the kernel), memory %ld KB at most, "
+			"%llu events, %llu lost, %llu wake-ups\n",
+			prof->profiler->name, (cpu - texts->last_cpu_s) / seconds * 100, usage.user_s,
+			usage.system_s, usage.rss_kb, (unsigned long long)prof->feed->stats.samples,
 			(unsigned long long)prof->feed->stats.lost,
 			(unsigned long long)prof->feed->stats.wakeups);
 	texts->last_usage_ns = now;
@@ -449,9 +458,8 @@ int prof_setup(struct prof *prof)
 	choose_ticks(prof);
 	prof->feed->hooks = &hooks;
 	prof->feed->arg = prof;
-	long rss;
 	prof->texts->last_usage_ns = time_now_ns(CLOCK_MONOTONIC);
-	prof->texts->last_cpu_s = cpu_seconds(&rss);
+	prof->texts->last_cpu_s = usage_now().user_s + usage_now().system_s;
 	return 0;
 }
 
