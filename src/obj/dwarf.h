@@ -86,6 +86,7 @@ struct dwarf_abbrev {
 	uint64_t code;
 	uint32_t first, n;  // into attrs
 	int32_t fixed_size; // bytes behind the code; -1: they vary
+	int32_t sibling; // where DW_AT_sibling is behind the code, of 4 bytes and from the unit's start; -1: nowhere, or it varies
 	uint16_t tag;
 	bool children;
 };
@@ -165,9 +166,9 @@ static inline const struct dwarf_abbrev *dwarf_abbrev_find(const struct dwarf_ab
 struct dwarf_reader dwarf_unit_reader(const struct dwarf_unit *unit, uint64_t at);
 void dwarf_read_value(struct dwarf_reader *r, const struct dwarf_unit *unit,
 		      const struct dwarf_attr *attr, struct dwarf_value *ret);
-// Behind the attributes of an entry.
-void dwarf_skip_entry(struct dwarf_reader *r, const struct dwarf_unit *unit,
-		      const struct dwarf_abbrev *abbrev);
+// Behind the attributes of an entry. Returns where its sibling is when the compiler says so, else 0.
+uint64_t dwarf_skip_entry(struct dwarf_reader *r, const struct dwarf_unit *unit,
+			  const struct dwarf_abbrev *abbrev);
 const char *dwarf_text(const struct dwarf_unit *unit, const struct dwarf_value *value); // NULL: none
 bool dwarf_address(const struct dwarf_unit *unit, const struct dwarf_value *value, uint64_t *ret);
 

@@ -84,7 +84,9 @@ static int form_size(const struct dwarf_unit *unit, uint16_t form)
 static bool read_abbrev(struct dwarf_reader *r, const struct dwarf_unit *unit,
 			struct dwarf_abbrevs *to)
 {
-	struct dwarf_abbrev abbrev = {.code = dwarf_uleb(r), .first = (uint32_t)to->attrs.n};
+	struct dwarf_abbrev abbrev = {.code = dwarf_uleb(r),
+				      .first = (uint32_t)to->attrs.n,
+				      .sibling = -1};
 
 	if (!abbrev.code)
 		return false;
@@ -102,6 +104,8 @@ static bool read_abbrev(struct dwarf_reader *r, const struct dwarf_unit *unit,
 		if (++abbrev.n > MOST_ATTRS)
 			return false;
 		vec_push(&to->attrs, attr);
+		if (attr.name == DW_AT_sibling && attr.form == DW_FORM_ref4)
+			abbrev.sibling = abbrev.fixed_size;
 		size = form_size(unit, attr.form);
 		abbrev.fixed_size = size < 0 || abbrev.fixed_size < 0 ? -1 : abbrev.fixed_size + size;
 	}
@@ -228,17 +232,25 @@ static void skip_value(struct dwarf_reader *r, const struct dwarf_unit *unit, ui
 	r->bad = true;
 }
 
-void dwarf_skip_entry(struct dwarf_reader *r, const struct dwarf_unit *unit,
-		      const struct dwarf_abbrev *abbrev)
+uint64_t dwarf_skip_entry(struct dwarf_reader *r, const struct dwarf_unit *unit,
+			  const struct dwarf_abbrev *abbrev)
 {
 	const struct dwarf_abbrevs *abbrevs = unit->abbrevs;
+	uint64_t sibling = 0;
 
+	if (abbrev->sibling >= 0) {
+		struct dwarf_reader at = *r;
+
+		dwarf_skip(&at, (uint64_t)abbrev->sibling);
+		sibling = unit->at + dwarf_u32(&at);
+	}
 	if (abbrev->fixed_size >= 0) {
 		dwarf_skip(r, (uint64_t)abbrev->fixed_size);
-		return;
+		return sibling;
 	}
 	for (uint32_t i = 0; i < abbrev->n; i++)
 		skip_value(r, unit, abbrevs->attrs.v[abbrev->first + i].form);
+	return sibling;
 }
 
 static struct dwarf_value text_at(enum dwarf_section_id section, uint64_t at)

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dwarf_read_units(&dwarf);
 	for (size_t i = 0; i < dwarf.units.n; i++) {
 		struct dwarf_unit *unit = &dwarf.units.v[i];
-		const struct inlines *inlines;
+		struct inlines *inlines;
 		struct lines *lines;
 
 		if (!dwarf_unit_root(unit))
@@ -25,8 +25,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (uint32_t k = 0; lines && k < lines->files.n && k < 16; k++)
 			(void)lines_path(lines, k);
 		inlines = inlines_of(unit);
-		for (size_t k = 0; k < inlines->pieces.n && k < 64; k++)
-			(void)dwarf_frames(&dwarf, inlines->pieces.v[k].start, frames, 32);
+		for (size_t k = 0; k < inlines->places.n && k < 64; k++)
+			(void)dwarf_frames(&dwarf, inlines->places.v[k].start, frames, 32);
 	}
 	for (uint64_t addr = 0; addr < 1 << 16; addr += 251)
 		(void)dwarf_frames(&dwarf, addr, frames, 32);

@@ -60,6 +60,9 @@ static void read_facts(struct dwarf_reader *r, const struct dwarf_unit *unit,
 		case DW_AT_call_line:
 			ret->call_line = value.u;
 			break;
+		case DW_AT_sibling:
+			ret->sibling = value.kind == DWARF_REF ? value.u : 0;
+			break;
 		}
 	}
 }
@@ -88,16 +91,18 @@ static uint32_t add_scope(struct walk *walk, uint64_t at, bool is_call,
 	return walk->scope;
 }
 
-static void walk_entries(struct walk *walk)
+// The entries between two offsets of the unit, the first one with all inside of it.
+static void walk_entries(struct walk *walk, uint64_t from, uint64_t to)
 {
 	struct dwarf_unit *unit = walk->unit;
 	const struct dwarf_abbrevs *abbrevs = dwarf_abbrevs_of(unit);
-	struct dwarf_reader r = dwarf_unit_reader(unit, unit->dies);
-	const uint8_t *start = r.p;
+	struct dwarf_reader r = dwarf_unit_reader(unit, from);
+	const uint8_t *start = r.p, *end = r.p + MIN(dwarf_left(&r), to - from);
 
+	vec_clear(&walk->around);
 	vec_push(&walk->around, INLINE_NONE);
-	while (abbrevs && r.p < r.end && !r.bad) {
-		uint64_t at = unit->dies + (uint64_t)(r.p - start), code = dwarf_uleb(&r);
+	while (abbrevs && r.p < end && !r.bad) {
+		uint64_t at = from + (uint64_t)(r.p - start), code = dwarf_uleb(&r);
 		const struct dwarf_abbrev *abbrev;
 		uint32_t scope = vec_last(&walk->around);
 
@@ -125,6 +130,76 @@ static void walk_entries(struct walk *walk)
 	}
 }
 
+static void add_function(struct walk *walk, uint64_t at, const struct dwarf_pcs *pcs)
+{
+	struct inlines *inlines = walk->inlines;
+	size_t before = walk->stretches.n;
+
+	if (inlines->functions.n >= INLINE_NONE - 1)
+		return;
+	walk->scope = (uint32_t)inlines->functions.n;
+	dwarf_each_range(walk->unit, pcs, add_stretch, walk);
+	if (walk->stretches.n == before)
+		return;
+	// Entries of one function end where those of the next begin: made up ones are not read twice either.
+	if (inlines->functions.n)
+		vec_last(&inlines->functions).end = at;
+	vec_push(&inlines->functions, (struct inline_function){.at = at, .end = walk->unit->end});
+}
+
+static bool holds_functions(uint16_t tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module || tag == DW_TAG_compile_unit ||
+	       tag == DW_TAG_partial_unit || tag == DW_TAG_skeleton_unit;
+}
+
+// Finds the functions of the unit without what is inside of them.
+static void walk_functions(struct walk *walk)
+{
+	struct dwarf_unit *unit = walk->unit;
+	const struct dwarf_abbrevs *abbrevs = dwarf_abbrevs_of(unit);
+	struct dwarf_reader r = dwarf_unit_reader(unit, unit->dies);
+	const uint8_t *start = r.p;
+	size_t depth = 0, inside = 0; // inside: the depth of a function's own entries, 0: in none
+
+	while (abbrevs && r.p < r.end && !r.bad) {
+		uint64_t at = unit->dies + (uint64_t)(r.p - start), code = dwarf_uleb(&r), next = 0;
+		const struct dwarf_abbrev *abbrev;
+		bool is_function;
+
+		if (!code) {
+			depth -= depth > 0;
+			if (depth < inside)
+				inside = 0;
+			continue;
+		}
+		abbrev = dwarf_abbrev_find(abbrevs, code);
+		if (!abbrev)
+			return;
+		is_function = abbrev->tag == DW_TAG_subprogram && !inside;
+		if (is_function) {
+			struct entry_facts facts;
+
+			read_facts(&r, unit, abbrev, &facts);
+			if (!r.bad)
+				add_function(walk, at, &facts.pcs);
+			next = facts.sibling;
+		} else {
+			next = dwarf_skip_entry(&r, unit, abbrev);
+		}
+		if (!abbrev->children)
+			continue;
+		at = unit->dies + (uint64_t)(r.p - start);
+		if (next > at && next <= unit->end && !holds_functions(abbrev->tag)) {
+			r.p = start + (next - unit->dies);
+			continue;
+		}
+		depth++;
+		if (is_function)
+			inside = depth;
+	}
+}
+
 static int by_start(const void *a, const void *b)
 {
 	const struct stretch *x = a, *y = b;
@@ -134,60 +209,71 @@ static int by_start(const void *a, const void *b)
 	return x->scope < y->scope ? -1 : x->scope > y->scope;
 }
 
-static void add_piece(struct inlines *inlines, uint64_t start, uint32_t scope)
+static void add_piece(struct inline_pieces *pieces, size_t first, struct inline_piece piece)
 {
-	if (inlines->pieces.n) {
-		struct inline_piece *last = &vec_last(&inlines->pieces);
+	if (pieces->n > first) {
+		struct inline_piece *last = &vec_last(pieces);
 
-		if (last->start == start) {
-			last->scope = scope;
+		if (last->start == piece.start) {
+			last->scope = piece.scope;
 			return;
 		}
-		if (last->scope == scope)
+		if (last->scope == piece.scope)
 			return;
 	}
-	vec_push(&inlines->pieces, (struct inline_piece){start, scope});
+	vec_push(pieces, piece);
 }
 
-// Nested stretches become pieces side by side: outer ones come first, what is inside covers them up to its end.
-static void flatten(struct walk *walk)
+// Nested stretches become pieces side by side: outer ones come first, what is inside covers them up to its end. Adds
+// them to `pieces`.
+static void flatten(struct walk *walk, struct inline_pieces *pieces)
 {
-	struct inlines *inlines = walk->inlines;
+	struct stretch *v = walk->stretches.v;
+	size_t first = pieces->n;
 	VEC(uint32_t) open = {0}; // indices of stretches, innermost last
 
 	if (walk->stretches.n)
-		qsort(walk->stretches.v, walk->stretches.n, sizeof(*walk->stretches.v), by_start);
+		qsort(v, walk->stretches.n, sizeof(*v), by_start);
 	for (size_t i = 0; i <= walk->stretches.n; i++) {
-		uint64_t now = i < walk->stretches.n ? walk->stretches.v[i].low : UINT64_MAX;
+		uint64_t now = i < walk->stretches.n ? v[i].low : UINT64_MAX;
 
-		while (open.n && walk->stretches.v[vec_last(&open)].high <= now) {
-			uint64_t end = walk->stretches.v[vec_pop(&open)].high;
+		while (open.n && v[vec_last(&open)].high <= now) {
+			uint64_t end = v[vec_pop(&open)].high;
+			uint32_t scope = INLINE_NONE;
 
 			// What ended below it already is over as well.
-			while (open.n && walk->stretches.v[vec_last(&open)].high <= end)
+			while (open.n && v[vec_last(&open)].high <= end)
 				(void)vec_pop(&open);
-			add_piece(inlines, end,
-				  open.n ? walk->stretches.v[vec_last(&open)].scope : INLINE_NONE);
+			if (open.n)
+				scope = v[vec_last(&open)].scope;
+			add_piece(pieces, first, (struct inline_piece){end, scope});
 		}
 		if (i < walk->stretches.n) {
-			add_piece(inlines, now, walk->stretches.v[i].scope);
+			add_piece(pieces, first, (struct inline_piece){now, v[i].scope});
 			vec_push(&open, (uint32_t)i);
 		}
 	}
 	vec_done(&open);
+	vec_clear(&walk->stretches);
 }
 
-const struct inlines *inlines_of(struct dwarf_unit *unit)
+static void walk_done(struct walk *walk)
+{
+	vec_done(&walk->stretches);
+	vec_done(&walk->around);
+}
+
+struct inlines *inlines_of(struct dwarf_unit *unit)
 {
 	struct walk walk = {.unit = unit};
 
 	if (unit->inlines)
 		return unit->inlines;
 	unit->inlines = walk.inlines = NEW(struct inlines);
-	walk_entries(&walk);
-	flatten(&walk);
-	vec_done(&walk.stretches);
-	vec_done(&walk.around);
+	unit->inlines->all = (struct inline_function){.at = unit->dies, .end = unit->end};
+	walk_functions(&walk);
+	flatten(&walk, &walk.inlines->places);
+	walk_done(&walk);
 	return unit->inlines;
 }
 
@@ -197,14 +283,44 @@ void inlines_free(struct inlines *inlines)
 		return;
 	vec_done(&inlines->scopes);
 	vec_done(&inlines->pieces);
+	vec_done(&inlines->functions);
+	vec_done(&inlines->places);
 	free(inlines);
 }
 
-uint32_t inlines_find(const struct inlines *inlines, uint64_t addr)
+static uint32_t find_piece(const struct inline_piece *pieces, size_t n, uint64_t addr)
 {
-	size_t low = SEARCH(inlines->pieces.n, i, inlines->pieces.v[i].start <= addr);
+	size_t low = SEARCH(n, i, pieces[i].start <= addr);
 
-	return low ? inlines->pieces.v[low - 1].scope : INLINE_NONE;
+	return low ? pieces[low - 1].scope : find_in(unit, &inlines->all, addr);
+}
+
+static uint32_t find_in(struct dwarf_unit *unit, struct inline_function *function, uint64_t addr)
+{
+	struct inlines *inlines = unit->inlines;
+
+	if (!function->is_read) {
+		struct walk walk = {.unit = unit, .inlines = inlines};
+
+		function->is_read = true;
+		function->first = (uint32_t)inlines->pieces.n;
+		walk_entries(&walk, function->at, function->end);
+		if (inlines->pieces.n + 2 * walk.stretches.n < UINT32_MAX)
+			flatten(&walk, &inlines->pieces);
+		function->n = (uint32_t)(inlines->pieces.n - function->first);
+		walk_done(&walk);
+	}
+	return find_piece(&inlines->pieces.v[function->first], function->n, addr);
+}
+
+uint32_t inlines_find(struct dwarf_unit *unit, uint64_t addr)
+{
+	struct inlines *inlines = inlines_of(unit);
+	uint32_t at = find_piece(inlines->places.v, inlines->places.n, addr), scope = INLINE_NONE;
+
+	if (at != INLINE_NONE)
+		scope = find_in(unit, &inlines->functions.v[at], addr);
+	return scope != INLINE_NONE ? scope : find_in(unit, &inlines->all, addr);
 }
 
 static const char *scope_name(struct dwarf_unit *unit, struct inline_scope *scope)
@@ -240,7 +356,6 @@ size_t dwarf_frames(struct dwarf *dwarf, uint64_t addr, struct dwarf_frame *ret,
 {
 	struct dwarf_unit *unit = dwarf_unit_at(dwarf, addr), *whole;
 	struct dwarf_frame here;
-	struct inlines *inlines;
 	bool has_line;
 	uint32_t at;
 	size_t n = 0;
@@ -249,14 +364,13 @@ size_t dwarf_frames(struct dwarf *dwarf, uint64_t addr, struct dwarf_frame *ret,
 		return 0;
 	has_line = line_in(unit, addr, &here);
 	whole = dwarf_unit_whole(unit);
-	inlines = whole ? (struct inlines *)inlines_of(whole) : NULL;
-	at = inlines ? inlines_find(inlines, addr) : INLINE_NONE;
+	at = whole ? inlines_find(whole, addr) : INLINE_NONE;
 	if (at == INLINE_NONE) {
 		*ret = here;
 		return has_line;
 	}
 	while (at != INLINE_NONE && n < most) {
-		struct inline_scope *scope = &inlines->scopes.v[at];
+		struct inline_scope *scope = &whole->inlines->scopes.v[at];
 		struct lines *lines = lines_of(unit);
 
 		ret[n] = here;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Functions and what was inlined into them, from .debug_info: for each unit one sorted array that says for every address which
-// call is the innermost. And what most want: the source lines and functions of an address.
+// Functions and what was inlined into them, from .debug_info: for each function one sorted array that says for every address
+// which call is the innermost. And what most want: the source lines and functions of an address.
 #pragma once
 #include "obj/dwarf.h"
 
@@ -20,16 +20,32 @@ struct inline_piece {
 	uint32_t scope; // INLINE_NONE: no function
 };
 
-struct inlines {
-	VEC(struct inline_scope) scopes;
-	VEC(struct inline_piece) pieces; // sorted
+// A function with code. What is inside of it is read when an address of it is asked for.
+struct inline_function {
+	uint64_t at, end;  // offsets in .debug_info that its entries lie between
+	uint32_t first, n; // pieces
+	bool is_read;
 };
 
-// Those of a unit that holds its entries (dwarf_unit_whole), read when they are first asked for. Never NULL.
-const struct inlines *inlines_of(struct dwarf_unit *unit);
+struct inline_pieces {
+	struct inline_piece *v;
+	size_t n, capacity;
+};
+
+struct inlines {
+	VEC(struct inline_scope) scopes;
+	struct inline_pieces pieces;	       // function by function, each sorted
+	struct inline_pieces places;	       // sorted; scope: index of a function
+	VEC(struct inline_function) functions; // in the order of .debug_info
+	struct inline_function all; // the whole unit: for code of functions that are inside of others or of types
+};
+
+// Those of a unit that holds its entries (dwarf_unit_whole); what is inside of types and functions is skipped here where the
+// compiler says how. Never NULL.
+struct inlines *inlines_of(struct dwarf_unit *unit);
 void inlines_free(struct inlines *inlines);
-// The innermost scope; log n. INLINE_NONE: in no function.
-uint32_t inlines_find(const struct inlines *inlines, uint64_t addr);
+// The innermost scope; log n, once a function is read. INLINE_NONE: in no function. Scopes move when more are read.
+uint32_t inlines_find(struct dwarf_unit *unit, uint64_t addr);
 
 struct dwarf_frame {
 	const char *function; // mangled where it is; NULL: not known

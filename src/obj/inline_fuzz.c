@@ -35,15 +35,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		dwarf.sections[DWARF_STR].content.n--;
 	dwarf_read_units(&dwarf);
 	for (size_t i = 0; i < dwarf.units.n; i++) {
-		const struct inlines *inlines;
+		struct inlines *inlines;
 
 		if (!dwarf_unit_root(&dwarf.units.v[i]))
 			continue;
 		inlines = inlines_of(&dwarf.units.v[i]);
-		for (size_t k = 1; k < inlines->pieces.n; k++) {
-			if (inlines->pieces.v[k].start <= inlines->pieces.v[k - 1].start)
+		for (size_t k = 1; k < inlines->places.n; k++) {
+			if (inlines->places.v[k].start <= inlines->places.v[k - 1].start)
 				__builtin_trap();
 		}
+		for (size_t k = 0; k < inlines->places.n && k < 64; k++)
+			(void)inlines_find(&dwarf.units.v[i], inlines->places.v[k].start);
 	}
 	for (uint64_t addr = 0; addr < 4096; addr += 61)
 		(void)dwarf_frames(&dwarf, addr, frames, 32);
