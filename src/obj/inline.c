@@ -292,7 +292,7 @@ static uint32_t find_piece(const struct inline_piece *pieces, size_t n, uint64_t
 {
 	size_t low = SEARCH(n, i, pieces[i].start <= addr);
 
-	return low ? pieces[low - 1].scope : find_in(unit, &inlines->all, addr);
+	return low ? pieces[low - 1].scope : INLINE_NONE;
 }
 
 static uint32_t find_in(struct dwarf_unit *unit, struct inline_function *function, uint64_t addr)
