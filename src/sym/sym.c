@@ -314,9 +314,15 @@ static void record_ksymbol(struct sym *sym, const struct record_ksymbol *record,
 		if (map && map != sym->private->kernel_map)
 			space_remove(sym, sym->kernel, map);
 		else if (map)
-			symtab_remove_late(map->dso->symtab, record->addr);
+			symtab_remove_late(map->dso->symtab, mapping_addr(map, record->addr));
 		sym->kernel->generation++;
 		return;
+	}
+	// The end of what was there before has been lost.
+	if (map && dso_private_of(map->dso)->unlisted &&
+	    (map->start != record->addr || strcmp(map->dso->name, name))) {
+		space_remove(sym, sym->kernel, map);
+		map = NULL;
 	}
 	if (!map) {
 		struct dso *dso = dso_add_unlisted(sym, name,
@@ -338,7 +344,7 @@ static void record_ksymbol(struct sym *sym, const struct record_ksymbol *record,
 			return;
 	}
 	symbol = arena_zalloc(&sym->private->arena, sizeof(*symbol));
-	symbol->start = mapping_addr(map, map->start);
+	symbol->start = mapping_addr(map, record->addr);
 	symbol->end = symbol->start + record->len;
 	symbol->name = intern_get(&sym->strings, intern_text(&sym->strings, name));
 	symtab_add_late(map->dso->symtab, symbol);

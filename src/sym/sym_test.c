@@ -361,6 +361,85 @@ static void bpf_programs_come_and_go(void **state)
 	sym_free(sym);
 }
 
+struct ool {
+	const char *name;
+	uint64_t addr;
+	uint32_t len;
+	bool gone;
+};
+
+static void ool(struct sym *sym, const struct ool *made)
+{
+	_Alignas(8) char bytes[128] = {0};
+	struct record_ksymbol *record = (void *)bytes;
+
+	record->header.type = PERF_RECORD_KSYMBOL;
+	record->addr = made->addr;
+	record->len = made->len;
+	record->ksym_type = PERF_RECORD_KSYMBOL_TYPE_OOL;
+	record->flags = made->gone ? PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER : 0;
+	strcpy(record->name, made->name);
+	give(sym, &record->header, sizeof(*record) + 32);
+}
+
+static const char *name_at(struct sym *sym, uint64_t addr)
+{
+	struct location location;
+
+	sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, addr, &location);
+	return location.sym ? location.sym->name : "";
+}
+
+// Code that the kernel makes beside its own (ftrace, optimised kprobes), and changes of code in place.
+static void trampolines_come_and_go(void **state)
+{
+	enum { PAGE = 4096 };
+	const uint64_t at = 0xffffffffa0200000, text = 0xffffffff81000000;
+	char root[64];
+	_Alignas(8) char bytes[64] = {0};
+	struct record_text_poke *poke = (void *)bytes;
+	struct sym *sym;
+
+	make_root(root,
+		  "ffffffff81000000 T _text\nffffffff81000000 T first\nffffffff81000400 T second\n"
+		  "ffffffff81000800 T third\nffffffff81001000 T _etext\n");
+	sym_new(&sym, &(const struct sym_options){.root = root, .no_cache_dir = true});
+	mmap2(sym, "[kernel.kallsyms]_text",
+	      (struct mmap_args){.pid = UINT32_MAX,
+				 .start = text,
+				 .len = 0x1000000,
+				 .misc = PERF_RECORD_MISC_KERNEL});
+	ool(sym, &(struct ool){"ftrace_trampoline", at, PAGE});
+	assert_string_equal(name_at(sym, at + 0x10), "ftrace_trampoline");
+	assert_string_equal(name_at(sym, at + PAGE), "");
+	// The same pages for something else, with word of it and without.
+	ool(sym, &(struct ool){"ftrace_trampoline", at, PAGE, .gone = true});
+	assert_string_equal(name_at(sym, at + 0x10), "");
+	ool(sym, &(struct ool){"kprobe_optinsn_page", at, PAGE});
+	assert_string_equal(name_at(sym, at + 0x10), "kprobe_optinsn_page");
+	ool(sym, &(struct ool){"kprobe_insn_page", at, PAGE});
+	assert_string_equal(name_at(sym, at + 0x10), "kprobe_insn_page");
+	ool(sym, &(struct ool){"kprobe_insn_page", at, PAGE, .gone = true});
+	assert_string_equal(name_at(sym, at + 0x10), "");
+	// A jump is put into a function: its name stays.
+	assert_string_equal(name_at(sym, text + 0x404), "second");
+	poke->header.type = PERF_RECORD_TEXT_POKE;
+	poke->addr = text + 0x404;
+	poke->old_len = poke->new_len = 5;
+	memcpy(poke->bytes, "\x0f\x1f\x44\0\0\xe9\1\2\3\4", 10);
+	give(sym, &poke->header, 40);
+	assert_string_equal(name_at(sym, text + 0x404), "second");
+	// Inside of the kernel's own range: only where it is.
+	ool(sym, &(struct ool){"patched", text + 0x900, 0x100});
+	assert_string_equal(name_at(sym, text + 0x910), "patched");
+	assert_string_equal(name_at(sym, text + 0x10), "first");
+	assert_string_equal(name_at(sym, text + 0x810), "third");
+	ool(sym, &(struct ool){"patched", text + 0x900, 0x100, .gone = true});
+	assert_string_equal(name_at(sym, text + 0x910), "third");
+	sym_free(sym);
+	remove_root(root);
+}
+
 static void own_symbols(void **state)
 {
 	static const char name[] = "/proc/self/exe";
@@ -414,6 +493,6 @@ static void malformed_records_change_nothing(void **state)
 
 RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps),
 	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
-	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused),
-	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go), TEST(own_symbols),
+	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused), TEST(hidden_addresses_are_said),
+	  TEST(bpf_programs_come_and_go), TEST(trampolines_come_and_go), TEST(own_symbols),
 	  TEST(another_build_id_is_refused), TEST(malformed_records_change_nothing))
