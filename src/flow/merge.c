@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include <string.h>
 
-enum { LARGEST = 1 << 16 };
+enum { LARGEST = 1 << 16, PREFETCH_AHEAD = 1024 };
 
 void merge_init(struct merge *merge, struct ring *rings, size_t n)
 {
@@ -64,6 +64,9 @@ static bool load(struct merge *merge, struct merge_ring *r)
 		memcpy((char *)r->cut + first, ring->data, header->size - first);
 		header = r->cut;
 	}
+	// The ring was written by another processor: its lines are on their way meanwhile.
+	__builtin_prefetch(ring->data + ((offset + PREFETCH_AHEAD) & (ring->size - 1)));
+	__builtin_prefetch(ring->data + ((offset + PREFETCH_AHEAD + 64) & (ring->size - 1)));
 	r->record = header;
 	r->time = merge->look(merge->arg, header, &r->what);
 	return true;

@@ -136,6 +136,7 @@ static int setup(struct prof *prof)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		sqlite3_create_function(state->db, functions[i].name, 1, SQLITE_UTF8, prof,
 					functions[i].call, NULL, NULL);
+	alloc_expect_much();
 	state->tables_n = prof->events.n;
 	state->tables = xcalloc(prof->events.n + 1, sizeof(*state->tables));
 	for (size_t i = 0; i < prof->events.n && !err; i++) {

@@ -2,6 +2,7 @@
 // Which values of an event's fields come most often, or sum up to most.
 #include "base/err.h"
 #include "base/log.h"
+#include "prof/core/kernel.h"
 #include "prof/core/print.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct top {
 	VEC(uint64_t) values; // [row * columns + column]
 	struct intern texts;
 	uint64_t sampled_n, overflow_n;
+	struct expr *kernel_name; // of names that are made of a number from the kernel
 };
 
 static const struct opt options[] = {
@@ -45,6 +47,7 @@ static const struct opt options[] = {
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR", "the key of events that have none of their own"),
 	PROF_FLAG(0, "only-comm", offsetof(struct top, only_comm),
 		  "by name (attribute comm), whatever the key"),
+	PROF_OPTION_NO_BPF,
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_OUTPUT,
 	OPT_END,
@@ -138,6 +141,124 @@ static int set_event(struct prof *prof, struct prof_event *event)
 	return err;
 }
 
+// Names are shown unless all keys are given and no event says a name.
+static bool has_names(const struct top *top)
+{
+	return top->any_comm || !top->all_keys;
+}
+
+// ---- counted in the kernel
+
+// "ksymbol(X)": X alone; NULL: it is no such text
+static const char *symbol_of(struct prof *prof, const char *text)
+{
+	static const char function[] = "ksymbol(";
+	const size_t n = strlen(text), skip = sizeof(function) - 1;
+
+	if (!text_starts(text, function) || text[n - 1] != ')' ||
+	    memchr(text + skip, ')', n - skip - 1))
+		return NULL;
+	return arena_fmt(&prof->arena, "(unsigned long)(%.*s)", (int)(n - skip - 1), text + skip);
+}
+
+// Which numbers an event adds to: its columns, and the last cell for all events.
+static void set_updates(const struct top *top, const struct top_event *e,
+			struct prof_kernel_event *kernel)
+{
+	const struct prof_spec *spec = kernel->event->spec;
+	uint32_t n = 0;
+
+	for (size_t i = 0; spec && i < spec->attrs.n; i++) {
+		const struct prof_attr *attr = &spec->attrs.v[i];
+
+		if ((!strcmp(attr->name, "top-by") || !strcmp(attr->name, "top-add")) && attr->value) {
+			kernel->updates[n].cell = e->first + n;
+			kernel->updates[n++].value = attr->value;
+		}
+	}
+	if (!n)
+		kernel->updates[n++].cell = e->first;
+	kernel->updates[n++].cell = (uint32_t)top->columns.n;
+	kernel->updates_n = n;
+}
+
+// The keys of an event's rows: number, name or both. Which kinds they are must be the same for all events.
+static bool set_keys(struct prof *prof, const struct top_event *e, struct prof_kernel_event *kernel,
+		     struct bpf_key keys[2], uint32_t *keys_n)
+{
+	struct top *top = PROF_STATE(struct top, prof);
+	const char *key = prof_spec_attr(kernel->event->spec, "key"),
+		   *comm = prof_spec_attr(kernel->event->spec, "comm"), *symbol;
+	uint32_t n = 0, before = *keys_n;
+	struct bpf_key kinds[2] = {0};
+
+	if (!key || !*key)
+		key = prof->options->key;
+	if (!top->only_comm) {
+		kinds[n].kind = BPF_KEY_NUMBER;
+		kernel->keys[n++] = e->has_key ? key : "_tid";
+	}
+	if (!e->has_comm && has_names(top)) {
+		if (e->has_key) // its rows get their names from other events
+			return false;
+		comm = "comm(_tid)";
+	}
+	if (has_names(top)) {
+		symbol = symbol_of(prof, comm);
+		kinds[n].kind = symbol ? BPF_KEY_NUMBER : BPF_KEY_TEXT;
+		kinds[n].size = symbol ? 0 : prof_kernel_text_size(prof, kernel->event, comm);
+		if (!symbol && !kinds[n].size)
+			return false;
+		if (symbol && !top->kernel_name &&
+		    expr_compile(&top->kernel_name, "ksymbol(_time)", NULL) < 0)
+			return false;
+		kernel->keys[n++] = symbol ? symbol : comm;
+	}
+	for (uint32_t i = 0; before && i < n && i < before; i++)
+		if (keys[i].kind != kinds[i].kind || keys[i].size != kinds[i].size)
+			return false;
+	if (!n || (before && n != before))
+		return false;
+	memcpy(keys, kinds, sizeof(kinds));
+	*keys_n = n;
+	return true;
+}
+
+static void count_in_kernel(struct prof *prof)
+{
+	struct top *top = PROF_STATE(struct top, prof);
+	const size_t n = prof->events.n;
+	struct bpf_cell cells[MOST_COLUMNS + 1] = {0};
+	struct bpf_key keys[2] = {0};
+	uint32_t keys_n = 0;
+	struct prof_kernel_event *events;
+	bool same = true;
+
+	if (!prof_kernel_may(prof))
+		return;
+	events = arena_zalloc(&prof->arena, n * sizeof(*events));
+	for (size_t i = 0; i < n && same; i++) {
+		events[i].event = prof->events.v[i];
+		same = top->events[i].n < BPF_UPDATES_MAX &&
+		       set_keys(prof, &top->events[i], &events[i], keys, &keys_n);
+		if (same)
+			set_updates(top, &top->events[i], &events[i]);
+	}
+	if (!same) {
+		inform("top counts in sonde, not in the kernel: the events' keys or names are not of one kind, or not of known length");
+		return;
+	}
+	for (uint32_t i = 0; i < top->columns.n; i++)
+		cells[i].kind = top->columns.v[i].counts ? BPF_CELL_HITS : BPF_CELL_SUM;
+	cells[top->columns.n].kind = BPF_CELL_HITS;
+	prof_kernel_open(prof,
+			 &(struct prof_kernel_rows){.keys = keys,
+						    .keys_n = keys_n,
+						    .cells = cells,
+						    .cells_n = (uint32_t)top->columns.n + 1},
+			 events, n);
+}
+
 static int setup(struct prof *prof)
 {
 	struct top *top = PROF_STATE(struct top, prof);
@@ -167,13 +288,8 @@ static int setup(struct prof *prof)
 		if (!top->columns.v[i].by)
 			top->order[n++] = i;
 	}
+	count_in_kernel(prof);
 	return 0;
-}
-
-// Names are shown unless all keys are given and no event says a name.
-static bool has_names(const struct top *top)
-{
-	return top->any_comm || !top->all_keys;
 }
 
 static uint32_t name_of(struct prof *prof, const struct top_event *e, const struct sample *sample)
@@ -229,6 +345,39 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	return 0;
 }
 
+// A row of the kernel: keys as set_keys has them.
+static int take_row(void *arg, const void *key_, const uint64_t *cells)
+{
+	struct prof *prof = arg;
+	struct top *top = PROF_STATE(struct top, prof);
+	const char *name_key = (const char *)key_ + (top->only_comm ? 0 : 8);
+	const size_t columns = top->columns.n;
+	uint64_t key, address, context[EXPR_CONTEXTS] = {0}, *row;
+	struct expr_record record = {"", 0, context};
+	struct expr_value value = {0};
+	uint32_t name = 0;
+	bool is_new;
+
+	memcpy(&key, key_, 8);
+	if (top->kernel_name) {
+		memcpy(&address, name_key, 8);
+		context[EXPR_TIME] = address;
+		expr_run(prof->machine, top->kernel_name, &record, &value);
+		name = intern_str(&top->texts, value.text);
+	} else if (has_names(top)) {
+		name = intern_text(&top->texts, name_key);
+	}
+	if (top->only_comm)
+		key = name;
+	row = map_at(&top->rows, key, &is_new);
+	if (is_new)
+		*row = new_row(top, key, name);
+	for (size_t i = 0; i < columns; i++)
+		top->values.v[*row * columns + i] += cells[i];
+	top->sampled_n += cells[columns];
+	return 0;
+}
+
 static int by_values(const void *a, const void *b, void *arg)
 {
 	const struct top *top = arg;
@@ -268,12 +417,15 @@ static void put_title(struct prof *prof, uint64_t now_ns)
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct top *top = PROF_STATE(struct top, prof);
+	int err = prof->kernel ? prof_kernel_read(prof, take_row, prof) : 0;
 	size_t rows = top->keys.n;
 	auto_free uint32_t *sorted = xcalloc(rows + 1, sizeof(*sorted));
 	struct table table = {0};
 	char time[40];
 	struct table_stamp stamp = {.time = time, .no_titles = prof->print->titles_shown};
 
+	if (err < 0)
+		return err;
 	for (uint32_t i = 0; i < rows; i++)
 		sorted[i] = i;
 	qsort_r(sorted, rows, sizeof(*sorted), by_values, top);
@@ -326,6 +478,7 @@ static void done(struct prof *prof)
 		prof_value_done(&top->columns.v[i].value);
 		free(top->columns.v[i].title);
 	}
+	expr_free(top->kernel_name);
 	free(top->events);
 	free(top->key_title);
 	free(top->name_title);

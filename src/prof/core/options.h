@@ -101,6 +101,10 @@ opt_call prof_opt_duration, prof_opt_signed, prof_opt_mmap, prof_opt_inherit;
 		.help = "SYSTEM:NAME[/FILTER/ATTRIBUTE/.../], globs are allowed; 'sonde prof -e EVENT help' shows fields and attributes" \
 	}
 
+// Of profilers that may count in the kernel.
+#define PROF_OPTION_NO_BPF                                                                         \
+	PROF_FLAG(0, "no-bpf", PROF_AT(no_bpf), "count in sonde, not in the kernel")
+
 #define PROF_OPTIONS_STACKS                                                                        \
 	PROF_FLAG('g', "call-graph", PROF_AT(call_graph), "call chains of the events"),            \
 		PROF_TEXT(0, "flame-graph", PROF_AT(flame_graph), "FILE",                          \

@@ -77,6 +77,7 @@ struct profiler {
 extern const struct profiler *const profilers[]; // by name, ends with NULL; made by src/registry.c
 
 struct prof_flame;
+struct prof_kernel;
 struct prof_heat;
 
 // One run.
@@ -94,6 +95,7 @@ struct prof {
 	struct prof_texts *texts; // what expressions ask for
 	struct out *out;
 	struct prof_print *print;
+	struct prof_kernel *kernel; // NULL: nothing is counted there
 	struct prof_flame *flame; // NULL: none is drawn
 	struct prof_heat *heat;	  // likewise
 	uint64_t period_ns;	  // 0: interval alone

@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "prof/core/flame.h"
 #include "prof/core/heat.h"
+#include "prof/core/kernel.h"
 #include "prof/core/print.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
@@ -471,7 +472,7 @@ int prof_finish(struct prof *prof)
 
 	if (profiler->finish)
 		err = profiler->finish(prof, now);
-	else if (profiler->interval && (prof->texts->dirty || !prof->interval_ns))
+	else if (profiler->interval && (prof->texts->dirty || prof->kernel || !prof->interval_ns))
 		err = profiler->interval(prof, now);
 	if (prof->flame)
 		err = prof_flame_write(prof);
@@ -493,6 +494,7 @@ void prof_done(struct prof *prof)
 {
 	if (prof->profiler->done)
 		prof->profiler->done(prof);
+	prof_kernel_close(prof->kernel);
 	prof_flame_free(prof->flame);
 	prof_heat_free(prof->heat);
 	prof_specs_done(&prof->specs);

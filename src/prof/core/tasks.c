@@ -2,6 +2,8 @@
 #include "prof/core/tasks.h"
 #include "base/err.h"
 
+enum { MOST_IN_FILTER = 64 };
+
 static void add_numbers(struct map *set, const char *text)
 {
 	struct str rest = str_of(text ? text : "");
@@ -44,6 +46,8 @@ int prof_tasks_init(struct prof_tasks *tasks, struct prof *prof, const char *com
 		*map_at(&tasks->set, (uint64_t)target.threads.v[i], NULL) = 1;
 	if (!err)
 		target_done(&target);
+	// The kernel takes a page of filter text.
+	tasks->by_set |= tasks->set.n > MOST_IN_FILTER;
 	return err;
 }
 

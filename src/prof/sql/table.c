@@ -6,6 +6,8 @@
 
 // Documentation of the interface: sqlite.org/vtab.html
 
+enum { CHUNK_BYTES = 4 << 20 };
+
 static const char *const own_names[SQL_OWN] = {"_pid", "_tid", "_time", "_cpu", "_period"};
 
 void sql_table_init(struct sql_table *table, struct prof_event *event)
@@ -30,7 +32,7 @@ void sql_table_clear(struct sql_table *table)
 {
 	drop_indexes(table);
 	vec_clear(&table->rows);
-	arena_reset(&table->arena);
+	table->chunk = table->chunk_n = 0;
 	table->bytes = 0;
 }
 
@@ -39,12 +41,27 @@ void sql_table_done(struct sql_table *table)
 	drop_indexes(table);
 	free(table->indexes);
 	vec_done(&table->rows);
-	arena_done(&table->arena);
+	for (size_t i = 0; i < table->chunks.n; i++)
+		free(table->chunks.v[i]);
+	vec_done(&table->chunks);
+}
+
+static void *room(struct sql_table *table, size_t size)
+{
+	size = (size + 7) & ~(size_t)7;
+	if (table->chunk_n + size > CHUNK_BYTES || !table->chunks.n) {
+		table->chunk += table->chunk_n != 0;
+		if (table->chunk == table->chunks.n)
+			vec_push(&table->chunks, xmalloc(CHUNK_BYTES));
+		table->chunk_n = 0;
+	}
+	table->chunk_n += size;
+	return table->chunks.v[table->chunk] + table->chunk_n - size;
 }
 
 void sql_table_add(struct sql_table *table, const struct sample *sample)
 {
-	struct sql_row *row = arena_alloc(&table->arena, sizeof(*row) + sample->raw_size);
+	struct sql_row *row = room(table, sizeof(*row) + sample->raw_size);
 
 	*row = (struct sql_row){.time_ns = sample->time,
 				.period = sample->period,

@@ -2,7 +2,6 @@
 // Events as a table of SQLite: rows are copies of records, columns read them where they lie. Private to prof/sql.
 #pragma once
 #ifdef HAVE_SQLITE3
-#include "base/arena.h"
 #include "base/map.h"
 #include "prof/core/profiler.h"
 #include <sqlite3.h>
@@ -29,7 +28,9 @@ struct sql_table {
 	size_t fields_n;
 	VEC(struct sql_row *) rows;
 	struct sql_index *indexes; // by column
-	struct arena arena;
+	VEC(char *)
+	chunks; // of rows; kept from interval to interval, as new memory costs more than all else
+	size_t chunk, chunk_n; // in use: which, bytes of it
 	uint64_t first_ns, last_ns, all_n, bytes;
 };
 
