@@ -525,10 +525,33 @@ int expr_bpf_number(struct expr_bpf *b, const struct expr *expr, int place)
 	return b->error;
 }
 
+// comm(_tid): the kernel knows the running task's name.
+static bool is_current_comm(const struct expr *expr)
+{
+	const struct expr_insn *code = expr->code.v;
+
+	return expr->code.n == 4 && code[0].op == EXPR_CONTEXT && code[0].imm == EXPR_TID &&
+	       code[1].op == EXPR_EXT_S32 && code[2].op == EXPR_CALL &&
+	       !strcmp(expr->calls.v[code[2].imm].builtin->name, "comm");
+}
+
+static void current_comm(struct expr_bpf *b, int place, unsigned size)
+{
+	expr_bpf_emit_zero(b, place, size);
+	bpf_move(b, R1, FP);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, place));
+	bpf_move_imm(b, R2, size);
+	expr_bpf_emit_call(b, BPF_FUNC_get_current_comm);
+}
+
 int expr_bpf_text(struct expr_bpf *b, const struct expr *expr, int place, unsigned size)
 {
 	if (!expr_is_text(expr))
 		return unsupported(b, expr, "it is no text");
+	if (is_current_comm(expr)) {
+		current_comm(b, place, size);
+		return b->error;
+	}
 	vec_each(const uint64_t, value, &expr->constants) {
 		if (*value >= EXPR_TEXT_AREA)
 			return unsupported(b, expr, "its text is not in the event");

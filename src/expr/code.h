@@ -13,45 +13,26 @@ enum { EXPR_TEMPS = 48, EXPR_TEXT_MAX = 8192, EXPR_CALLS_MAX = 64, EXPR_ARGS_MAX
 #define EXPR_RECORD 0x5245000000000000ull    // + offset
 #define EXPR_TEXT_AREA 0x5358000000000000ull // + (number of the text << 32) + offset
 
-// name, operands: d dst, a, b, i imm
-#define EXPR_ALU(X)                                                                                \
-	X(ADD)                                                                                     \
-	X(SUB)                                                                                     \
-	X(MUL)                                                                                     \
-	X(DIVS)                                                                                    \
-	X(DIVU)                                                                                    \
-	X(MODS)                                                                                    \
-	X(MODU)                                                                                    \
-	X(AND) X(OR) X(XOR) X(SHL) X(SHR) X(SAR) X(MINS) X(MINU) X(MAXS) X(MAXU) X(EQ) X(NE)       \
-		X(LTS) X(LES) X(GTS) X(GES) X(LTU) X(LEU) X(GTU) X(GEU)
+// clang-format off
+#define EXPR_ALU(X)                                                                            \
+	X(ADD) X(SUB) X(MUL) X(DIVS) X(DIVU) X(MODS) X(MODU) X(AND) X(OR) X(XOR) X(SHL) X(SHR) \
+	X(SAR) X(MINS) X(MINU) X(MAXS) X(MAXU) X(EQ) X(NE) X(LTS) X(LES) X(GTS) X(GES) X(LTU)  \
+	X(LEU) X(GTU) X(GEU)
 
-#define EXPR_OPS(X)                                                                                  \
-	X(RET, "a")                                                                                  \
-	X(CONST, "di")                                                                               \
-	X(CONST64, "dk")                                                                             \
-	X(MOV, "da")                                                                                 \
-	X(LD_S8, "di")                                                                               \
-	X(LD_U8, "di")                                                                               \
-	X(LD_S16, "di")                                                                              \
-	X(LD_U16, "di") X(LD_S32, "di") X(LD_U32, "di") X(LD_64, "di") X(PTR_S8, "dai") X(PTR_U8,    \
-											  "dai")     \
-		X(PTR_S16, "dai") X(PTR_U16, "dai") X(PTR_S32, "dai") X(PTR_U32, "dai") X(PTR_64,    \
-											  "dai")     \
-			X(ST_8, "abi") X(ST_16, "abi") X(ST_32, "abi") X(ST_64,                      \
-									 "abi") X(CONTEXT,           \
-										  "di") X(DYN, "di") \
-				X(DYN_REL, "di") X(DYN_LEN,                                          \
-						   "di") X(DYN_AT, "di") X(NEG, "da") X(NOT, "da")   \
-					X(TEST, "da") X(ZERO, "da") X(EXT_S8, "da") X(EXT_U8, "da")  \
-						X(EXT_S16, "da") X(EXT_U16, "da") X(EXT_S32, "da")   \
-							X(EXT_U32, "da") X(SWAP16, "da") X(SWAP32,   \
-											   "da")     \
-								X(SWAP64,                            \
-								  "da") X(BOUND, "ai") X(JMP, "j")   \
-									X(JZ, "aj") X(JNZ, "aj")     \
-										X(CALL, "dac")       \
-											X(MATCH,     \
-											  "dam")
+// name, operands: d dst, a, b, i imm, j target, k constant, c call, m match
+#define EXPR_OPS(X)                                                                            \
+	X(RET, "a") X(CONST, "di") X(CONST64, "dk") X(MOV, "da")                               \
+	X(LD_S8, "di") X(LD_U8, "di") X(LD_S16, "di") X(LD_U16, "di") X(LD_S32, "di")          \
+	X(LD_U32, "di") X(LD_64, "di")                                                         \
+	X(PTR_S8, "dai") X(PTR_U8, "dai") X(PTR_S16, "dai") X(PTR_U16, "dai")                  \
+	X(PTR_S32, "dai") X(PTR_U32, "dai") X(PTR_64, "dai")                                   \
+	X(ST_8, "abi") X(ST_16, "abi") X(ST_32, "abi") X(ST_64, "abi")                         \
+	X(CONTEXT, "di") X(DYN, "di") X(DYN_REL, "di") X(DYN_LEN, "di") X(DYN_AT, "di")        \
+	X(NEG, "da") X(NOT, "da") X(TEST, "da") X(ZERO, "da")                                  \
+	X(EXT_S8, "da") X(EXT_U8, "da") X(EXT_S16, "da") X(EXT_U16, "da") X(EXT_S32, "da")     \
+	X(EXT_U32, "da") X(SWAP16, "da") X(SWAP32, "da") X(SWAP64, "da")                       \
+	X(BOUND, "ai") X(JMP, "j") X(JZ, "aj") X(JNZ, "aj") X(CALL, "dac") X(MATCH, "dam")
+// clang-format on
 
 enum expr_op {
 #define X(name, operands) EXPR_##name,

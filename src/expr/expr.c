@@ -95,6 +95,11 @@ bool expr_is_text(const struct expr *expr)
 	return expr_type_is_text(expr->type);
 }
 
+uint32_t expr_text_limit(const struct expr *expr)
+{
+	return expr_is_text(expr) ? expr->text_limit : 0;
+}
+
 bool expr_is_void(const struct expr *expr)
 {
 	return expr->type.base == EXPR_VOID && !expr->type.pointers;

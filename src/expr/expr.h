@@ -73,7 +73,9 @@ int expr_filter_compile(struct expr **ret, const char *text, const struct expr_f
 int expr_filter_compile_kernel(struct expr **ret, const char *text, const struct expr_fields *fields);
 void expr_free(struct expr *expr); // NULL is allowed
 
-bool expr_is_text(const struct expr *expr);   // its value is text
+bool expr_is_text(const struct expr *expr); // its value is text
+// The longest text it can have: of an array of fixed size; 0: not known.
+uint32_t expr_text_limit(const struct expr *expr);
 bool expr_is_void(const struct expr *expr);   // it has no value
 bool expr_is_signed(const struct expr *expr); // of a number
 unsigned expr_size(const struct expr *expr);  // of its type, bytes

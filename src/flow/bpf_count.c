@@ -192,7 +192,7 @@ static void emit_conditions(struct builder *w)
 		expr_bpf_emit(b, bpf_load(BPF_B, R0, R0, 0));
 		end_if(w, BPF_JEQ, R0, 0);
 	}
-	if (count->options.not_self) {
+	if (w->event->not_self) {
 		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
 		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
 		end_if(w, BPF_JEQ, R0, getpid());

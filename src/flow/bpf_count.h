@@ -42,7 +42,6 @@ struct bpf_count_options {
 	const uint32_t *cpus; // only there; NULL: everywhere
 	uint32_t cpus_n;
 	bool by_process, by_thread; // only of tasks that bpf_count_watch names, by their pid or tid
-	bool not_self;		    // without this process
 };
 
 struct bpf_update {
@@ -57,6 +56,7 @@ struct bpf_count_event {
 	const struct expr *keys[BPF_KEYS_MAX];
 	struct bpf_update updates[BPF_UPDATES_MAX];
 	uint32_t updates_n;
+	bool not_self; // without what this process does
 };
 
 struct bpf_count;

@@ -39,3 +39,16 @@ bool feed_has_tasks(const struct feed *feed)
 	return options->target.pids || options->target.tids ||
 	       (options->workload && !options->target.cpus);
 }
+
+bool feed_is_of_system(const char *system)
+{
+	static const char *const systems[] = {"irq",	 "irq_vectors", "irq_matrix", "timer",
+					      "sched",	 "workqueue",	"power",      "napi",
+					      "net",	 "rcu",		"ipi",	      "cgroup",
+					      "thermal", "msr",		"nmi",	      "kvm"};
+
+	for (size_t i = 0; system && i < ARRAY_SIZE(systems); i++)
+		if (!strcmp(system, systems[i]))
+			return true;
+	return false;
+}

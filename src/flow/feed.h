@@ -9,12 +9,13 @@
 // One event that is wanted. The same kernel event may be wanted several times, with other filters.
 struct feed_event {
 	uint32_t index;
-	const char *system, *name;    // of tracepoints, else NULL
-	struct event *event;	      // name, attr, plan and format, as the input found it
-	const char *filter;	      // in the kernel's syntax, NULL: none; before feed_run
-	const char *cpus;	      // "0,2": only there; NULL: where the feed is
-	bool stack;		      // call chains
-	bool counts;		      // only counted: comes by the hook count
+	const char *system, *name; // of tracepoints, else NULL
+	struct event *event;	   // name, attr, plan and format, as the input found it
+	const char *filter;	   // in the kernel's syntax, NULL: none; before feed_run
+	const char *cpus;	   // "0,2": only there; NULL: where the feed is
+	bool stack;		   // call chains
+	bool counts;		   // only counted: comes by the hook count
+	bool in_kernel; // with counts: the consumer has it counted in the kernel, nothing is opened for it
 	uint32_t max_stack;	      // frames, 0: as many as the kernel gives
 	uint64_t period_ns;	      // of a clock; 0: it is none
 	struct feed_event *next_same; // of the input: wants the same recorded event
@@ -91,6 +92,10 @@ struct feed_event *feed_add(struct feed *feed, struct event *event, const char *
 const char *feed_and(struct feed *feed, const char *a, const char *b);
 // Are instances threads (the feed is attached to tasks), or CPUs?
 bool feed_has_tasks(const struct feed *feed);
+
+// Do events of this system belong to no task but to the CPU or to the scheduler? Ours are then part of what is watched; all others would
+// feed on themselves. NULL is allowed.
+bool feed_is_of_system(const char *system);
 
 static inline int feed_sample(struct feed *feed, struct feed_event *event, const struct sample *sample)
 {

@@ -391,6 +391,9 @@ static int by_values(const void *a, const void *b, void *arg)
 		if (v != w)
 			return v > w ? -1 : 1;
 	}
+	if (top->only_comm) // the keys are in the order in which names came
+		return strcmp(intern_get(&top->texts, top->names.v[x]),
+			      intern_get(&top->texts, top->names.v[y]));
 	return top->keys.v[x] < top->keys.v[y] ? -1 : top->keys.v[x] > top->keys.v[y];
 }
 

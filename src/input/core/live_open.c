@@ -22,22 +22,11 @@ enum {
 	WAKE_BYTES = 512 << 10, // what the second cache holds
 };
 
-// Events that belong to no task but to the CPU or to the scheduler: ours are part of what is watched. All others would
-// feed on themselves.
-static const char *const of_the_system[] = {"irq",     "irq_vectors", "irq_matrix", "timer",
-					    "sched",   "workqueue",   "power",	    "napi",
-					    "net",     "rcu",	      "ipi",	    "cgroup",
-					    "thermal", "msr",	      "nmi",	    "kvm"};
-
 static const char *without_us(struct watching *live, const struct feed_event *wanted,
 			      const char *filter)
 {
-	if (!wanted->system || wanted->counts)
+	if (!wanted->system || wanted->counts || feed_is_of_system(wanted->system))
 		return filter;
-	for (size_t i = 0; i < ARRAY_SIZE(of_the_system); i++) {
-		if (!strcmp(wanted->system, of_the_system[i]))
-			return filter;
-	}
 	return feed_and(live->feed, filter,
 			arena_fmt(&live->arena, "common_pid != %d", (int)getpid()));
 }
@@ -67,6 +56,10 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	attr->exclude_kernel |= options->no_kernel;
 	attr->exclude_guest |= options->no_guest;
 	attr->exclude_host |= options->no_host;
+	if (wanted && wanted->in_kernel) { // costs nothing
+		attr->type = PERF_TYPE_SOFTWARE;
+		attr->config = PERF_COUNT_SW_DUMMY;
+	}
 	if (wanted && wanted->counts) {
 		attr->sample_type = 0;
 		attr->sample_period = 0;
@@ -190,7 +183,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		if (i % per_event == 0) {
 			wanted->event =
 				arena_memdup(&live->arena, wanted->event, sizeof(*wanted->event));
-			err = watching_filter(live, wanted, &filter);
+			err = wanted->in_kernel ? 0 : watching_filter(live, wanted, &filter);
 		}
 		live->wanted[i] = wanted;
 		spec->attr = wanted->event->attr;

@@ -96,9 +96,9 @@ struct prof {
 	struct out *out;
 	struct prof_print *print;
 	struct prof_kernel *kernel; // NULL: nothing is counted there
-	struct prof_flame *flame; // NULL: none is drawn
-	struct prof_heat *heat;	  // likewise
-	uint64_t period_ns;	  // 0: interval alone
+	struct prof_flame *flame;   // NULL: none is drawn
+	struct prof_heat *heat;	    // likewise
+	uint64_t period_ns;	    // 0: interval alone
 	uint64_t interval_ns;
 	uint64_t sampled_n;
 	uint64_t lost_interval, lost_all; // lost events

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "prof/core/kernel.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "expr/bpf.h"
+#include "flow/event_fields.h"
+
+struct prof_kernel {
+	struct bpf_count *count;
+	VEC(struct expr *) exprs;
+	const char *name; // of the profiler
+};
+
+static bool no(const struct prof *prof, const char *why)
+{
+	inform("%s counts in sonde, not in the kernel: %s", prof->profiler->name, why);
+	return false;
+}
+
+bool prof_kernel_may(const struct prof *prof)
+{
+	const struct prof_options *options = prof->options;
+	const struct target_options *target = &options->target;
+
+	if (options->no_bpf)
+		return no(prof, "--no-bpf");
+	if (options->from || options->to)
+		return no(prof, "events go through a recording");
+	if (target->pids || target->tids || target->users || options->cgroups ||
+	    (prof->feed->options && prof->feed->options->workload))
+		return no(prof, "it watches tasks");
+	if (options->verbose > 1 || options->exit_n || options->call_graph)
+		return no(prof, "single events are wanted (-vv, -N, -g)");
+	if (options->exclude_user || options->exclude_kernel || options->exclude_guest ||
+	    options->exclude_host)
+		return no(prof, "--exclude-... is given");
+	return true;
+}
+
+static uint32_t record_bytes(const struct prof_event *event)
+{
+	const struct tp_field *fields;
+	const size_t n = tracepoint_fields(event->feed->event->tp, &fields);
+	uint32_t end = 0;
+
+	for (size_t i = 0; i < n; i++)
+		end = MAX(end, (uint32_t)fields[i].offset + fields[i].size);
+	return end;
+}
+
+static struct expr *keep(struct prof_kernel *kernel, struct expr *expr)
+{
+	vec_push(&kernel->exprs, expr);
+	return expr;
+}
+
+static int add_event(struct prof_kernel *kernel, const struct prof_kernel_event *wanted,
+		     uint32_t keys_n)
+{
+	const struct feed_event *feed = wanted->event->feed;
+	const struct expr_fields fields = event_fields(feed->event);
+	struct bpf_count_event event = {.id = (uint32_t)feed->event->attr.config,
+					.record_bytes = record_bytes(wanted->event),
+					.not_self = !feed_is_of_system(feed->system)};
+	struct expr *expr = NULL;
+	int err = 0;
+
+	if (feed->filter) {
+		err = expr_filter_compile(&expr, feed->filter, &fields);
+		if (err < 0)
+			return err;
+		event.filter = keep(kernel, expr);
+	}
+	for (uint32_t i = 0; i < keys_n; i++) {
+		err = expr_compile(&expr, wanted->keys[i], &fields);
+		if (err < 0)
+			return err;
+		event.keys[i] = keep(kernel, expr);
+	}
+	for (uint32_t i = 0; i < wanted->updates_n; i++) {
+		event.updates[i].cell = wanted->updates[i].cell;
+		if (wanted->updates[i].value) {
+			err = expr_compile(&expr, wanted->updates[i].value, &fields);
+			if (err < 0)
+				return err;
+			event.updates[i].value = keep(kernel, expr);
+		}
+	}
+	event.updates_n = wanted->updates_n;
+	return bpf_count_add(kernel->count, &event);
+}
+
+static int open_count(struct prof *prof, struct prof_kernel *kernel,
+		      const struct prof_kernel_rows *rows)
+{
+	struct bpf_count_options options = {.keys = rows->keys,
+					    .keys_n = rows->keys_n,
+					    .cells = rows->cells,
+					    .cells_n = rows->cells_n};
+	struct target target;
+	VEC(uint32_t) cpus = {0};
+	int err;
+
+	if (!prof->options->target.cpus)
+		return bpf_count_open(&kernel->count, &options);
+	err = target_init(&target, &prof->options->target);
+	if (err < 0)
+		return err;
+	vec_each(int, cpu, &target.cpus)
+		vec_push(&cpus, (uint32_t)*cpu);
+	options.cpus = cpus.v;
+	options.cpus_n = (uint32_t)cpus.n;
+	err = bpf_count_open(&kernel->count, &options);
+	vec_done(&cpus);
+	target_done(&target);
+	return err;
+}
+
+bool prof_kernel_open(struct prof *prof, const struct prof_kernel_rows *rows,
+		      const struct prof_kernel_event *events, size_t n)
+{
+	struct prof_kernel *kernel;
+	int err = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct feed_event *feed = events[i].event->feed;
+
+		if (!feed->event->tp || feed->event->attr.type != PERF_TYPE_TRACEPOINT)
+			return no(prof, "not all events are tracepoints");
+		if (feed->cpus || feed->stack)
+			return no(prof, "an event has CPUs of its own, or call chains");
+	}
+	kernel = NEW(struct prof_kernel);
+	kernel->name = prof->profiler->name;
+	err = open_count(prof, kernel, rows);
+	for (size_t i = 0; i < n && !err; i++)
+		err = add_event(kernel, &events[i], rows->keys_n);
+	if (err < 0) {
+		no(prof, err_sentence());
+		err_clear();
+		bpf_count_close(kernel->count);
+		kernel->count = NULL;
+		prof_kernel_close(kernel);
+		return false;
+	}
+	for (size_t i = 0; i < n; i++)
+		events[i].event->feed->in_kernel = events[i].event->feed->counts = true;
+	inform("%s counts in the kernel", prof->profiler->name);
+	prof->kernel = kernel;
+	return true;
+}
+
+int prof_kernel_read(struct prof *prof,
+		     int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg)
+{
+	return bpf_count_read(prof->kernel->count, row, arg);
+}
+
+static void tell_stats(const struct prof_kernel *kernel)
+{
+	struct bpf_count_stats stats;
+
+	if (bpf_count_stats(kernel->count, &stats) < 0)
+		return;
+	if (stats.failed)
+		warn("%s: for %llu events the expressions failed; they are not counted",
+		     kernel->name, (unsigned long long)stats.failed);
+	if (stats.full)
+		warn("%s: %llu events are not counted: there were more keys than the kernel's table has places",
+		     kernel->name, (unsigned long long)stats.full);
+	if (stats.missed && stats.missed != UINT64_MAX)
+		warn("%s: the kernel left out %llu events that came while it was counting others",
+		     kernel->name, (unsigned long long)stats.missed);
+}
+
+void prof_kernel_close(struct prof_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	if (kernel->count)
+		tell_stats(kernel);
+	bpf_count_close(kernel->count);
+	vec_each(struct expr *, expr, &kernel->exprs)
+		expr_free(*expr);
+	vec_done(&kernel->exprs);
+	free(kernel);
+}
+
+uint32_t prof_kernel_text_size(struct prof *prof, const struct prof_event *event, const char *text)
+{
+	const struct expr_fields fields = event_fields(event->feed->event);
+	const struct tp_field *field = tracepoint_field(event->feed->event->tp, text);
+	struct expr *expr = NULL;
+	uint32_t limit, size;
+
+	if (!strcmp(text, "comm(_tid)") ||
+	    (field && field->is_dynamic && text_ends(field->name, "comm")))
+		return 24; // names of tasks have at most 15 bytes, wherever they lie
+
+	if (expr_compile(&expr, text, &fields) < 0) {
+		err_clear();
+		return 0;
+	}
+	limit = expr_text_limit(expr);
+	expr_free(expr);
+	size = (limit + 8) / 8 * 8; // with a NUL
+	return limit && size <= EXPR_BPF_TEXT_MAX ? size : 0;
+}
