@@ -11,7 +11,9 @@ enum {
 
 struct space *space_new(struct sym *sym, uint32_t pid)
 {
-	struct space *space = arena_zalloc(&sym->private->arena, sizeof(*space));
+	struct sym_private *p = sym->private;
+	struct space *space = p->free_spaces.n ? vec_pop(&p->free_spaces)
+					       : arena_zalloc(&p->arena, sizeof(*space));
 
 	space->id = ++sym->private->next_space_id;
 	space->pid = pid;

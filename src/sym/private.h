@@ -64,6 +64,10 @@ struct sym_private {
 	uint64_t copy_budget;	    // pointers that forks may still copy
 	struct space **dead;	    // ring of spaces without living tasks
 	size_t dead_at;
+	struct task **dead_tasks; // ring, of a live run: the oldest make room for new ones
+	size_t dead_tasks_at;
+	VEC(struct task *) free_tasks;
+	VEC(struct space *) free_spaces;
 	struct jit *jits;
 	struct map mount_spaces;	   // pid -> inode of the mount namespace
 	struct known_symbol *known_user;   // KNOWN_USER of them

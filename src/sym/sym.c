@@ -74,6 +74,9 @@ void sym_free(struct sym *sym)
 		file_unmap(&sym->private->kernel_names);
 	jit_free(sym);
 	free(sym->private->dead);
+	free(sym->private->dead_tasks);
+	vec_done(&sym->private->free_tasks);
+	vec_done(&sym->private->free_spaces);
 	free(sym->private->known_user);
 	free(sym->private->known_kernel);
 	arena_done(&sym->private->arena);

@@ -90,7 +90,8 @@ enum { SPACE_NEAR = 16 };
 struct space {
 	uint32_t id, generation;
 	uint32_t pid;
-	uint32_t refs;
+	uint32_t refs;		    // living tasks
+	uint32_t users;		    // tasks that are known, dead ones too
 	VEC(struct mapping *) maps; // sorted by start, not overlapping
 	uint32_t near[SPACE_NEAR]; // private: how many maps begin before addresses asked for lately
 };

@@ -133,6 +133,31 @@ static void forks_copy_maps(void **state)
 	sym_free(sym);
 }
 
+// A live run of a million short processes holds as many as live, and those that died lately.
+static void dead_tasks_give_way(void **state)
+{
+	struct sym *sym;
+
+	assert_int_equal(sym_new(&sym, &(struct sym_options){.root = "/nonexistent",
+							     .live = true,
+							     .no_cache_dir = true}),
+			 0);
+	mmap2(sym, "/bin/a", (struct mmap_args){.pid = 5, .start = 0x1000, .len = 0x1000});
+	for (uint32_t i = 0; i < 100000; i++) {
+		uint32_t pid = 100 + i % 60000;
+
+		task(sym, PERF_RECORD_FORK, (uint32_t[]){pid, pid, 5, 5}, 0);
+		task(sym, PERF_RECORD_FORK, (uint32_t[]){pid, pid + 100000, pid, pid}, 0);
+		assert_string_equal(where(sym, pid + 100000, 0x1800), "/bin/a");
+		task(sym, PERF_RECORD_EXIT, (uint32_t[]){pid, pid, 5, 5}, 0);
+		task(sym, PERF_RECORD_EXIT, (uint32_t[]){pid, pid + 100000, 5, 5}, 0);
+		assert_string_equal(where(sym, pid, 0x1800), "/bin/a"); // late samples
+	}
+	assert_true(sym->tasks.n < 10000);
+	assert_string_equal(where(sym, 5, 0x1800), "/bin/a");
+	sym_free(sym);
+}
+
 static void overlapping_maps_are_cut(void **state)
 {
 	struct sym *sym = start();
@@ -491,7 +516,7 @@ static void malformed_records_change_nothing(void **state)
 	sym_free(sym);
 }
 
-RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps),
+RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps), TEST(dead_tasks_give_way),
 	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
 	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused), TEST(hidden_addresses_are_said),
 	  TEST(bpf_programs_come_and_go), TEST(trampolines_come_and_go), TEST(own_symbols),

@@ -4,7 +4,7 @@
 #include "sym/private.h"
 
 // Processes that ended lately keep their maps: records of other CPUs may still come late.
-enum { KEPT_DEAD = 1024 };
+enum { KEPT_DEAD = 1024, KEPT_DEAD_TASKS = 8192 };
 
 static void space_died(struct sym *sym, struct space *space)
 {
@@ -19,6 +19,8 @@ static void space_died(struct sym *sym, struct space *space)
 	*at = space;
 }
 
+static void bury(struct sym *sym, struct task *task);
+
 static void task_died(struct sym *sym, struct task *task)
 {
 	if (task->exited)
@@ -26,6 +28,8 @@ static void task_died(struct sym *sym, struct task *task)
 	task->exited = true;
 	if (!--task->space->refs)
 		space_died(sym, task->space);
+	if (sym->options.live)
+		bury(sym, task);
 }
 
 static void use_space(struct sym *sym, struct task *task, struct space *space)
@@ -35,6 +39,9 @@ static void use_space(struct sym *sym, struct task *task, struct space *space)
 	if (old == space)
 		return;
 	task->space = space;
+	space->users++;
+	if (old)
+		old->users--;
 	if (task->exited)
 		return;
 	space->refs++;
@@ -51,6 +58,51 @@ static void learn_pid(struct sym *sym, struct task *task, uint32_t pid)
 		task->space->pid = pid;
 	else
 		use_space(sym, task, task_get(sym, pid, pid, true)->space);
+}
+
+// Runs of months see millions of tasks: one that died long ago gives its place to a new one.
+static void bury(struct sym *sym, struct task *task)
+{
+	struct sym_private *p = sym->private;
+	struct task **at, *old;
+
+	if (!p->dead_tasks)
+		p->dead_tasks = xcalloc(KEPT_DEAD_TASKS, sizeof(*p->dead_tasks));
+	at = &p->dead_tasks[p->dead_tasks_at++ % KEPT_DEAD_TASKS];
+	old = *at;
+	*at = task;
+	if (!old)
+		return;
+	if (map_find_ptr(&p->tasks_by_tid, old->tid) == old) {
+		map_remove(&p->tasks_by_tid, old->tid);
+		if (p->recent_tasks[old->tid % RECENT_TASKS] == old)
+			p->recent_tasks[old->tid % RECENT_TASKS] = NULL;
+	}
+	if (!--old->space->users && !old->space->refs) {
+		space_clear(sym, old->space);
+		vec_done(&old->space->maps);
+		*old->space = (struct space){0};
+		vec_push(&p->free_spaces, old->space);
+	}
+	vec_push(&p->free_tasks, old);
+}
+
+static struct task *task_new(struct sym *sym)
+{
+	struct sym_private *p = sym->private;
+	struct task *task;
+	uint32_t index;
+
+	if (p->free_tasks.n) {
+		task = vec_pop(&p->free_tasks);
+		index = task->index;
+		*task = (struct task){.index = index};
+		return task;
+	}
+	task = arena_zalloc(&p->arena, sizeof(*task));
+	task->index = (uint32_t)sym->tasks.n;
+	vec_push(&sym->tasks, task);
+	return task;
 }
 
 struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
@@ -73,7 +125,7 @@ struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 	}
 	if (!create)
 		return NULL;
-	task = arena_zalloc(&p->arena, sizeof(*task));
+	task = task_new(sym);
 	task->pid = pid;
 	task->tid = tid;
 	task->ppid = UINT32_MAX;
@@ -85,8 +137,6 @@ struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 		n += num_put_u64(name + n, tid);
 	}
 	task->comm = intern_str(&sym->strings, (struct str){name, n});
-	task->index = (uint32_t)sym->tasks.n;
-	vec_push(&sym->tasks, task);
 	map_set_ptr(&p->tasks_by_tid, tid, task);
 	if (pid == tid || pid == UINT32_MAX)
 		use_space(sym, task, space_new(sym, pid));
