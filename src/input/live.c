@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "input/core/input.h"
 #include "input/core/live.h"
+#include "input/core/live_probe.h"
 #include "sys/tracefs.h"
 #include <poll.h>
 #include <signal.h>
@@ -81,10 +82,25 @@ static int take_spec(struct watching *live, const struct event_spec *spec, struc
 	return 0;
 }
 
+static int find_probe(struct watching *live, const char *text, input_found *found, void *arg)
+{
+	struct event *event = arena_zalloc(&live->arena, sizeof(*event));
+	int err = probe_attr(&live->arena, text, &event->attr, &event->name);
+
+	event->index = (uint32_t)live->events.n;
+	event->leader = event;
+	event->scale = 1;
+	return err ? err : found(arg, event, NULL, NULL);
+}
+
 static int find(struct feed *feed, const char *name, input_found *found, void *arg)
 {
 	struct watching *live = feed->input;
-	int err = event_parse(&live->specs, name, &live->context);
+	int err;
+
+	if (probe_is(name))
+		return find_probe(live, name, found, arg);
+	err = event_parse(&live->specs, name, &live->context);
 
 	for (size_t i = live->specs.last; !err && i < live->specs.events.n; i++) {
 		const struct event_spec *spec = &live->specs.events.v[i];

@@ -5,7 +5,7 @@
 #include "prof/core/delays.h"
 #include "prof/core/profiler.h"
 
-enum { DEEPEST = 256, MOST_NODES = 1 << 16, MOST_KEYS = 1 << 18 };
+enum { DEEPEST = 256, MOST_NODES = 1 << 16, MOST_KEYS = 1 << 14 };
 
 struct nest_node {
 	uint32_t parent, stage, child, sibling; // 0: none; node 0 is the root
@@ -32,7 +32,7 @@ struct nested {
 	bool *has_key, *is_exit;
 	VEC(struct nest_node) nodes;
 	struct map stacks; // key -> nest_stack
-	uint64_t unpaired_n, too_deep_n, unknown_n;
+	uint64_t unpaired_n, too_deep_n, too_many_n, unknown_n;
 };
 
 static const struct opt options[] = {
@@ -110,12 +110,36 @@ static uint32_t child_of(struct nested *state, uint32_t parent, uint32_t stage)
 	return node;
 }
 
+static void drop_empty(struct nested *state)
+{
+	struct map kept = {0};
+	struct map_slot slot;
+
+	for (size_t i = 0; map_next(&state->stacks, &i, &slot);) {
+		struct nest_stack *stack = (struct nest_stack *)(uintptr_t)slot.value;
+
+		if (stack->depth)
+			map_set_ptr(&kept, slot.key, stack);
+		else
+			free(stack);
+	}
+	map_done(&state->stacks);
+	state->stacks = kept;
+}
+
 static struct nest_stack *stack_of(struct nested *state, uint64_t key)
 {
 	struct nest_stack *stack = map_find_ptr(&state->stacks, key);
 
-	if (stack || state->stacks.n >= MOST_KEYS)
+	if (stack)
 		return stack;
+	// Threads that are gone have nothing open.
+	if (state->stacks.n >= MOST_KEYS)
+		drop_empty(state);
+	if (state->stacks.n >= MOST_KEYS) {
+		state->too_many_n++;
+		return NULL;
+	}
 	stack = NEW(struct nest_stack);
 	map_set_ptr(&state->stacks, key, stack);
 	return stack;
@@ -253,12 +277,12 @@ static int interval(struct prof *prof, uint64_t now_ns)
 				put_node(prof, &table, child, 0);
 		}
 	}
-	if (state->unknown_n + state->too_deep_n && !prof->options->quiet) {
+	if (state->unknown_n + state->too_deep_n + state->too_many_n && !prof->options->quiet) {
 		prof_put_time(prof, now_ns);
 		out_printf(prof->out,
-			   " nested-trace: %llu calls are not known, as events were lost within them; %llu were nested too deeply\n",
+			   " nested-trace: %llu calls are not known, as events were lost within them; %llu were nested too deeply or had too many keys\n",
 			   (unsigned long long)state->unknown_n,
-			   (unsigned long long)state->too_deep_n);
+			   (unsigned long long)(state->too_deep_n + state->too_many_n));
 	}
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
@@ -266,7 +290,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		state->nodes.v[i].n = 0;
 		dist_clear(&state->nodes.v[i].dist);
 	}
-	state->unknown_n = state->too_deep_n = state->unpaired_n = 0;
+	state->unknown_n = state->too_deep_n = state->too_many_n = state->unpaired_n = 0;
 	return 0;
 }
 

@@ -17,6 +17,12 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+__attribute__((noinline)) void known_function(long n);
+void known_function(long n)
+{
+	__asm__ volatile("" : : "r"(n));
+}
+
 static void calls(long n)
 {
 	while (n--)
@@ -60,6 +66,8 @@ int main(int argc, char **argv)
 		return 2;
 	if (!strcmp(argv[1], "calls"))
 		calls(n);
+	for (long i = 0; !strcmp(argv[1], "functions") && i < n; i++)
+		known_function(i);
 	if (!strcmp(argv[1], "sleeps"))
 		sleeps(n, ms);
 	if (!strcmp(argv[1], "fight"))

@@ -121,6 +121,10 @@ void prof_put_event(struct prof *prof, const struct prof_event *event, const str
 		sched_event_print(out, &event->sched, sample->raw, sample->raw_size);
 	} else if (recorded->tp) {
 		tracepoint_print(out, recorded->tp, sample->raw, sample->raw_size);
+	} else if (recorded->attr.type >= PERF_TYPE_MAX) { // a probe
+		out_char(out, '(');
+		out_hex(out, sample->ip);
+		out_char(out, ')');
 	} else {
 		out_u64(out, sample->period);
 	}

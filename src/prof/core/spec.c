@@ -108,8 +108,15 @@ static int read_event(struct reader *r, struct prof_specs *specs)
 
 	vec_push(&specs->list, spec);
 	spec->stage = specs->stages;
-	while (r->at < r->n && r->text[r->at] != '/' && r->text[r->at] != ',')
-		r->at++;
+	// uprobe:FUNC@"/a/file" has slashes in quotes.
+	for (bool quoted = false; r->at < r->n; r->at++) {
+		char c = r->text[r->at];
+
+		if (c == '"')
+			quoted = !quoted;
+		else if (!quoted && (c == '/' || c == ','))
+			break;
+	}
 	name = str_trim((struct str){r->text + from, r->at - from});
 	if (!name.n)
 		return bad(r, from, "here the name of an event is missing");

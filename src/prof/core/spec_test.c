@@ -38,6 +38,10 @@ static const struct expected cases[] = {
 	{"a:b/f~*touch&&x!=a*/", {"a:b"}, {"f~\"*touch\"&&x!=\"a*\""}},
 	{"a:b/filename==\"/bin/sh\"/key=pid/", {"a:b"}, {"filename==\"/bin/sh\""}, {"key", "pid"}},
 	{"a:b/prev_state==-1 && c == 'x y'/", {"a:b"}, {"prev_state==-1 && c == 'x y'"}},
+	{"uprobe:f@\"/lib/x.so\"//key=pid/,a:b",
+	 {"uprobe:f@\"/lib/x.so\"", "a:b"},
+	 {NULL},
+	 {"key", "pid"}},
 	{"task-state/-g/untraced/", {"task-state"}, {"-g"}, {"untraced", ""}},
 };
 
