@@ -167,6 +167,8 @@ static int run_feed(struct prof *prof, const struct input *input)
 		options->needs_maps |= feed->events.v[i]->stack;
 	options->needs_maps |= prof->needs_symbols;
 	options->needs_tasks |= prof->needs_tasks;
+	if (prof->kernel) // which names tasks itself
+		options->needs_tasks = prof->needs_symbols;
 	if (!err)
 		err = input->run(feed);
 	if (err >= 0)
