@@ -231,8 +231,11 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 	}
 	feed = prof_feed_options(profiler, options);
 	feed.command_line = line;
-	if (words)
+	if (words) {
 		feed.workload = (const char *const *)(argv + 1);
+		// Its events lie in the rings of the CPUs where it ran.
+		feed.ordered |= !options->target.cpus;
+	}
 	err = run_profiler(profiler, options, &feed);
 	free(options->events.v);
 	return err;
