@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/demangle.h"
 #include <ctype.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
 #include "base/alloc.h"
@@ -8,7 +9,7 @@
 #include "base/vec.h"
 
 // From libiberty/demangle.h, whose other names collide with base/alloc.h.
-enum { DMGL_NO_OPTS = 0, DMGL_PARAMS = 1, DMGL_ANSI = 2 };
+enum { DMGL_NO_OPTS = 0, DMGL_PARAMS = 1, DMGL_ANSI = 2, DMGL_NO_RECURSE_LIMIT = 1 << 18 };
 typedef void demangle_callback(const char *piece, size_t n, void *arg);
 int cplus_demangle_v3_callback(const char *mangled, int options, demangle_callback *callback,
 			       void *arg);
@@ -19,6 +20,9 @@ enum {
 	// Substitutions let a short name stand for an endless text.
 	MOST_OUTPUT = 1 << 16,
 	MOST_INPUT = 1 << 14,
+	// Longer ones libiberty refuses, for fear of its stack, unless it is told that there is enough.
+	SHORT_INPUT = 1024,
+	STACK_BYTES = 64 << 20,
 	// Each back reference of D may double the text, and its demangler can't be stopped.
 	MOST_BACK_REFERENCES = 16,
 };
@@ -60,6 +64,36 @@ static char *run(demangler *function, const char *name, int options)
 	}
 	free(text);
 	return result;
+}
+
+struct long_name {
+	const char *name;
+	int options;
+	char *result;
+};
+
+static void *run_long(void *arg)
+{
+	struct long_name *job = arg;
+
+	job->result = run(cplus_demangle_v3_callback, job->name, job->options);
+	return NULL;
+}
+
+// Deep templates, in a thread for the sake of its stack, which costs what is used of it.
+static char *demangle_long(const char *name, int options)
+{
+	struct long_name job = {name, options | DMGL_NO_RECURSE_LIMIT, NULL};
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	if (pthread_attr_init(&attr))
+		return NULL;
+	if (pthread_attr_setstacksize(&attr, STACK_BYTES) == 0 &&
+	    pthread_create(&thread, &attr, run_long, &job) == 0)
+		pthread_join(thread, NULL);
+	pthread_attr_destroy(&attr);
+	return job.result;
 }
 
 static char *demangle_d(const char *name)
@@ -222,5 +256,9 @@ char *demangle(const char *name, bool parameters)
 	if (name[1] == 'D')
 		return demangle_d(name);
 	result = run(rust_demangle_callback, name, options);
-	return result ? result : run(cplus_demangle_v3_callback, name, options);
+	if (result)
+		return result;
+	if (strlen(name) > SHORT_INPUT)
+		return demangle_long(name, options);
+	return run(cplus_demangle_v3_callback, name, options);
 }

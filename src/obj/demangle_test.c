@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/demangle.h"
+#include "base/str.h"
 #include "base/test.h"
 #include "base/alloc.h"
 #include "base/vec.h"
@@ -74,4 +75,56 @@ static void endless_names_end(void **state)
 	vec_done(&name);
 }
 
-RUN_TESTS(TEST(names), TEST(endless_names_end))
+// "_Z1f" of nested templates: a<a<a<...int>>>.
+static void long_names_of_templates(void **state)
+{
+	static const int depths[] = {100, 900};
+
+	for (size_t i = 0; i < ARRAY_SIZE(depths); i++) {
+		VEC(char) name = {0};
+		char *plain;
+
+		for (const char *c = "_Z1f"; *c; c++)
+			vec_push(&name, *c);
+		for (int k = 0; k < depths[i]; k++) {
+			for (const char *c = "N3abc3defI"; *c; c++)
+				vec_push(&name, *c);
+		}
+		vec_push(&name, 'i');
+		for (int k = 0; k < 2 * depths[i]; k++)
+			vec_push(&name, 'E');
+		vec_push(&name, '\0');
+		plain = demangle(name.v, true);
+		// libiberty prints no deeper than 1024 levels, of which each of these takes some.
+		if (depths[i] <= 100) {
+			assert_non_null(plain);
+			assert_true(text_starts(plain, "f(abc::def<abc::def<"));
+		}
+		free(plain);
+		vec_done(&name);
+	}
+	// Wide rather than deep, as real ones are.
+	{
+		VEC(char) name = {0};
+		char *plain;
+
+		for (const char *c = "_Z1fI"; *c; c++)
+			vec_push(&name, *c);
+		for (int k = 0; k < 300; k++) {
+			for (const char *c = "4listIJLi0ELi1ELi2EEE"; *c; c++)
+				vec_push(&name, *c);
+		}
+		for (const char *c = "Evv"; *c; c++)
+			vec_push(&name, *c);
+		vec_push(&name, '\0');
+		plain = demangle(name.v, false);
+		assert_non_null(plain);
+		assert_true(text_starts(plain, "f<list<0, 1, 2>, list<0, 1, 2>, "));
+		assert_int_equal(strlen(plain),
+				 strlen("f<list<0, 1, 2>>") + 1 + 299 * strlen(", list<0, 1, 2>"));
+		free(plain);
+		vec_done(&name);
+	}
+}
+
+RUN_TESTS(TEST(names), TEST(endless_names_end), TEST(long_names_of_templates))
