@@ -43,6 +43,22 @@ static bool clock_is_fast(void)
 	       text_starts(text, "arch_sys_counter") || text_starts(text, "hyperv_clocksource");
 }
 
+// Each event, but of what happens millions of times a second so many samples.
+static void set_period(struct perf_event_attr *attr)
+{
+	bool counts_time =
+		attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+						     attr->config == PERF_COUNT_SW_TASK_CLOCK);
+
+	if (counts_time || attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE ||
+	    attr->type == PERF_TYPE_RAW) {
+		attr->freq = 1;
+		attr->sample_freq = 1000;
+	} else {
+		attr->sample_period = 1;
+	}
+}
+
 static void set_attr(struct watching *live, const struct feed_event *wanted,
 		     struct perf_event_attr *attr)
 {
@@ -85,7 +101,7 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	if (wanted && wanted->period_ns)
 		attr->sample_period = wanted->period_ns;
 	if (wanted && !attr->sample_period)
-		attr->sample_period = 1;
+		set_period(attr);
 	attr->watermark = 1;
 }
 
@@ -357,6 +373,8 @@ int watching_open(struct watching *live)
 	free(mount.path);
 	if (err)
 		return err;
+	// Without the right to watch the kernel: user space alone, and said so.
+	live->opened.specs = &live->specs;
 	choose_wakeups(live);
 	err = opened_open(&live->opened, &live->target);
 	if (!err)
