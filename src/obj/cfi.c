@@ -124,7 +124,8 @@ static bool eh_frame_by_segment(const struct elf *elf, struct cfi_section *ret)
 static void add_eh_frame(struct cfi_builder *builder, const struct elf *elf)
 {
 	struct cfi_section section = {.text = address_of(elf, ".text"),
-				      .data = address_of(elf, ".got")};
+				      .data = address_of(elf, ".got"),
+				      .address_size = elf->is_64bit ? 8 : 4};
 	struct elf_section found;
 
 	if (elf_find_section(elf, ".eh_frame", &found) && found.type != SHT_NOBITS) {
@@ -138,7 +139,7 @@ static void add_eh_frame(struct cfi_builder *builder, const struct elf *elf)
 
 static void add_debug_frame(struct cfi_builder *builder, const struct elf *elf, uint8_t **ret_unpacked)
 {
-	struct cfi_section section = {.is_debug = true};
+	struct cfi_section section = {.is_debug = true, .address_size = elf->is_64bit ? 8 : 4};
 	struct elf_section found;
 
 	if (elf_find_section(elf, ".debug_frame", &found) && found.type != SHT_NOBITS)
@@ -302,6 +303,11 @@ static void builder_done(struct cfi_builder *builder)
 	map_done(&builder->expression_ids);
 }
 
+static bool is_known(uint16_t machine)
+{
+	return machine == EM_X86_64 || machine == EM_AARCH64 || machine == EM_386;
+}
+
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug)
 {
 	struct cfi_builder builder = {.machine = runtime->machine, .runtime = runtime};
@@ -309,8 +315,8 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 	struct elf_segment segment;
 	int err;
 
-	if (!runtime->is_64bit || runtime->swap ||
-	    (runtime->machine != EM_X86_64 && runtime->machine != EM_AARCH64))
+	if (runtime->swap || !is_known(runtime->machine) ||
+	    runtime->is_64bit != (runtime->machine != EM_386))
 		return -ENOTSUP;
 	for (uint32_t i = 0; elf_segment(runtime, i, &segment); i++) {
 		if (segment.type == PT_LOAD && (segment.flags & PF_X) &&
@@ -321,7 +327,7 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 	cfi_read_go(&builder);
 	add_eh_frame(&builder, runtime);
 	add_debug_frame(&builder, runtime, &unpacked[0]);
-	if (debug && debug->is_64bit && !debug->swap)
+	if (debug && debug->is_64bit == runtime->is_64bit && !debug->swap)
 		add_debug_frame(&builder, debug, &unpacked[1]);
 	add_plt(&builder);
 	add_init(&builder);
@@ -392,7 +398,7 @@ bool cfi_table_valid(const struct cfi_table *table)
 	bool good = table->rules_n && table->rules[0] == 0;
 	uint8_t *starts; // of rules
 
-	if (!good || (table->machine != EM_X86_64 && table->machine != EM_AARCH64))
+	if (!good || !is_known(table->machine))
 		return false;
 	if (table->rows_n && table->rows[table->rows_n - 1].rule)
 		return false;

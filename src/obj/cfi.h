@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How to get from a frame to its caller, for a whole file: call frame information (.eh_frame, .debug_frame) worked off
-// once into a sorted table of 8-byte rows. Rules are few and shared by rows, expressions lie aside. x86-64 and arm64.
+// once into a sorted table of 8-byte rows. Rules are few and shared by rows, expressions lie aside. x86-64, i386 and arm64.
 // Formats: DWARF 5 section 6.4; refspecs.linuxfoundation.org, LSB Core, "Exception Frames"; registers: the psABIs.
 #pragma once
 #include "base/str.h"
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-	CFI_REGS = 33,	    // x86-64: 0-15; arm64: x0-x30, sp 31
+	CFI_REGS = 33,	    // x86-64: 0-15; i386: 0-7; arm64: x0-x30, sp 31
 	CFI_RA_COLUMN = 32, // where the caller's pc is noted, whatever the machine calls it
 };
 
@@ -59,7 +59,7 @@ struct cfi_table {
 	const uint64_t *rules;	    // word 0 is the rule of nothing
 	const uint8_t *expressions; // each as 2 bytes of length and its bytes
 	uint32_t rows_n, rules_n, expressions_n; // rules_n in words, expressions_n in bytes
-	uint16_t machine;			 // EM_X86_64, EM_AARCH64
+	uint16_t machine;			 // EM_X86_64, EM_386, EM_AARCH64
 	void *owned; // what cfi_table_done frees; NULL when the arrays are the caller's
 	// Of cfi_table_index: which row holds at the start of each block of 2^index_shift bytes of code.
 	uint32_t *index;

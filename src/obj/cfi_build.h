@@ -22,6 +22,7 @@ struct cfi_section {
 	struct str bytes;
 	uint64_t addr, text, data; // addresses: of the section, and what textrel and datarel mean
 	bool is_debug;		   // .debug_frame
+	uint8_t address_size;	   // 4 or 8
 };
 
 struct cfi_cie {

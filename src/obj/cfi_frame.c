@@ -22,10 +22,11 @@ enum {
 	PE_INDIRECT = 0x80,
 };
 
-static uint64_t read_form(struct dwarf_reader *r, uint8_t encoding)
+static uint64_t read_form(struct dwarf_reader *r, uint8_t encoding, uint8_t address_size)
 {
 	switch (encoding & PE_FORM) {
 	case 0:
+		return address_size == 4 ? dwarf_u32(r) : dwarf_u64(r);
 	case PE_UDATA8:
 	case PE_SDATA8:
 		return dwarf_u64(r);
@@ -51,7 +52,7 @@ static uint64_t read_pointer(struct dwarf_reader *r, const struct cfi_section *s
 			     uint8_t encoding)
 {
 	uint64_t at = section->addr + (uint64_t)((const char *)r->p - section->bytes.p);
-	uint64_t v = read_form(r, encoding);
+	uint64_t v = read_form(r, encoding, section->address_size);
 
 	switch (encoding & PE_BASE) {
 	case 0:
@@ -70,7 +71,7 @@ static uint64_t read_pointer(struct dwarf_reader *r, const struct cfi_section *s
 	}
 	if (encoding & PE_INDIRECT)
 		r->bad = true; // no compiler does that to code addresses
-	return v;
+	return section->address_size == 4 ? (uint32_t)v : v;
 }
 
 static void read_augmentation(struct dwarf_reader *r, const struct cfi_section *section,
@@ -91,7 +92,7 @@ static void read_augmentation(struct dwarf_reader *r, const struct cfi_section *
 
 			// Only its size matters here.
 			if (encoding != PE_OMIT)
-				(void)read_form(&data, encoding);
+				(void)read_form(&data, encoding, section->address_size);
 			break;
 		}
 		case 'L':
@@ -157,7 +158,7 @@ static struct cfi_cie read_cie(struct dwarf_reader r, const struct cfi_section *
 	if (version == 4) {
 		uint8_t address_size = dwarf_u8(&r), segment_size = dwarf_u8(&r);
 
-		if (address_size != 8 || segment_size != 0)
+		if (address_size != section->address_size || segment_size != 0)
 			return cie;
 	}
 	cie.code_align = dwarf_uleb(&r);
@@ -199,7 +200,7 @@ static void read_fde(struct cfi_builder *builder, const struct cfi_section *sect
 	if (!cie->good)
 		return;
 	fde.vaddr = read_pointer(&r, section, cie->encoding);
-	size = read_form(&r, cie->encoding & PE_FORM);
+	size = read_form(&r, cie->encoding & PE_FORM, section->address_size);
 	if (cie->has_augmentation)
 		dwarf_skip(&r, dwarf_uleb(&r));
 	fde.code = (struct str){(const char *)r.p, dwarf_left(&r)};

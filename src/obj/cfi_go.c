@@ -10,7 +10,7 @@ void cfi_read_go(struct cfi_builder *builder)
 	uint32_t first = (uint32_t)builder->cies.n;
 	struct gopclntab_function function;
 
-	if (!gopclntab_init(&builder->go, builder->runtime))
+	if (builder->machine == EM_386 || !gopclntab_init(&builder->go, builder->runtime))
 		return;
 	for (uint8_t kind = 0; kind < GO_KINDS; kind++)
 		vec_push(&builder->cies,

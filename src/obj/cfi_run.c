@@ -56,10 +56,15 @@ struct run {
 	bool changed;	  // since the last row
 };
 
+static uint64_t registers_of(uint16_t machine)
+{
+	return machine == EM_X86_64 ? 16 : machine == EM_386 ? 8 : 32;
+}
+
 // -1: a register that no caller's address depends on.
 static int column_of(const struct run *run, uint64_t reg)
 {
-	uint64_t known = run->builder->machine == EM_X86_64 ? 16 : 32;
+	uint64_t known = registers_of(run->builder->machine);
 
 	if (reg == run->cie->ra)
 		return CFI_RA_COLUMN;
@@ -83,7 +88,7 @@ static void set(struct run *run, uint64_t reg, enum cfi_where where, int64_t val
 
 static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 {
-	uint64_t known = run->builder->machine == EM_X86_64 ? 16 : 32;
+	uint64_t known = registers_of(run->builder->machine);
 
 	if (reg >= known || offset < INT32_MIN || offset > INT32_MAX) {
 		run->state.bad = true;
@@ -243,7 +248,7 @@ uint32_t cfi_rule_of(struct cfi_builder *builder, const struct cfi_state *state,
 		rule->saved[0] =
 			(struct cfi_saved){CFI_RA_COLUMN, state->columns[CFI_RA_COLUMN].where, 0,
 					   state->columns[CFI_RA_COLUMN].value};
-	else if (builder->machine == EM_X86_64) // has no register to keep it in
+	else if (builder->machine != EM_AARCH64) // has no register to keep it in
 		rule->saved[0].where = CFI_UNDEFINED;
 	simple = simple && rule->saved[0].where == CFI_AT_CFA;
 	for (; rest; rest &= rest - 1) {

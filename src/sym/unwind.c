@@ -27,7 +27,9 @@ struct unwind_known {
 };
 
 struct machine {
+	uint16_t code;		// EM_*
 	uint8_t sp, fp, pc_reg; // by DWARF numbers; pc_reg 255: none
+	uint8_t word;		// bytes
 };
 
 struct walk {
@@ -41,8 +43,9 @@ struct walk {
 	enum unwind_end end; // why the last read failed
 };
 
-static const struct machine x86_64 = {.sp = 7, .fp = 6, .pc_reg = 16};
-static const struct machine arm64 = {.sp = 31, .fp = 29, .pc_reg = 255};
+static const struct machine x86_64 = {.code = EM_X86_64, .sp = 7, .fp = 6, .pc_reg = 16, .word = 8};
+static const struct machine i386 = {.code = EM_386, .sp = 4, .fp = 5, .pc_reg = 8, .word = 4};
+static const struct machine arm64 = {.code = EM_AARCH64, .sp = 31, .fp = 29, .pc_reg = 255, .word = 8};
 enum { ARM64_LR = 30 };
 
 uint16_t unwind_machine(const char *arch)
@@ -51,6 +54,9 @@ uint16_t unwind_machine(const char *arch)
 		return EM_X86_64;
 	if (arch && (!strcmp(arch, "aarch64") || !strcmp(arch, "arm64")))
 		return EM_AARCH64;
+	// uname of 32-bit kernels: i386 to i686.
+	if (arch && arch[0] == 'i' && arch[1] && strcmp(arch + 2, "86") == 0)
+		return EM_386;
 	return 0;
 }
 
@@ -65,7 +71,7 @@ struct unwinder *unwinder_new(struct sym *sym, uint16_t machine)
 {
 	struct unwinder *unwinder;
 
-	if (machine != EM_X86_64 && machine != EM_AARCH64)
+	if (machine != EM_X86_64 && machine != EM_AARCH64 && machine != EM_386)
 		return NULL;
 	unwinder = NEW(struct unwinder);
 	unwinder->sym = sym;
@@ -108,7 +114,13 @@ static void make_table(struct unwinder *unwinder, struct dso *dso, struct unwind
 	int err;
 
 	ret->has_source = source_open_mapped(unwinder->sym, dso, &ret->source);
-	if (!ret->has_source || ret->source.elf.machine != unwinder->machine)
+	// A 32-bit program's vdso is not this one's.
+	if (ret->has_source && ret->source.elf.machine != unwinder->machine &&
+	    (unwinder->machine != EM_X86_64 || ret->source.elf.machine != EM_386)) {
+		source_done(&ret->source);
+		ret->has_source = false;
+	}
+	if (!ret->has_source)
 		return;
 	ret->table = unwind_tables_find(unwinder->tables, &dso->build_id);
 	if (ret->table)
@@ -151,7 +163,8 @@ static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
 	if (!map)
 		return;
 	table = dso_of(w->unwinder, map->dso)->table;
-	row = table ? cfi_find(table, mapping_addr(map, pc)) : NULL;
+	row = table && table->machine == w->machine->code ? cfi_find(table, mapping_addr(map, pc))
+							  : NULL;
 	if (row && row->rule) {
 		known->rule = cfi_rule_at(table, row->rule);
 		known->table = table;
@@ -191,11 +204,33 @@ static bool read_file(const struct walk *w, uint64_t addr, void *ret, size_t siz
 	return true;
 }
 
+static bool read_file_word(const struct walk *w, uint64_t addr, uint64_t *ret)
+{
+	uint64_t v = 0;
+
+	if (!read_file(w, addr, &v, w->machine->word))
+		return false;
+	*ret = v;
+	return true;
+}
+
 static __attribute__((noinline)) bool read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret)
 {
+	// Words of 32-bit programs come here all: `readable` is 0.
+	if (w->machine->word == 4) {
+		uint64_t at = (uint32_t)addr - w->stack_at;
+		uint32_t v;
+
+		addr = (uint32_t)addr;
+		if (at < w->stack_size && w->stack_size - at >= 4) {
+			memcpy(&v, w->stack + at, 4);
+			*ret = v;
+			return true;
+		}
+	}
 	// The bytes between the end of the copy and the stack's end are all that is missing.
 	w->end = addr - w->stack_at < w->stack_size + FAR ? UNWIND_SHORT : UNWIND_BAD;
-	return w->end == UNWIND_BAD && read_file(w, addr, ret, 8);
+	return w->end == UNWIND_BAD && read_file_word(w, addr, ret);
 }
 
 static inline bool read_word(struct walk *w, uint64_t addr, uint64_t *ret)
@@ -214,8 +249,9 @@ static bool read_for_expression(void *arg, uint64_t addr, unsigned size, uint64_
 	uint64_t at = addr - w->stack_at;
 
 	*ret = 0;
+	size = MIN(size, w->machine->word);
 	if (at >= w->stack_size || w->stack_size - at < size) {
-		if (size == 8)
+		if (size == w->machine->word)
 			return read_elsewhere(w, addr, ret);
 		return read_file(w, addr, ret, size);
 	}
@@ -354,11 +390,33 @@ static bool is_sigreturn(const struct walk *w, uint64_t pc)
 	if (w->machine == &x86_64)
 		return read_file(w, pc, code, sizeof(on_x86_64)) &&
 		       memcmp(code, on_x86_64, sizeof(on_x86_64)) == 0;
-	if (read_file(w, pc, code, sizeof(on_arm64)))
+	if (w->machine == &arm64 && read_file(w, pc, code, sizeof(on_arm64)))
 		return memcmp(code, on_arm64, sizeof(on_arm64)) == 0;
 	// Of another machine's vdso nothing is here; nothing else in it calls.
 	map = space_find_near(w->task->space, pc);
 	return map && map->dso->kind == DSO_VDSO;
+}
+
+// struct sigframe_ia32 and rt_sigframe_ia32 of arch/x86/include/asm/sigframe.h: the handler's arguments tell which.
+static bool step_sigreturn_i386(struct walk *w)
+{
+	static const uint8_t order[] = {7, 6, 5, 4,
+					3, 2, 1, 0}; // edi, esi, ebp, esp, ebx, edx, ecx, eax
+	enum { SEGMENTS = 16, EIP = SEGMENTS + 40, RT_CONTEXT = 12 + 128 + 20 };
+	uint64_t sp = w->regs[w->machine->sp], at = sp + 4, info, next[CFI_REGS] = {0};
+
+	if (!read_word(w, sp + 4, &info))
+		return false;
+	if (info == sp + 12)
+		at = sp + RT_CONTEXT;
+	for (size_t i = 0; i < sizeof(order); i++) {
+		if (!read_word(w, at + SEGMENTS + i * 4, &next[order[i]]))
+			return false;
+	}
+	if (!read_word(w, at + EIP, &next[PC]))
+		return false;
+	memcpy(w->regs, next, sizeof(next));
+	return true;
 }
 
 static bool step_sigreturn(struct walk *w)
@@ -367,6 +425,8 @@ static bool step_sigreturn(struct walk *w)
 					       4, 6, 3,	 1,  0,	 2,  7,	 PC};
 	uint64_t at = w->regs[w->machine->sp], next[CFI_REGS] = {0};
 
+	if (w->machine == &i386)
+		return step_sigreturn_i386(w);
 	if (w->machine == &x86_64) {
 		at += 40;
 		for (size_t i = 0; i < sizeof(x86_64_order); i++) {
@@ -429,6 +489,26 @@ static bool step_assembly(struct walk *w)
 	return false;
 }
 
+// System calls of 32-bit programs go through __kernel_vsyscall in a vdso that only they can read. Since Linux 4.4 it keeps
+// ebp, edx and ecx on the stack meanwhile (arch/x86/entry/vdso/vdso32/system_call.S), before that nothing.
+static bool step_vsyscall(struct walk *w)
+{
+	uint64_t *regs = w->regs, sp = regs[w->machine->sp], pc, fp;
+	const struct mapping *map = space_find_near(w->task->space, regs[PC]);
+
+	if (w->machine != &i386 || !map || map->dso->kind != DSO_VDSO)
+		return false;
+	if (read_word(w, sp + 12, &pc) && is_code(w, pc - 1) && read_word(w, sp, &fp)) {
+		regs[w->machine->fp] = fp;
+		sp += 12;
+	} else if (!read_word(w, sp, &pc) || !is_code(w, pc - 1)) {
+		return false;
+	}
+	regs[PC] = pc;
+	regs[w->machine->sp] = sp + 4;
+	return true;
+}
+
 // A program or library whose file is not here: whether it keeps frame pointers nobody can tell, and mostly it does not.
 static bool is_unread_file(const struct walk *w, uint64_t pc)
 {
@@ -441,6 +521,7 @@ static bool is_unread_file(const struct walk *w, uint64_t pc)
 static bool step_frame_pointer(struct walk *w, bool is_leaf)
 {
 	uint64_t *regs = w->regs, sp = regs[w->machine->sp], fp = regs[w->machine->fp];
+	const unsigned word = w->machine->word;
 	uint64_t next_fp, pc;
 
 	w->end = UNWIND_NO_INFO;
@@ -449,27 +530,27 @@ static bool step_frame_pointer(struct walk *w, bool is_leaf)
 		bool good = true;
 
 		pc = plain_address(w, regs[ARM64_LR]);
-		if (w->machine == &x86_64)
+		if (w->machine != &arm64)
 			good = read_word(w, sp, &pc);
 		if (good && is_code(w, pc)) {
 			regs[PC] = pc;
-			regs[w->machine->sp] += w->machine == &x86_64 ? 8 : 0;
+			regs[w->machine->sp] += w->machine == &arm64 ? 0 : word;
 			return true;
 		}
 		w->end = UNWIND_NO_INFO;
 	}
 	if (is_unread_file(w, regs[PC] - !is_leaf))
 		return false;
-	if (is_leaf && step_assembly(w))
+	if (is_leaf && (step_assembly(w) || step_vsyscall(w)))
 		return true;
 	w->end = UNWIND_NO_INFO;
 	if (fp == 0) {
 		w->end = UNWIND_ROOT;
 		return false;
 	}
-	if (fp & 7 || fp < sp)
+	if (fp & (word - 1) || fp < sp)
 		return false;
-	if (!read_word(w, fp + 8, &pc) || !read_word(w, fp, &next_fp)) {
+	if (!read_word(w, fp + word, &pc) || !read_word(w, fp, &next_fp)) {
 		// A register that holds something else leads anywhere.
 		if (fp - w->stack_at > w->stack_size + (1 << 20))
 			w->end = UNWIND_NO_INFO;
@@ -484,7 +565,7 @@ static bool step_frame_pointer(struct walk *w, bool is_leaf)
 		return false;
 	regs[PC] = pc;
 	regs[w->machine->fp] = next_fp;
-	regs[w->machine->sp] = fp + 16;
+	regs[w->machine->sp] = fp + 2 * word;
 	return true;
 }
 
@@ -538,23 +619,27 @@ static bool take_registers(struct walk *w, const struct unwind_input *input)
 {
 	static const int8_t from_x86_64[24] = {0,  3,  2,  1,  4, 5, 6,	 7,  PC, -1, -1, -1,
 					       -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
+	// eax, ebx, ecx, edx, esi, edi, ebp, esp, eip
+	static const int8_t from_i386[24] = {0,	 3,  1,	 2,  6,	 7,  5,	 4,  PC, -1, -1, -1,
+					     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
+	const int8_t *from = w->machine == &i386 ? from_i386 : from_x86_64;
 	const uint64_t *at = input->regs;
 	uint64_t needed;
 
-	if (!at || input->regs_abi != PERF_SAMPLE_REGS_ABI_64)
+	if (!at || (w->machine != &i386 && input->regs_abi != PERF_SAMPLE_REGS_ABI_64))
 		return false;
-	needed = w->machine == &x86_64 ? 1ull << 7 | 1ull << 8 : 1ull << 31 | 1ull << 32;
+	needed = w->machine != &arm64 ? 1ull << 7 | 1ull << 8 : 1ull << 31 | 1ull << 32;
 	if ((input->regs_mask & needed) != needed)
 		return false;
 	for (uint64_t mask = input->regs_mask; mask; mask &= mask - 1, at++) {
 		int bit = __builtin_ctzll(mask), to;
 
-		if (w->machine == &x86_64)
-			to = bit < 24 ? from_x86_64[bit] : -1;
+		if (w->machine != &arm64)
+			to = bit < 24 ? from[bit] : -1;
 		else
 			to = bit <= PC ? bit : -1;
 		if (to >= 0)
-			w->regs[to] = *at;
+			w->regs[to] = w->machine == &i386 ? (uint32_t)*at : *at;
 	}
 	return true;
 }
@@ -630,6 +715,15 @@ static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t
 	return n;
 }
 
+static const struct machine *machine_of(const struct unwinder *unwinder,
+					const struct unwind_input *input)
+{
+	if (unwinder->machine == EM_AARCH64)
+		return &arm64;
+	return unwinder->machine == EM_386 || input->regs_abi == PERF_SAMPLE_REGS_ABI_32 ? &i386
+											 : &x86_64;
+}
+
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
 		      uint32_t max, enum unwind_end *ret_end)
 {
@@ -638,11 +732,13 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 			 .stack = input->stack,
 			 .stack_size = input->stack_size,
 			 .readable = input->stack_size >= 8 ? input->stack_size - 7 : 0,
-			 .machine = unwinder->machine == EM_X86_64 ? &x86_64 : &arm64};
+			 .machine = machine_of(unwinder, input)};
 	bool is_exact = true; // the pc is that of an instruction, not of one after a call
 	uint32_t n = 0;
 
 	w.end = UNWIND_NO_INFO;
+	if (w.machine == &i386)
+		w.readable = 0;
 	if (!max || !take_registers(&w, input)) {
 		*ret_end = w.end;
 		return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Call stacks of user space from registers, bytes of the stack and the task's maps. Call frame information leads (see
-// obj/cfi.h), frame pointers where there is none (JIT compilers), and back again. x86-64 and arm64.
+// obj/cfi.h), frame pointers where there is none (JIT compilers), and back again. x86-64 (32-bit
+// programs as well), i386 and arm64.
 //
 // In a recording: unwind_sample gives the whole chain of a sample. Live: keep a `struct sym` up to date with the side-band
 // records of the rings (sym_record, sym_options.live), make one unwinder for it and hand each sample to unwind_sample
@@ -44,7 +45,7 @@ struct unwinder {
 	struct unwind_known *known;
 };
 
-// `machine`: whose samples these are, EM_X86_64 or EM_AARCH64. NULL (no sentence) for any other.
+// `machine`: whose samples these are, EM_X86_64, EM_386 or EM_AARCH64. NULL (no sentence) for any other.
 struct unwinder *unwinder_new(struct sym *sym, uint16_t machine);
 void unwinder_free(struct unwinder *unwinder);
 // EM_* of uname's machine ("x86_64", "aarch64"); 0: none that can be unwound.

@@ -389,6 +389,132 @@ static void test_by_kernel(void **state)
 	world_done(&w);
 }
 
+// An ELF file of 32 bits: code at 0x1000 in it.
+static void sample_elf32(uint8_t *ret, const struct sample_frames *frames)
+{
+	static const char names[] = "\0.eh_frame\0.shstrtab";
+	const Elf32_Ehdr head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, EV_CURRENT},
+				 .e_type = ET_DYN,
+				 .e_machine = EM_386,
+				 .e_version = EV_CURRENT,
+				 .e_phoff = 0x40,
+				 .e_shoff = 0x80,
+				 .e_ehsize = sizeof(head),
+				 .e_phentsize = sizeof(Elf32_Phdr),
+				 .e_phnum = 1,
+				 .e_shentsize = sizeof(Elf32_Shdr),
+				 .e_shnum = 3,
+				 .e_shstrndx = 2};
+	const Elf32_Phdr load = {.p_type = PT_LOAD,
+				 .p_flags = PF_R | PF_X,
+				 .p_filesz = SAMPLE_SIZE,
+				 .p_memsz = SAMPLE_SIZE};
+	const Elf32_Shdr sections[3] = {
+		{0},
+		{.sh_name = 1,
+		 .sh_type = SHT_PROGBITS,
+		 .sh_addr = SAMPLE_FRAMES_AT,
+		 .sh_offset = SAMPLE_FRAMES_AT,
+		 .sh_size = frames->n},
+		{.sh_name = 11, .sh_type = SHT_STRTAB, .sh_offset = 0xf00, .sh_size = sizeof(names)},
+	};
+
+	memset(ret, 0, SAMPLE_SIZE);
+	memcpy(ret, &head, sizeof(head));
+	memcpy(ret + 0x40, &load, sizeof(load));
+	memcpy(ret + 0x80, sections, sizeof(sections));
+	memcpy(ret + SAMPLE_FRAMES_AT, frames->bytes, frames->n);
+	memcpy(ret + 0xf00, names, sizeof(names));
+}
+
+// A 32-bit program: of an x86-64 machine and of an i686.
+static void test_i386(void **state)
+{
+	enum { CODE = 0x8000000, VDSO = 0xf7000000, STACK = 0xff800000, ALIGNMENT_AT = 13 };
+	// CFA esp+4; +16 with ebp saved; from where ebp-16 points to, as main realigns itself; none
+	static const uint8_t start[] = {0x0c, 4, 4, 0x88, 1}, saves[] = {0x0e, 16, 0x85, 2};
+	static const uint8_t realigned[] = {0x0f, 3, 0x75, 0x70, 6, 0x10, 5, 2, 0x75, 0};
+	static const uint8_t root[] = {7, 8};
+	static const uint16_t machines[] = {EM_X86_64, EM_386};
+	static uint8_t image[SAMPLE_SIZE];
+	struct sample_frames frames = {0};
+	uint32_t stack[96];
+	struct world w;
+
+	sample_cie(&frames, "zR", 8, start, sizeof(start));
+	frames.bytes[frames.cie + ALIGNMENT_AT] = 0x7c; // -4
+	sample_fde(&frames, 0x1000, 0x40, "", 0);
+	sample_fde(&frames, 0x1040, 0x40, saves, sizeof(saves));
+	sample_fde(&frames, 0x1080, 0x40, root, sizeof(root));
+	sample_fde(&frames, 0x10c0, 0x40, realigned, sizeof(realigned));
+	sample_elf32(image, &frames);
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
+		enum unwind_end end;
+		int fd;
+
+		memset(stack, 0, sizeof(stack));
+		memset(&w, 0, sizeof(w));
+		snprintf(w.path, sizeof(w.path), "/tmp/unwind_test.XXXXXX");
+		fd = mkstemp(w.path);
+		assert_true(fd >= 0);
+		assert_int_equal(write_all(fd, image, sizeof(image)), 0);
+		close(fd);
+		w.sym = new_sym(false);
+		w.unwinder = unwinder_new(w.sym, machines[i]);
+		assert_non_null(w.unwinder);
+		mmap2(w.sym, CODE, CODE + 0x1000, 0x1000, w.path);
+		mmap2(w.sym, VDSO, VDSO + 0x1000, 0, "[vdso]");
+		w.input = (struct unwind_input){.task = sym_task(w.sym, PID, PID),
+						.regs = w.regs,
+						.regs_mask = 0x1ff,
+						.regs_abi = PERF_SAMPLE_REGS_ABI_32,
+						.stack = (const uint8_t *)stack,
+						.stack_size = sizeof(stack)};
+		w.regs[7] = STACK; // esp
+		w.regs[8] = CODE + 8;
+		stack[0] = CODE + 0x48;	 // a frame of 16 bytes
+		stack[3] = STACK + 0x30; // its ebp
+		stack[4] = CODE + 0xd0;	 // realigned: its CFA lies at ebp-16
+		stack[8] = STACK + 0x40;
+		stack[12] = 77; // ebp of its caller
+		stack[15] = CODE + 0x88;
+		const uint64_t ips[] = {CODE + 8, CODE + 0x47, CODE + 0xcf, CODE + 0x87};
+		assert_int_equal(expect(&w, ips, 4), UNWIND_ROOT);
+		w.input.stack_size = 14;
+		assert_int_equal(expect(&w, ips, 2), UNWIND_SHORT);
+		w.input.stack_size = sizeof(stack);
+
+		// A signal handler, without and with more arguments; what was interrupted is a leaf.
+		for (int is_rt = 0; is_rt < 2; is_rt++) {
+			uint32_t *context = is_rt ? stack + 1 + 40 : stack + 2;
+
+			memset(stack, 0, sizeof(stack));
+			stack[0] = VDSO + 0x560;
+			stack[1] = 10;
+			if (is_rt) {
+				stack[2] = STACK + 16; // info
+				stack[3] = STACK + 144;
+			}
+			context[4 + 3] = STACK + 90 * 4; // esp
+			context[4 + 10] = CODE + 0x10;
+			stack[90] = CODE + 0x88;
+			const uint64_t signal[] = {CODE + 8, VDSO + 0x55f, CODE + 0x10, CODE + 0x87};
+			assert_int_equal(expect(&w, signal, 4), UNWIND_ROOT);
+		}
+		assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 1, &end), 1);
+		// In a system call, as kernels do it now and as they did it.
+		memset(stack, 0, sizeof(stack));
+		w.regs[8] = VDSO + 0x549;
+		stack[3] = CODE + 0x88;
+		const uint64_t call[] = {VDSO + 0x549, CODE + 0x87};
+		assert_int_equal(expect(&w, call, 2), UNWIND_ROOT);
+		stack[0] = CODE + 0x88;
+		stack[3] = 0;
+		assert_int_equal(expect(&w, call, 2), UNWIND_ROOT);
+		world_done(&w);
+	}
+}
+
 static void test_nowhere(void **state)
 {
 	const uint64_t code = FILE_AT;
@@ -403,7 +529,7 @@ static void test_nowhere(void **state)
 	w.regs[6] = 0x99;
 	assert_int_equal(expect(&w, (const uint64_t[]){0x10}, 1), UNWIND_NO_INFO);
 	// Registers that don't help.
-	w.input.regs_abi = PERF_SAMPLE_REGS_ABI_32;
+	w.input.regs_abi = PERF_SAMPLE_REGS_ABI_NONE;
 	assert_int_equal(expect(&w, NULL, 0), UNWIND_NO_INFO);
 	w.input.regs_abi = PERF_SAMPLE_REGS_ABI_64;
 	w.input.regs_mask = 0xff;
@@ -537,4 +663,5 @@ static void test_cache(void **state)
 }
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
-	  TEST(test_by_kernel), TEST(test_nowhere), TEST(test_sample), TEST(test_cache))
+	  TEST(test_i386), TEST(test_by_kernel), TEST(test_nowhere), TEST(test_sample),
+	  TEST(test_cache))
