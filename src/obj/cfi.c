@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/cfi.h"
 #include <errno.h>
-#include <zlib.h>
 #include <zstd.h>
 #include "obj/cfi_build.h"
 #include "obj/dwarf_read.h"
+#include "obj/unpack.h"
 
 enum { SECTION_MAX = 1 << 28, FDES_MAX = 1 << 24, SEGMENTS_MAX = 64 };
 
@@ -31,9 +31,7 @@ static struct str content_of(const struct elf *elf, const struct elf_section *se
 	n = head.ch_size;
 	p = xmalloc(n + 1);
 	if (head.ch_type == ELFCOMPRESS_ZLIB) {
-		uLongf got = n;
-
-		if (uncompress(p, &got, (const uint8_t *)bytes.p, bytes.n) != Z_OK || got != n)
+		if (!unpack_zlib(bytes, p, n))
 			n = 0;
 	} else if (head.ch_type != 2 || ZSTD_decompress(p, n, bytes.p, bytes.n) != n) {
 		n = 0;
@@ -48,7 +46,6 @@ static struct str old_packed(const struct elf *elf, uint8_t **ret_unpacked)
 	struct elf_section section;
 	uint64_t n = 0;
 	struct str bytes;
-	uLongf got;
 
 	*ret_unpacked = NULL;
 	if (!elf_find_section(elf, ".zdebug_frame", &section))
@@ -61,10 +58,10 @@ static struct str old_packed(const struct elf *elf, uint8_t **ret_unpacked)
 	if (n > SECTION_MAX || n / 1100 > bytes.n)
 		return (struct str){0};
 	*ret_unpacked = xmalloc(n + 1);
-	got = n;
-	if (uncompress(*ret_unpacked, &got, (const uint8_t *)bytes.p + 12, bytes.n - 12) != Z_OK)
-		got = 0;
-	return (struct str){(const char *)*ret_unpacked, got};
+	bytes = (struct str){bytes.p + 12, bytes.n - 12};
+	if (!unpack_zlib(bytes, *ret_unpacked, n))
+		n = 0;
+	return (struct str){(const char *)*ret_unpacked, n};
 }
 
 static uint64_t address_of(const struct elf *elf, const char *name)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which sections of an image hold debug information, and how they are unpacked.
 #include "obj/dwarf.h"
-#include <zlib.h>
 #include <zstd.h>
 #include "base/err.h"
 #include "obj/inline.h"
 #include "obj/line.h"
+#include "obj/unpack.h"
 
 static const char *const names[DWARF_SECTIONS] = {
 	[DWARF_INFO] = "info",	       [DWARF_ABBREV] = "abbrev",
@@ -118,35 +118,6 @@ bool dwarf_is_in(const struct elf *elf)
 	return false;
 }
 
-static int inflate_all(struct str packed, uint8_t *to, size_t n)
-{
-	enum { HEADER = 2 };
-	z_stream stream = {.next_in = (Bytef *)packed.p + HEADER};
-	size_t in = packed.n - HEADER, done = 0;
-	int state;
-
-	// Without the header it is deflate, whose checksum (a fifth of the time) nobody asks for: what is read from
-	// here is checked anyway.
-	if (packed.n < HEADER || (packed.p[0] & 15) != Z_DEFLATED || (packed.p[1] & 32))
-		return -EINVAL;
-	if (inflateInit2(&stream, -MAX_WBITS) != Z_OK)
-		return -ENOMEM;
-	do {
-		uInt room = (uInt)MIN(n - done, 1u << 30);
-
-		if (!stream.avail_in) {
-			stream.avail_in = (uInt)MIN(in, 1u << 30);
-			in -= stream.avail_in;
-		}
-		stream.next_out = to + done;
-		stream.avail_out = room;
-		state = inflate(&stream, Z_NO_FLUSH);
-		done += room - stream.avail_out;
-	} while (state == Z_OK && done < n && (stream.avail_in || in));
-	inflateEnd(&stream);
-	return done == n && (state == Z_OK || state == Z_STREAM_END) ? 0 : -EINVAL;
-}
-
 // What stands before the packed bytes: how they are packed and how many there were.
 static uint32_t packed_header(const struct dwarf *dwarf, const struct dwarf_section *section,
 			      struct str *packed, uint64_t *ret_n)
@@ -191,7 +162,7 @@ static void unpack_section(struct dwarf *dwarf, unsigned id)
 	if (type == ZSTD)
 		good = ZSTD_decompress(to, n, packed.p, packed.n) == n;
 	else
-		good = inflate_all(packed, to, n) == 0;
+		good = unpack_zlib(packed, to, n);
 	if (!good) {
 		free(to);
 		return;

@@ -150,9 +150,9 @@ struct dwarf_unit *dwarf_unit_whole(struct dwarf_unit *unit);
 bool dwarf_unit_root(struct dwarf_unit *unit);
 
 const struct dwarf_abbrevs *dwarf_abbrevs_of(struct dwarf_unit *unit); // NULL: none that makes sense
-// Only the first abbreviation of a unit, nearly always that of its first entry; the caller's to free, in v[0]. Cheap where
-// most units are looked at only to see where they are.
-bool dwarf_first_abbrev(struct dwarf_unit *unit, struct dwarf_abbrevs *ret);
+// One abbreviation without the whole table, if it stands near its beginning; the caller's to free, in v[0]. Cheap where most
+// units are looked at only to see where they are.
+bool dwarf_one_abbrev(struct dwarf_unit *unit, uint64_t code, struct dwarf_abbrevs *ret);
 const struct dwarf_abbrev *dwarf_abbrev_find_slow(const struct dwarf_abbrevs *abbrevs, uint64_t code);
 static inline const struct dwarf_abbrev *dwarf_abbrev_find(const struct dwarf_abbrevs *abbrevs,
 							   uint64_t code)

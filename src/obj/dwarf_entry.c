@@ -124,12 +124,19 @@ static int by_code(const void *a, const void *b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-bool dwarf_first_abbrev(struct dwarf_unit *unit, struct dwarf_abbrevs *ret)
+bool dwarf_one_abbrev(struct dwarf_unit *unit, uint64_t code, struct dwarf_abbrevs *ret)
 {
+	enum { NEAR = 2048 }; // bytes
 	struct dwarf_reader r = dwarf_reader_at(dwarf_section(unit->dwarf, DWARF_ABBREV),
 						unit->abbrev_at, unit->dwarf->elf.swap);
 
-	return read_abbrev(&r, unit, ret);
+	if (r.end - r.p > NEAR)
+		r.end = r.p + NEAR;
+	do {
+		vec_clear(&ret->v);
+		vec_clear(&ret->attrs);
+	} while (read_abbrev(&r, unit, ret) && ret->v.v[0].code != code);
+	return ret->v.n && ret->v.v[0].code == code;
 }
 
 static struct dwarf_abbrevs *read_abbrevs(struct dwarf_unit *unit)

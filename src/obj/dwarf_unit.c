@@ -160,18 +160,18 @@ static bool read_root_attrs(struct dwarf_unit *unit, const struct dwarf_abbrevs 
 	return true;
 }
 
-// The table of abbreviations is only read where the first one is of something else.
+// One abbreviation is enough, which mostly stands near the beginning of the table.
 static bool read_root_entry(struct dwarf_unit *unit, struct root *root)
 {
 	struct dwarf_reader r = dwarf_unit_reader(unit, unit->dies);
 	uint64_t code = dwarf_uleb(&r);
-	struct dwarf_abbrevs first = {0};
+	struct dwarf_abbrevs one = {0};
 	const struct dwarf_abbrevs *abbrevs = unit->abbrevs;
 	const struct dwarf_abbrev *abbrev = NULL;
 	bool good = false;
 
-	if (!abbrevs && dwarf_first_abbrev(unit, &first) && first.v.v[0].code == code) {
-		good = read_root_attrs(unit, &first, &first.v.v[0], root);
+	if (!abbrevs && dwarf_one_abbrev(unit, code, &one)) {
+		good = read_root_attrs(unit, &one, &one.v.v[0], root);
 	} else {
 		abbrevs = dwarf_abbrevs_of(unit);
 		if (abbrevs)
@@ -179,8 +179,8 @@ static bool read_root_entry(struct dwarf_unit *unit, struct root *root)
 		if (abbrev)
 			good = read_root_attrs(unit, abbrevs, abbrev, root);
 	}
-	vec_done(&first.v);
-	vec_done(&first.attrs);
+	vec_done(&one.v);
+	vec_done(&one.attrs);
 	return good;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/unpack.h"
+#include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
 #include "base/alloc.h"
@@ -133,4 +134,21 @@ int unpack(struct str packed, uint8_t **ret, size_t *ret_size)
 		return 0;
 	}
 	return -EINVAL;
+}
+
+bool unpack_zlib(struct str packed, uint8_t *to, size_t n)
+{
+	enum { HEADER = 2, METHOD = 15, DEFLATE = 8, DICTIONARY = 32 };
+	struct libdeflate_decompressor *unpacker;
+	enum libdeflate_result result;
+
+	if (packed.n < HEADER || (packed.p[0] & METHOD) != DEFLATE || (packed.p[1] & DICTIONARY))
+		return false;
+	unpacker = libdeflate_alloc_decompressor();
+	if (!unpacker)
+		alloc_failed();
+	result = libdeflate_deflate_decompress(unpacker, packed.p + HEADER, packed.n - HEADER, to,
+					       n, NULL);
+	libdeflate_free_decompressor(unpacker);
+	return result == LIBDEFLATE_SUCCESS;
 }

@@ -2,8 +2,12 @@
 // Compressed object files in memory: kernel modules (.gz .xz .zst) and .gnu_debugdata sections (xz).
 #pragma once
 #include "base/str.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 // Unpacks by the magic at the start. *ret is the caller's to free. -EINVAL when it is no such
 // compressed data or damaged, -EFBIG above 256 MB, -ENOTSUP when that kind is not built in; no sentence.
 int unpack(struct str packed, uint8_t **ret, size_t *ret_size);
+// zlib data (RFC 1950) of known size n into `to`; false when it is anything else. The checksum is not looked at: what reads
+// the bytes checks them anyway. About 1 GB/s.
+bool unpack_zlib(struct str packed, uint8_t *to, size_t n);
