@@ -20,6 +20,8 @@ struct session_private {
 	bool started, unordered, count_places;
 	size_t build_ids_taken;
 	struct map last_values; // id -> last value of PERF_SAMPLE_READ
+	size_t batch_n;		// of the samples hook: those that wait
+	struct session_sample batch[SESSION_BATCH];
 };
 
 static void take_machine(struct session *session)
@@ -133,10 +135,20 @@ static void count_place(struct session *session, const struct sample *sample, st
 		location.dso->samples_n++;
 }
 
+static int give_batch(struct session_private *p)
+{
+	size_t n = p->batch_n;
+
+	p->batch_n = 0;
+	return n ? p->hooks->samples(p->arg, p->session, p->batch, n) : 0;
+}
+
+// The sample lies in the free place of the batch.
 static int give_sample(struct session_private *p, struct event *event, struct sample *sample,
 		       const struct record *record)
 {
 	struct session *session = p->session;
+	struct session_sample *place = &p->batch[p->batch_n];
 	struct task *task = sym_task(session->sym, sample->pid, sample->tid);
 
 	if (sample->time != UINT64_MAX) {
@@ -147,7 +159,14 @@ static int give_sample(struct session_private *p, struct event *event, struct sa
 	}
 	if (p->count_places)
 		count_place(session, sample, task);
-	return p->hooks->sample ? p->hooks->sample(p->arg, session, event, sample, task, record) : 0;
+	if (!p->hooks->samples)
+		return p->hooks->sample
+			       ? p->hooks->sample(p->arg, session, event, sample, task, record)
+			       : 0;
+	place->event = event;
+	place->task = task;
+	place->record = *record;
+	return ++p->batch_n == SESSION_BATCH ? give_batch(p) : 0;
 }
 
 // A sample that reads counters stands for each of them; its period is what that counter advanced.
@@ -174,30 +193,42 @@ static int give_read_sample(struct session_private *p, struct event *event, stru
 		*last = value.value;
 		if (sample->period)
 			err = give_sample(p, counted, sample, record);
+		// The next counter changes the sample.
+		if (!err)
+			err = give_batch(p);
 	}
 	return err;
 }
 
 static int deliver_sample(struct session_private *p, struct event *event, const struct record *record)
 {
-	struct sample sample;
+	struct sample *sample = &p->batch[p->batch_n].sample;
 
 	if (!event) {
 		p->session->stats.unknown_ids++;
 		return 0;
 	}
-	if (sample_decode(&event->plan, record->header, &sample) < 0) {
+	if (sample_decode(&event->plan, record->header, sample) < 0) {
 		if (!p->session->stats.bad_samples++)
 			warn("%s: sample at offset %#llx: %s; such samples are left out",
 			     p->session->recording->path, (unsigned long long)record->offset,
 			     err_sentence());
 		return 0;
 	}
-	if (sample.time >= p->session->sym->next_jit_ns && sample.time != UINT64_MAX)
-		sym_advance(p->session->sym, sample.time);
+	// What waits was before that code.
+	if (sample->time >= p->session->sym->next_jit_ns && sample->time != UINT64_MAX) {
+		struct sample now = *sample;
+		int err = give_batch(p);
+
+		if (err)
+			return err;
+		sample = &p->batch[0].sample;
+		*sample = now;
+		sym_advance(p->session->sym, sample->time);
+	}
 	if (event->plan.sample_type & PERF_SAMPLE_READ)
-		return give_read_sample(p, event, &sample, record);
-	return give_sample(p, event, &sample, record);
+		return give_read_sample(p, event, sample, record);
+	return give_sample(p, event, sample, record);
 }
 
 static void count_loss(struct session *session, struct event *event, const struct sample *ids,
@@ -268,6 +299,9 @@ static int deliver(struct session_private *p, struct event *event, const struct 
 		return err;
 	if (header->type == PERF_RECORD_SAMPLE)
 		return deliver_sample(p, event, record);
+	err = give_batch(p);
+	if (err)
+		return err;
 	memset(&ids, 0, sizeof(ids));
 	ids.header = header;
 	ids.id = ids.time = UINT64_MAX;
@@ -287,6 +321,14 @@ static int deliver_queued(void *arg, const struct queued *queued)
 	const struct record record = {.header = queued->header, .offset = queued->offset};
 
 	return deliver(arg, queued->event, &record);
+}
+
+// A record that stays where it is for the moment only.
+static int deliver_now(struct session_private *p, struct event *event, const struct record *record)
+{
+	int err = deliver(p, event, record);
+
+	return err ? err : give_batch(p);
 }
 
 static uint64_t time_of(const struct event *event, const struct perf_event_header *header)
@@ -330,6 +372,8 @@ static int take(struct session_private *p, const struct record *record)
 	if (header->type >= RECORD_HEADER_ATTR) {
 		if (header->type == RECORD_FINISHED_ROUND && !p->unordered) {
 			err = queue_round(&p->queue, deliver_queued, p);
+			if (!err)
+				err = give_batch(p);
 			if (err)
 				return err;
 			release(p, record->offset);
@@ -351,10 +395,10 @@ static int take(struct session_private *p, const struct record *record)
 	// Without sample_id_all the other records carry no time: the order of the file is all there is.
 	if (p->unordered || !session->recording->events.n ||
 	    !session->recording->events.v[0]->attr.sample_id_all)
-		return deliver(p, event, record);
+		return deliver_now(p, event, record);
 	time = event ? time_of(event, header) : 0;
 	if (time == 0 || time == UINT64_MAX)
-		return deliver(p, event, record);
+		return deliver_now(p, event, record);
 	queue_add(&p->queue, time, record, event);
 	return 0;
 }
@@ -376,6 +420,8 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 	take_machine(session);
 	if (!err)
 		err = queue_finish(&p->queue, deliver_queued, p);
+	if (!err)
+		err = give_batch(p);
 	if (!err)
 		err = start(p);
 	session->stats.out_of_order = p->queue.late_n;

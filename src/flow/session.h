@@ -45,11 +45,23 @@ struct session {
 	struct session_unwind *unwind; // of chain.c
 };
 
+// A sample that waits with others to be handed out.
+struct session_sample {
+	struct sample sample;
+	struct event *event;
+	struct task *task;
+	struct record record;
+};
+enum { SESSION_BATCH = 16 };
+
 // Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error.
 struct session_hooks {
 	// A sample in time order. The task has been looked up; may be NULL only without TID.
 	int (*sample)(void *arg, struct session *session, struct event *event,
 		      const struct sample *sample, struct task *task, const struct record *record);
+	// In place of `sample`: up to SESSION_BATCH samples in a row, with no other record between them.
+	int (*samples)(void *arg, struct session *session, const struct session_sample *samples,
+		       size_t n);
 	// Every other record in time order, after it was applied to tasks and maps. `ids`: its trailing ids
 	// (time UINT64_MAX when unknown); event: by id, may be NULL.
 	int (*record)(void *arg, struct session *session, struct event *event,

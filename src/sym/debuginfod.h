@@ -8,6 +8,22 @@
 
 enum fetched { FETCH_DEBUG, FETCH_PROGRAM };
 
-// The path of the file in the client's cache; false: no server has it, or none is to be asked. Waits for the network, tells how
-// far it is on a terminal. `ret` has PATH_MAX bytes.
-bool debuginfod_fetch(const struct build_id *id, enum fetched kind, const char *name, char *ret);
+// How long a run still waits for servers, all files together: DEBUGINFOD_WAIT_SECONDS, or SONDE_DEBUGINFOD_WAIT (seconds, or
+// with a unit).
+enum { DEBUGINFOD_WAIT_SECONDS = 90 };
+struct debuginfod_wait {
+	uint64_t left_ns;
+	bool told;
+};
+void debuginfod_wait_init(struct debuginfod_wait *wait);
+
+struct debuginfod_file {
+	const struct build_id *id;
+	enum fetched kind;
+	const char *name; // for messages
+};
+
+// The path of the file in the client's cache; false: no server has it, none is to be asked, or the time is over (which is told
+// once). A thread asks, the caller waits for it and shows on a terminal how far it is; when it waits no longer the
+// transfer ends in the background. `ret` has PATH_MAX bytes.
+bool debuginfod_fetch(struct debuginfod_wait *wait, const struct debuginfod_file *file, char *ret);

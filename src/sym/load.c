@@ -125,8 +125,9 @@ int source_open(const struct sym *sym, const struct dso *dso, const char *path, 
 	struct stat st;
 	int state;
 
-	// Not what could hang or act when it is opened.
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || file_map(&source.file, path) < 0)
+	// Not what could hang or act when it is opened, nor files of /proc (without a size), which are texts.
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size ||
+	    file_map(&source.file, path) < 0)
 		return SOURCE_ABSENT;
 	if (source.file.n > 4 && memcmp(source.file.p, ELFMAG, SELFMAG)) {
 		size_t n;

@@ -42,7 +42,7 @@ void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64
 	space = space_of(sym, task, cpumode, &ret->level);
 	if (space)
 		put_map(ret,
-			space == sym->kernel ? space_find(space, ip) : space_find_near(space, ip));
+			space == sym->kernel ? space_find(space, ip) : space_find_near(sym, space, ip));
 }
 
 static const struct symbol *named(struct dso *dso, struct symbol *symbol)
@@ -62,7 +62,7 @@ const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t 
 // The map of an address whose symbols are loaded, NULL: none.
 static const struct mapping *loaded_map(struct sym *sym, struct space *space, uint64_t ip)
 {
-	const struct mapping *map = space_find_near(space, ip);
+	const struct mapping *map = space_find_near(sym, space, ip);
 	struct mapping *kept = (struct mapping *)map;
 
 	if (!map || map->dso->state != DSO_NOT_LOADED)

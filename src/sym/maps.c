@@ -46,18 +46,34 @@ const struct mapping *space_find(const struct space *space, uint64_t ip)
 	return NULL;
 }
 
-const struct mapping *space_find_near(struct space *space, uint64_t ip)
+static void find_near(struct near_map *near, const struct space *space, uint64_t ip)
 {
-	uint32_t *near = &space->near[(ip >> 20 ^ ip >> 25) % SPACE_NEAR];
 	struct mapping *const *maps = space->maps.v;
-	size_t at = *near, n = space->maps.n;
+	size_t at = first_above(space, ip), n = space->maps.n;
+	uint64_t next = at < n ? maps[at]->start : UINT64_MAX;
 
-	// The map that begins at or before ip, or the hole behind it.
-	if (!at || at > n || ip < maps[at - 1]->start || (at < n && ip >= maps[at]->start)) {
-		at = first_above(space, ip);
-		*near = (uint32_t)at;
+	if (at && ip < maps[at - 1]->end) {
+		near->map = maps[at - 1];
+		near->start = near->map->start;
+		near->end = MIN(near->map->end, next);
+	} else {
+		near->map = NULL;
+		near->start = at ? maps[at - 1]->end : 0;
+		near->end = next;
 	}
-	return at && ip < maps[at - 1]->end ? maps[at - 1] : NULL;
+}
+
+const struct mapping *space_find_near(struct sym *sym, const struct space *space, uint64_t ip)
+{
+	struct near_map *near =
+		&sym->private->near[(ip >> 20 ^ ip >> 25 ^ space->id) % NEAR_MAPS];
+	uint64_t key = (uint64_t)space->id << 32 | space->generation;
+
+	if (near->key != key || ip < near->start || ip >= near->end) {
+		find_near(near, space, ip);
+		near->key = key;
+	}
+	return near->map;
 }
 
 static bool may_grow(struct sym *sym, const struct space *space, size_t more)

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/file.h"
+#include "sym/debuginfod.h"
 #include "sym/sym.h"
 #include "sym/symtab.h"
 
@@ -44,12 +45,20 @@ struct known_kernel {
 	uint32_t generation; // 0: empty
 };
 
-enum { RECENT_TASKS = 256 };
+enum { RECENT_TASKS = 256, NEAR_MAPS = 128 };
+
+// A map, or a hole between maps, where an address was lately.
+struct near_map {
+	uint64_t key; // id of the space << 32 | its generation; 0: empty
+	uint64_t start, end;
+	const struct mapping *map; // NULL: a hole
+};
 
 struct sym_private {
 	struct arena arena;
 	struct map tasks_by_tid;
 	struct task *recent_tasks[RECENT_TASKS]; // by tid
+	struct near_map near[NEAR_MAPS];	 // direct mapped
 	struct map dsos_by_name;  // interned name -> first dso_private, then same_name
 	struct map dsos_by_short; // interned short name -> first dso_private
 	struct map cgroups;	  // id -> path
@@ -69,6 +78,7 @@ struct sym_private {
 	VEC(struct task *) free_tasks;
 	VEC(struct space *) free_spaces;
 	struct jit *jits;
+	struct debuginfod_wait debuginfod;
 	struct map mount_spaces;	   // pid -> inode of the mount namespace
 	struct known_symbol *known_user;   // KNOWN_USER of them
 	struct known_kernel *known_kernel; // KNOWN_KERNEL
@@ -82,8 +92,8 @@ static inline struct dso_private *dso_private_of(struct dso *dso)
 // maps.c
 struct space *space_new(struct sym *sym, uint32_t pid);
 const struct mapping *space_find(const struct space *space, uint64_t ip);
-// Likewise in a space whose maps don't overlap: looks first where the last address was.
-const struct mapping *space_find_near(struct space *space, uint64_t ip);
+// Likewise in a space whose maps don't overlap: looks first at where addresses were lately.
+const struct mapping *space_find_near(struct sym *sym, const struct space *space, uint64_t ip);
 // Takes over the caller's reference; what lay there before is cut or split.
 void space_insert(struct sym *sym, struct space *space, struct mapping *map);
 // Likewise without cutting what it overlaps.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/stacks.h"
 #include "base/hash.h"
+#include "sym/private.h"
 
 void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 {
@@ -8,6 +9,7 @@ void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 	vec_push(&stacks->nodes, (struct stack_node){0});
 	(void)vec_add(&stacks->frames);
 	stacks->chains = xcalloc(STACK_CHAINS, sizeof(*stacks->chains));
+	stacks->paths = xcalloc(STACK_PATHS, sizeof(*stacks->paths));
 	stacks->known = xcalloc(STACK_FRAMES, sizeof(*stacks->known));
 }
 
@@ -25,8 +27,10 @@ void stacks_end(struct stacks *stacks)
 	stacks->node_mask = 0;
 	map_done(&stacks->run_ids);
 	free(stacks->chains);
+	free(stacks->paths);
 	free(stacks->known);
 	stacks->chains = NULL;
+	stacks->paths = NULL;
 	stacks->known = NULL;
 }
 
@@ -192,22 +196,29 @@ static int cpumode_of_context(uint64_t marker)
 // One number for an address of a file or of the kernel, whatever the address space; 0: there is none.
 static uint64_t place_of(const struct stacks *stacks, struct task *task, const struct stack_step *step)
 {
-	struct location location;
+	const struct mapping *map;
 
 	if (step->cpumode == PERF_RECORD_MISC_KERNEL)
 		return hash_mix(step->ip,
 				stacks->sym->kernel->generation + step->is_return * (1ull << 32)) |
 		       1;
-	sym_resolve_map(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
-	if (!location.dso)
+	if (step->cpumode != PERF_RECORD_MISC_USER || !task)
 		return 0;
-	return hash_mix(location.addr, (uintptr_t)location.dso + step->is_return) | 1;
+	map = space_find_near(stacks->sym, task->space, step->ip);
+	if (!map)
+		return 0;
+	return hash_mix(mapping_addr(map, step->ip), (uintptr_t)map->dso + step->is_return) | 1;
+}
+
+static struct known_frame *known_place(const struct stacks *stacks, uint64_t place)
+{
+	return &stacks->known[place >> 32 & (STACK_FRAMES - 1)];
 }
 
 static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
 				const struct stack_step *step, uint64_t place)
 {
-	struct known_frame *known = &stacks->known[place >> 32 & (STACK_FRAMES - 1)];
+	struct known_frame *known = known_place(stacks, place);
 	struct location location;
 	uint32_t frame;
 
@@ -250,40 +261,57 @@ static void add_ip(struct stacks *stacks, struct task *task, const struct stack_
 		vec_push(&stacks->path, stacks->run_frames.v[run->first + i]);
 }
 
+// The addresses of a call chain, each with its mode.
+struct chain_walk {
+	const uint64_t *at, *end;
+	int16_t cpumode;
+	bool is_return;
+};
+
+static struct chain_walk chain_walk_of(const struct sample *sample)
+{
+	return (struct chain_walk){.at = sample->callchain,
+				   .end = sample->callchain + sample->callchain_n,
+				   .cpumode = PERF_RECORD_MISC_USER};
+}
+
+// 1: an address, 0: the end, -1: a marker that nobody knows.
+static int chain_next(struct chain_walk *walk, struct stack_step *ret)
+{
+	while (walk->at < walk->end) {
+		uint64_t ip = *walk->at++;
+
+		if (ip < PERF_CONTEXT_MAX) {
+			*ret = (struct stack_step){.ip = ip,
+						   .cpumode = walk->cpumode,
+						   .is_return = walk->is_return};
+			walk->is_return = true;
+			return 1;
+		}
+		walk->cpumode = (int16_t)cpumode_of_context(ip);
+		walk->is_return = false;
+		if (walk->cpumode < 0)
+			return -1;
+	}
+	return 0;
+}
+
 static void resolve_chain(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
-	struct stack_step step = {.cpumode = PERF_RECORD_MISC_USER};
+	struct chain_walk walk = chain_walk_of(sample);
+	struct stack_step step;
 	uint32_t n = 0;
+	int got;
 
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		step.ip = sample->callchain[i];
-		if (step.ip >= PERF_CONTEXT_MAX) {
-			step.cpumode = (int16_t)cpumode_of_context(step.ip);
-			step.is_return = false;
-			if (step.cpumode < 0) {
-				stacks->corrupt_n++;
-				vec_clear(&stacks->path);
-				return;
-			}
-			continue;
-		}
+	while ((got = chain_next(&walk, &step)) > 0) {
 		if (stacks->max_stack && !stacks->keep_outermost && n++ >= stacks->max_stack)
 			break;
 		add_ip(stacks, task, &step);
-		step.is_return = true;
 	}
-}
-
-static uint32_t descend(struct stacks *stacks)
-{
-	size_t n = stacks->path.n, first = 0;
-	uint32_t node = 0;
-
-	if (stacks->max_stack && stacks->keep_outermost && n > stacks->max_stack)
-		first = n - stacks->max_stack;
-	while (n > first)
-		node = stacks_child(stacks, node, stacks->path.v[--n]);
-	return node;
+	if (got < 0) {
+		stacks->corrupt_n++;
+		vec_clear(&stacks->path);
+	}
 }
 
 // The chain as steps, each address with its mode; false when it is corrupt.
@@ -314,18 +342,38 @@ static bool make_steps(struct stacks *stacks, const struct sample *sample)
 	return true;
 }
 
-// The frame or run below the node; the node itself when it is hidden.
+// By name: the frame of addresses that lie in no map.
+static bool is_nowhere(const struct stacks *stacks, uint32_t frame)
+{
+	return stacks->key == FRAME_BY_NAME && !(frame & STACK_RUN) && !stacks->frames.v[frame].dso;
+}
+
+// The frame or run below the node; the node itself when it is hidden. A walk by frame pointers that lost its way gives up to 127
+// addresses that lie in no map: by name, one frame stands for a row of them.
 static uint32_t go_into(struct stacks *stacks, uint32_t node, uint32_t frame)
 {
 	const struct frame_run *run;
 
-	if (is_hidden(stacks, frame))
+	if (is_hidden(stacks, frame) ||
+	    (node && is_nowhere(stacks, frame) && is_nowhere(stacks, stacks->nodes.v[node].frame)))
 		return node;
 	if (!(frame & STACK_RUN))
 		return stacks_child(stacks, node, frame);
 	run = &stacks->runs.v[frame & ~STACK_RUN];
 	for (uint32_t i = run->n; i-- > 0;)
 		node = stacks_child(stacks, node, stacks->run_frames.v[run->first + i]);
+	return node;
+}
+
+static uint32_t descend(struct stacks *stacks)
+{
+	size_t n = stacks->path.n, first = 0;
+	uint32_t node = 0;
+
+	if (stacks->max_stack && stacks->keep_outermost && n > stacks->max_stack)
+		first = n - stacks->max_stack;
+	while (n > first)
+		node = go_into(stacks, node, stacks->path.v[--n]);
 	return node;
 }
 
@@ -362,51 +410,115 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	return node;
 }
 
-// A few entries: what they are in their files makes the key, so that it is the same in the next process.
-static uint32_t follow_short(struct stacks *stacks, struct task *task, const struct sample *sample)
-{
-	const struct stack_step *steps;
-	uint64_t places[STACK_SHORT], key = 0;
+// A chain on its way from addresses to a node.
+struct short_chain {
+	uint64_t key;
 	struct known_chain *known;
-	uint32_t node = 0;
+	struct stack_ask *ask;
+	uint32_t n;
+	uint64_t places[STACK_SHORT];
+	uint32_t frames[STACK_SHORT]; // or runs, innermost first
+	uint64_t paths[STACK_SHORT];  // key of the frames from the outer end up to this one
+};
 
-	if (!make_steps(stacks, sample))
-		return 0;
-	steps = stacks->steps.v;
-	for (size_t i = 0; i < stacks->steps.n; i++) {
-		if (steps[i].cpumode < 0)
-			continue;
-		places[i] = place_of(stacks, task, &steps[i]);
-		key = hash_mix(key ^ places[i], (uint64_t)steps[i].cpumode);
-		// Without a symbol the address itself tells frames apart.
-		if (stacks->key != FRAME_BY_NAME)
-			key = hash_mix(key, steps[i].ip);
-	}
-	key |= 1;
-	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
-	stacks->chains_n++;
-	if (known->key == key) {
-		stacks->chains_hit++;
-		return known->node;
-	}
-	for (size_t i = stacks->steps.n; i-- > 0;) {
-		if (steps[i].cpumode >= 0)
-			node = go_into(stacks, node,
-				       frames_of_place(stacks, task, &steps[i], places[i]));
-	}
-	*known = (struct known_chain){key, node};
-	return node;
+static bool is_short(const struct stacks *stacks, const struct sample *sample)
+{
+	return sample->callchain_n && sample->callchain_n <= STACK_SHORT &&
+	       (!stacks->max_stack || sample->callchain_n <= stacks->max_stack);
 }
 
-uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample)
+// What the addresses are in their files makes the key, so that it is the same in the next process. False: corrupt.
+static bool start_short(struct stacks *stacks, struct short_chain *chain, struct stack_ask *ask)
+{
+	struct chain_walk walk = chain_walk_of(ask->sample);
+	struct stack_step step;
+	uint64_t key = 0;
+	int got;
+
+	chain->ask = ask;
+	chain->n = 0;
+	while ((got = chain_next(&walk, &step)) > 0) {
+		uint64_t place = place_of(stacks, ask->task, &step);
+
+		chain->places[chain->n++] = place;
+		key = hash_mix(key ^ place, (uint64_t)step.cpumode);
+		// Without a symbol the address itself tells frames apart.
+		if (stacks->key != FRAME_BY_NAME)
+			key = hash_mix(key, step.ip);
+	}
+	if (got < 0) {
+		stacks->corrupt_n++;
+		return false;
+	}
+	chain->key = key | 1;
+	chain->known = &stacks->chains[chain->key >> 32 & (STACK_CHAINS - 1)];
+	__builtin_prefetch(chain->known, 1);
+	return true;
+}
+
+static bool known_short(struct stacks *stacks, struct short_chain *chain)
+{
+	stacks->chains_n++;
+	if (chain->known->key == chain->key) {
+		stacks->chains_hit++;
+		chain->ask->node = chain->known->node;
+		return true;
+	}
+	for (uint32_t i = 0; i < chain->n; i++)
+		__builtin_prefetch(known_place(stacks, chain->places[i]));
+	return false;
+}
+
+static struct known_chain *known_path(const struct stacks *stacks, uint64_t key)
+{
+	return &stacks->paths[key >> 32 & (STACK_PATHS - 1)];
+}
+
+static void short_frames(struct stacks *stacks, struct short_chain *chain)
+{
+	struct chain_walk walk = chain_walk_of(chain->ask->sample);
+	struct stack_step step;
+	uint64_t key = 0;
+
+	for (uint32_t i = 0; i < chain->n && chain_next(&walk, &step) > 0; i++)
+		chain->frames[i] = frames_of_place(stacks, chain->ask->task, &step, chain->places[i]);
+	for (uint32_t i = chain->n; i-- > 0;) {
+		key = hash_mix(key, chain->frames[i]);
+		chain->paths[i] = key |= 1;
+	}
+	for (uint32_t i = 0; i < MIN(chain->n, 2u); i++)
+		__builtin_prefetch(known_path(stacks, chain->paths[i]), 1);
+}
+
+// Most differ from what was there before in the innermost frame only.
+static void end_short(struct stacks *stacks, struct short_chain *chain)
+{
+	uint32_t node = 0, at;
+
+	for (at = 0; at < chain->n; at++) {
+		const struct known_chain *path = known_path(stacks, chain->paths[at]);
+
+		if (path->key == chain->paths[at]) {
+			node = path->node;
+			break;
+		}
+	}
+	while (at-- > 0) {
+		node = go_into(stacks, node, chain->frames[at]);
+		if (at < 2)
+			*known_path(stacks, chain->paths[at]) =
+				(struct known_chain){chain->paths[at], node};
+	}
+	*chain->known = (struct known_chain){chain->key, node};
+	chain->ask->node = node;
+}
+
+static uint32_t stack_of_long(struct stacks *stacks, struct task *task, const struct sample *sample)
 {
 	const struct space *space = task->space;
 	struct known_chain *known;
 	uint64_t key, where;
 
-	if (sample->callchain_n && sample->callchain_n <= STACK_SHORT &&
-	    (!stacks->max_stack || sample->callchain_n <= stacks->max_stack))
-		return follow_short(stacks, task, sample);
 	vec_clear(&stacks->path);
 	if (!sample->callchain_n) {
 		add_ip(stacks, task,
@@ -430,4 +542,36 @@ uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct
 	resolve_chain(stacks, task, sample);
 	known->node = descend(stacks);
 	return known->node;
+}
+
+// Step by step for all: what one step looks up is on its way while the others are asked for.
+void stacks_of_samples(struct stacks *stacks, struct stack_ask *asks, size_t n)
+{
+	struct short_chain chains[STACK_BATCH];
+	struct short_chain *missing[STACK_BATCH];
+	size_t left = 0, missing_n = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		asks[i].node = 0;
+		if (!is_short(stacks, asks[i].sample))
+			asks[i].node = stack_of_long(stacks, asks[i].task, asks[i].sample);
+		else if (start_short(stacks, &chains[left], &asks[i]))
+			left++;
+	}
+	for (size_t i = 0; i < left; i++) {
+		if (!known_short(stacks, &chains[i]))
+			missing[missing_n++] = &chains[i];
+	}
+	for (size_t i = 0; i < missing_n; i++)
+		short_frames(stacks, missing[i]);
+	for (size_t i = 0; i < missing_n; i++)
+		end_short(stacks, missing[i]);
+}
+
+uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample)
+{
+	struct stack_ask ask = {.task = task, .sample = sample};
+
+	stacks_of_samples(stacks, &ask, 1);
+	return ask.node;
 }

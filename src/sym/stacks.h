@@ -63,8 +63,9 @@ struct frame_run {
 enum {
 	STACK_MEMORIES = 16,
 	STACK_CHAINS = 1 << 16,
-	STACK_FRAMES = 1 << 15,
-	STACK_SHORT = 8, // entries of a chain that need no memory of the last one
+	STACK_PATHS = 1 << 16,
+	STACK_FRAMES = 1 << 17,
+	STACK_SHORT = 24, // entries of a chain that need no memory of the last one
 };
 
 struct stacks {
@@ -83,6 +84,7 @@ struct stacks {
 	uint32_t *node_slots; // hash table of nodes by (parent, frame), 0: empty
 	size_t node_mask;
 	struct known_chain *chains; // STACK_CHAINS of them, direct mapped
+	struct known_chain *paths;  // STACK_PATHS: rows of frames or runs, the same
 	uint32_t nowhere[8]; // by cpumode: the frame of all that lies in no map, when by name; 0: none yet
 	struct known_frame *known;		  // STACK_FRAMES, direct mapped
 	struct stack_memory last[STACK_MEMORIES]; // by task
@@ -100,10 +102,20 @@ void stacks_done(struct stacks *stacks);
 void stacks_end(struct stacks *stacks);
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location);
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
+// One of several samples whose stacks are asked for together.
+struct stack_ask {
+	struct task *task;
+	const struct sample *sample;
+	uint32_t node; // the answer
+};
+enum { STACK_BATCH = 16 };
+
 // The stack of a sample: its call chain, context markers followed; without a chain its ip alone. A chain with
 // an unknown context marker is corrupt and gives node 0. The same chain in an unchanged address space
 // costs one hash lookup.
 uint32_t stacks_of_sample(struct stacks *stacks, struct task *task, const struct sample *sample);
+// Likewise of up to STACK_BATCH samples; cheaper than one by one, as their cache misses overlap.
+void stacks_of_samples(struct stacks *stacks, struct stack_ask *asks, size_t n);
 
 static inline const struct frame *stacks_node_frame(const struct stacks *stacks, uint32_t node)
 {

@@ -39,6 +39,7 @@ int sym_new(struct sym **ret, const struct sym_options *options)
 	if (options)
 		sym->options = *options;
 	sym->private = NEW(struct sym_private);
+	debuginfod_wait_init(&sym->private->debuginfod);
 	sym->private->copy_budget = FIRST_COPY_BUDGET;
 	sym->private->known_user = xcalloc(KNOWN_USER, sizeof(struct known_symbol));
 	sym->private->known_kernel = xcalloc(KNOWN_KERNEL, sizeof(struct known_kernel));

@@ -84,7 +84,6 @@ struct mapping {
 	uint32_t refs;
 };
 
-enum { SPACE_NEAR = 16 };
 
 // The address space of a thread group. `id` never comes again; `generation` moves at each change.
 struct space {
@@ -93,7 +92,6 @@ struct space {
 	uint32_t refs;		    // living tasks
 	uint32_t users;		    // tasks that are known, dead ones too
 	VEC(struct mapping *) maps; // sorted by start, not overlapping
-	uint32_t near[SPACE_NEAR]; // private: how many maps begin before addresses asked for lately
 };
 
 struct task {

@@ -154,7 +154,7 @@ void unwind_prepare(struct unwinder *unwinder, struct dso *dso)
 static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
 					      struct unwind_known *known)
 {
-	const struct mapping *map = space_find_near(w->task->space, pc);
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
 	const struct cfi_table *table;
 	const struct cfi_row *row;
 
@@ -190,7 +190,7 @@ static const struct unwind_known *known_of(const struct walk *w, uint64_t pc)
 // What lies in files: constants, code.
 static bool read_file(const struct walk *w, uint64_t addr, void *ret, size_t size)
 {
-	const struct mapping *map = space_find_near(w->task->space, addr);
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, addr);
 	const struct unwind_dso *dso;
 	uint64_t at;
 
@@ -372,7 +372,7 @@ static inline bool step_simple(struct walk *w, const struct cfi_rule *rule)
 
 static bool is_code(const struct walk *w, uint64_t pc)
 {
-	const struct mapping *map = space_find_near(w->task->space, pc);
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
 
 	// Old records don't tell, and then are of code.
 	return map && (!map->is_mmap2 || !map->prot || (map->prot & PROT_EXEC));
@@ -393,7 +393,7 @@ static bool is_sigreturn(const struct walk *w, uint64_t pc)
 	if (w->machine == &arm64 && read_file(w, pc, code, sizeof(on_arm64)))
 		return memcmp(code, on_arm64, sizeof(on_arm64)) == 0;
 	// Of another machine's vdso nothing is here; nothing else in it calls.
-	map = space_find_near(w->task->space, pc);
+	map = space_find_near(w->unwinder->sym, w->task->space, pc);
 	return map && map->dso->kind == DSO_VDSO;
 }
 
@@ -471,7 +471,7 @@ static bool step_assembly(struct walk *w)
 {
 	enum { WORDS = 16, LONGEST = 1 << 14 };
 	uint64_t *regs = w->regs, sp = regs[w->machine->sp], here = regs[PC], pc, target;
-	const struct mapping *map = space_find_near(w->task->space, here);
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, here);
 
 	if (w->machine != &x86_64 || !map || map->dso->kind != DSO_USER)
 		return false;
@@ -512,7 +512,7 @@ static bool step_vsyscall(struct walk *w)
 // A program or library whose file is not here: whether it keeps frame pointers nobody can tell, and mostly it does not.
 static bool is_unread_file(const struct walk *w, uint64_t pc)
 {
-	const struct mapping *map = space_find_near(w->task->space, pc);
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
 
 	return map && map->dso->kind == DSO_USER && !dso_of(w->unwinder, map->dso)->has_source;
 }
@@ -526,7 +526,7 @@ static bool step_frame_pointer(struct walk *w, bool is_leaf)
 
 	w->end = UNWIND_NO_INFO;
 	// Called a pointer that leads nowhere: the call is all that happened.
-	if (is_leaf && !space_find_near(w->task->space, regs[PC])) {
+	if (is_leaf && !space_find_near(w->unwinder->sym, w->task->space, regs[PC])) {
 		bool good = true;
 
 		pc = plain_address(w, regs[ARM64_LR]);

@@ -127,12 +127,16 @@ static const struct place places[] = {
 
 static bool fetched_debug_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
-	return debuginfod_fetch(&dso->build_id, FETCH_DEBUG, dso->short_name, ret);
+	const struct debuginfod_file file = {&dso->build_id, FETCH_DEBUG, dso->short_name};
+
+	return debuginfod_fetch(&sym->private->debuginfod, &file, ret);
 }
 
 static bool fetched_program_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
-	return debuginfod_fetch(&dso->build_id, FETCH_PROGRAM, dso->short_name, ret);
+	const struct debuginfod_file file = {&dso->build_id, FETCH_PROGRAM, dso->short_name};
+
+	return debuginfod_fetch(&sym->private->debuginfod, &file, ret);
 }
 
 // Asked only when nothing here has the names.

@@ -95,16 +95,8 @@ static uint32_t base_of(struct taker *taker, struct event *event, struct task *t
 
 static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint64_t value)
 {
-	size_t n = taker->sums.n;
-
-	if (stack >= n) {
-		size_t wanted = MAX(taker->stacks.nodes.n, (size_t)stack + 1);
-
-		vec_reserve(&taker->sums, wanted - n);
-		taker->sums.n = taker->sums.capacity;
-		memset(taker->sums.v + n, 0, (taker->sums.n - n) * sizeof(*taker->sums.v));
-	}
 	struct first_sum *first = &taker->sums.v[stack];
+
 	if (!first->base)
 		first->base = base + 1;
 	if (first->base == base + 1)
@@ -113,31 +105,73 @@ static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint6
 		*map_at(&taker->other_sums, (uint64_t)base << 32 | stack, NULL) += value;
 }
 
-static int take_sample(void *arg, struct session *session, struct event *event,
-		       const struct sample *sample, struct task *task, const struct record *record)
+static bool sample_wanted(struct taker *taker, const struct session *session,
+			  const struct session_sample *it)
+{
+	if (!event_wanted(taker, it->event)) {
+		if (!taker->counts->other_events++ || !taker->options->event)
+			stack_counts_other(taker->counts, str_of(it->event->name));
+		return false;
+	}
+	if (!filter_sample(taker->filter, &it->sample) ||
+	    (taker->options->filter.comms && it->task &&
+	     !filter_comm(taker->filter, task_comm(session->sym, it->task)))) {
+		taker->counts->filtered++;
+		return false;
+	}
+	return true;
+}
+
+static void count_stacks(struct taker *taker, const struct stack_ask *asks, const uint32_t *bases,
+			 size_t n)
+{
+	size_t had = taker->sums.n;
+
+	if (taker->stacks.nodes.n > had) {
+		vec_reserve(&taker->sums, taker->stacks.nodes.n - had);
+		taker->sums.n = taker->sums.capacity;
+		memset(taker->sums.v + had, 0, (taker->sums.n - had) * sizeof(*taker->sums.v));
+	}
+	for (size_t i = 0; i < n; i++)
+		__builtin_prefetch(&taker->sums.v[asks[i].node], 1);
+	for (size_t i = 0; i < n; i++) {
+		add_to_sum(taker, bases[i], asks[i].node,
+			   taker->options->by_period ? asks[i].sample->period : 1);
+	}
+	taker->counts->samples += n;
+}
+
+static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
+			size_t samples_n)
 {
 	enum { MOST_FRAMES = 1024 }; // of user space
+	struct stack_ask asks[SESSION_BATCH];
+	uint32_t bases[SESSION_BATCH];
 	struct taker *taker = arg;
-	struct sample whole;
+	size_t n = 0;
 
-	if (!event_wanted(taker, event)) {
-		if (!taker->counts->other_events++ || !taker->options->event)
-			stack_counts_other(taker->counts, str_of(event->name));
-		return 0;
+	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
+	for (const struct session_sample *it = samples; it < samples + samples_n; it++) {
+		struct task *task = it->task;
+		const struct sample *sample;
+		struct sample whole;
+
+		if (!sample_wanted(taker, session, it))
+			continue;
+		if (!task)
+			task = sym_task(session->sym, UINT32_MAX, 0);
+		bases[n] = base_of(taker, it->event, task);
+		sample = session_chain(session, it->event, &it->sample, task, MOST_FRAMES, &whole);
+		asks[n++] = (struct stack_ask){.task = task, .sample = sample};
+		// The next one is unwound into the same place.
+		if (sample == &whole) {
+			stacks_of_samples(&taker->stacks, asks, n);
+			count_stacks(taker, asks, bases, n);
+			n = 0;
+		}
 	}
-	if (!filter_sample(taker->filter, sample) ||
-	    (taker->options->filter.comms && task &&
-	     !filter_comm(taker->filter, task_comm(session->sym, task)))) {
-		taker->counts->filtered++;
-		return 0;
-	}
-	if (!task)
-		task = sym_task(session->sym, UINT32_MAX, 0);
-	uint32_t base = base_of(taker, event, task);
-	sample = session_chain(session, event, sample, task, MOST_FRAMES, &whole);
-	uint32_t stack = stacks_of_sample(&taker->stacks, task, sample);
-	add_to_sum(taker, base, stack, taker->options->by_period ? sample->period : 1);
-	taker->counts->samples++;
+	stacks_of_samples(&taker->stacks, asks, n);
+	count_stacks(taker, asks, bases, n);
 	return 0;
 }
 
@@ -183,13 +217,19 @@ static enum flame_kind kind_of(const struct frame *frame)
 	}
 }
 
+struct made_node {
+	uint32_t base; // + 1; 0: none yet
+	uint32_t node;
+};
+
 struct maker {
 	struct taker *taker;
 	struct flame *flame;
 	const struct session *session;
 	struct flame_frame *frames; // by frame id; name.p NULL: not yet
 	struct arena arena;
-	struct map nodes; // base << 32 | stack -> node of the tree, when not reversed
+	struct made_node *made; // by stack: the first base's node of the tree, when not reversed
+	struct map nodes;	// base << 32 | stack -> node of the tree: of the other bases
 	VEC(uint32_t) path;
 };
 
@@ -235,26 +275,35 @@ static uint32_t task_node(struct maker *maker, const struct base *base, uint32_t
 	return flame_child(maker->flame, parent, (struct flame_frame){name, FLAME_PLAIN});
 }
 
-// A frame-pointer walk that lost its way gives up to 127 addresses that lie in no map: one frame stands for a row of them.
-static bool is_lost_again(const struct stacks *stacks, uint32_t stack)
-{
-	uint32_t parent = stacks->nodes.v[stack].parent;
-
-	return parent && !stacks_node_frame(stacks, stack)->dso &&
-	       !stacks_node_frame(stacks, parent)->dso;
-}
-
 static uint32_t reversed_node(struct maker *maker, const struct base *base, uint32_t stack)
 {
 	const struct stacks *stacks = &maker->taker->stacks;
 	uint32_t node = event_node(maker, base);
 
 	for (; stack; stack = stacks->nodes.v[stack].parent) {
-		if (!is_lost_again(stacks, stack))
-			node = flame_child(maker->flame, node,
-					   frame_of(maker, stacks->nodes.v[stack].frame));
+		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
 	}
 	return task_node(maker, base, node);
+}
+
+static bool made_before(const struct maker *maker, uint32_t base, uint32_t stack, uint32_t *ret)
+{
+	const struct made_node *first = &maker->made[stack];
+	const uint64_t *other = NULL;
+
+	if (first->base == base + 1)
+		*ret = first->node;
+	else if (first->base && (other = map_find(&maker->nodes, (uint64_t)base << 32 | stack)))
+		*ret = (uint32_t)*other;
+	return first->base == base + 1 || other;
+}
+
+static void remember_made(struct maker *maker, uint32_t base, uint32_t stack, uint32_t node)
+{
+	if (!maker->made[stack].base)
+		maker->made[stack] = (struct made_node){base + 1, node};
+	else
+		*map_at(&maker->nodes, (uint64_t)base << 32 | stack, NULL) = node;
 }
 
 // Every prefix of a stack is made once a base.
@@ -262,26 +311,22 @@ static uint32_t forward_node(struct maker *maker, uint32_t base_id, uint32_t sta
 {
 	const struct stacks *stacks = &maker->taker->stacks;
 	const struct base *base = &maker->taker->bases.v[base_id];
-	uint64_t high = (uint64_t)base_id << 32, *known;
-	uint32_t node;
+	uint32_t node = 0;
 
 	vec_clear(&maker->path);
-	while (!(known = map_find(&maker->nodes, high | stack)) && stack) {
+	while (!made_before(maker, base_id, stack, &node)) {
+		if (!stack) {
+			node = task_node(maker, base, event_node(maker, base));
+			remember_made(maker, base_id, 0, node);
+			break;
+		}
 		vec_push(&maker->path, stack);
 		stack = stacks->nodes.v[stack].parent;
 	}
-	if (known) {
-		node = (uint32_t)*known;
-	} else {
-		node = task_node(maker, base, event_node(maker, base));
-		*map_at(&maker->nodes, high, NULL) = node;
-	}
 	while (maker->path.n) {
 		stack = vec_pop(&maker->path);
-		if (!is_lost_again(stacks, stack))
-			node = flame_child(maker->flame, node,
-					   frame_of(maker, stacks->nodes.v[stack].frame));
-		*map_at(&maker->nodes, high | stack, NULL) = node;
+		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+		remember_made(maker, base_id, stack, node);
 	}
 	return node;
 }
@@ -302,6 +347,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct ses
 	struct map_slot slot;
 
 	maker.frames = xcalloc(taker->stacks.frames.n, sizeof(*maker.frames));
+	maker.made = xcalloc(taker->stacks.nodes.n, sizeof(*maker.made));
 	for (size_t i = 0; i < taker->sums.n; i++) {
 		if (taker->sums.v[i].base)
 			make_stack(&maker, taker->sums.v[i].base - 1, (uint32_t)i,
@@ -310,6 +356,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct ses
 	for (size_t i = 0; map_next(&taker->other_sums, &i, &slot);)
 		make_stack(&maker, (uint32_t)(slot.key >> 32), (uint32_t)slot.key, slot.value);
 	free(maker.frames);
+	free(maker.made);
 	arena_done(&maker.arena);
 	map_done(&maker.nodes);
 	vec_done(&maker.path);
@@ -318,7 +365,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct ses
 int stacks_from_recording(struct flame *flame, const char *path,
 			  const struct stack_options *options, struct stack_counts *ret)
 {
-	static const struct session_hooks hooks = {.sample = take_sample, .start = start};
+	static const struct session_hooks hooks = {.samples = take_samples, .start = start};
 	struct session_options session_options = {.path = path,
 						  .force = options->force,
 						  .sym = options->sym};
