@@ -35,7 +35,7 @@ struct entry_facts {
 static void read_facts(struct dwarf_reader *r, const struct dwarf_unit *unit,
 		       const struct dwarf_abbrev *abbrev, struct entry_facts *ret)
 {
-	const struct dwarf_attr *attr = &unit->abbrevs->attrs.v[abbrev->first];
+	const struct dwarf_attr *attr = abbrev->n ? &unit->abbrevs->attrs.v[abbrev->first] : NULL;
 	struct dwarf_value value;
 
 	*ret = (struct entry_facts){0};
