@@ -494,7 +494,7 @@ static bool step_assembly(struct walk *w)
 static bool step_vsyscall(struct walk *w)
 {
 	uint64_t *regs = w->regs, sp = regs[w->machine->sp], pc, fp;
-	const struct mapping *map = space_find_near(w->task->space, regs[PC]);
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, regs[PC]);
 
 	if (w->machine != &i386 || !map || map->dso->kind != DSO_VDSO)
 		return false;
