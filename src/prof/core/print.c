@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/print.h"
+#include "base/file.h"
 #include "base/time.h"
 #include <stdio.h>
 #include <time.h>
+
+enum { MOST_ASKED = 1 << 16 };
 
 // localtime looks at /etc/localtime each time, which would be an event for each line of output.
 static void work_out_hour(struct prof_print *print, int64_t seconds)
@@ -66,10 +69,36 @@ void prof_put_time(struct prof *prof, uint64_t time_ns)
 	out_text(prof->out, text);
 }
 
+// A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.
+static void ask_proc(struct prof *prof, const struct task *task)
+{
+	struct {
+		struct record_comm record;
+		char name[16];
+	} comm = {.record = {.header = {.type = PERF_RECORD_COMM}, .pid = task->pid, .tid = task->tid}};
+	auto_free char *text = NULL;
+	char path[64];
+	size_t n;
+	bool is_new;
+
+	if (prof->print->asked.n > MOST_ASKED)
+		map_clear(&prof->print->asked);
+	*map_at(&prof->print->asked, task->tid, &is_new) = 1;
+	snprintf(path, sizeof(path), "/proc/%u/comm", task->tid);
+	if (!is_new || file_read(path, 4096, &text, &n) < 0)
+		return;
+	n = MIN(strcspn(text, "\n"), sizeof(comm.name) - 1);
+	memcpy(comm.name, text, n);
+	comm.record.header.size = sizeof(comm);
+	sym_record(prof->feed->sym, &comm.record.header, UINT64_MAX);
+}
+
 const char *prof_comm(struct prof *prof, uint32_t pid, uint32_t tid)
 {
 	const struct task *task = sym_task(prof->feed->sym, pid, tid);
 
+	if (task && !task->comm_set && tid && prof->feed->is_live)
+		ask_proc(prof, task);
 	return task ? task_comm(prof->feed->sym, task) : "";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a run prints with. Private to the run and print.c.
 #pragma once
+#include "base/map.h"
 #include "encoder/core/table.h"
 #include "prof/core/profiler.h"
 
@@ -11,6 +12,7 @@ struct prof_print {
 	long hour_offset_s;
 	char hour_text[16]; // "2024-02-21 14:"
 	bool has_hour;
+	struct map asked; // tasks whose name /proc was asked for
 };
 
 // The time of day of an event as text; "123.456789" of its own clock where the day is not known.

@@ -501,6 +501,8 @@ void prof_done(struct prof *prof)
 	vec_done(&prof->events);
 	expr_machine_free(prof->machine);
 	free(prof->texts);
+	if (prof->print)
+		map_done(&prof->print->asked);
 	free(prof->print);
 	arena_done(&prof->arena);
 }
