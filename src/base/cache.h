@@ -6,3 +6,8 @@
 // The path of `name` in the cache; its folder is made when it is not there. -errno (no sentence) when there is no
 // home, or when it belongs to somebody else (sudo keeps HOME: nobody shall find files of root's in theirs).
 int cache_file(const char *name, char *ret, size_t ret_size);
+
+// Keeps the cache below $SONDE_CACHE_SIZE (1G): when what lies there is larger, removes what was used the longest ago until
+// three quarters are left; what was used within the last hour stays. To be called after something was put in. Reads the folder
+// and those in it; no errors: what can't be removed stays.
+void cache_trim(void);

@@ -260,6 +260,7 @@ char *archive_beside_dup(const char *recording)
 		err_clear();
 		return NULL;
 	}
+	cache_trim();
 	err_clear();
 	return xstrdup(folder);
 }

@@ -166,7 +166,8 @@ static void save(const struct build_id *id, const struct cfi_table *table)
 	memcpy(p + rows, table->rules, rules);
 	memcpy(p + rows + rules, table->expressions, table->expressions_n);
 	head->check = hash_bytes((char *)head + from, n - from);
-	(void)file_write(path, head, n);
+	if (file_write(path, head, n) >= 0)
+		cache_trim();
 	free(head);
 }
 
