@@ -66,6 +66,29 @@ void dist_add_slow(struct dist *dist, uint64_t v)
 	note(dist, v);
 }
 
+void dist_add_part(struct dist *dist, const struct dist_part *part)
+{
+	const uint64_t sum = dist->sum + part->sum;
+
+	if (!part->n)
+		return;
+	if (!dist->blocks &&
+	    dist->n + part->n <= DIST_EXACT) { // what is between the ends is taken as equal
+		dist_add_slow(dist, part->min);
+		for (uint64_t i = 2; i < part->n; i++)
+			dist_add_slow(dist, (part->sum - part->min - part->max) / (part->n - 2));
+		if (part->n > 1)
+			dist_add_slow(dist, part->max);
+	} else {
+		to_blocks(dist);
+		count(dist, part->min, part->n);
+		dist->min = !dist->n || part->min < dist->min ? part->min : dist->min;
+		dist->max = !dist->n || part->max > dist->max ? part->max : dist->max;
+		dist->n += part->n;
+	}
+	dist->sum = sum;
+}
+
 void dist_merge(struct dist *to, const struct dist *from)
 {
 	if (!from->n)

@@ -16,6 +16,11 @@ struct dist {
 void dist_done(struct dist *dist);
 void dist_clear(struct dist *dist); // keeps its memory
 void dist_add_slow(struct dist *dist, uint64_t v);
+// n numbers from min to max that share a bucket (two neighbours of a 128th), and their sum.
+struct dist_part {
+	uint64_t n, sum, min, max;
+};
+void dist_add_part(struct dist *dist, const struct dist_part *part);
 void dist_merge(struct dist *to, const struct dist *from);
 // The number that `fraction` (0 to 1) of all are below; 0 when empty.
 uint64_t dist_quantile(const struct dist *dist, double fraction);

@@ -86,4 +86,29 @@ static void test_clear(void **state)
 	dist_done(&dist);
 }
 
-RUN_TESTS(TEST(test_few_are_exact), TEST(test_many), TEST(test_all_sizes), TEST(test_clear))
+// As the kernel counts: by buckets.
+static void test_parts(void **state)
+{
+	struct dist dist = {0}, parts = {0};
+
+	dist_add_part(&parts, &(struct dist_part){2, 1003, 501, 502});
+	dist_add(&dist, 501);
+	dist_add(&dist, 502);
+	for (uint64_t i = 0; i < 200; i++) {
+		dist_add_part(&parts, &(struct dist_part){i, i * (1000 * i + 500), 1000 * i,
+							  1000 * i + 1000});
+		for (uint64_t k = 0; k < i; k++)
+			dist_add(&dist, 1000 * i + (k ? 500 : 0));
+	}
+	assert_int_equal(parts.n, dist.n);
+	assert_int_equal(parts.min, 501);
+	assert_int_equal(parts.max, 200000);
+	for (double f = 0.01; f < 1; f += 0.01)
+		assert_true(dist_quantile(&parts, f) + 2000 > dist_quantile(&dist, f) &&
+			    dist_quantile(&parts, f) < dist_quantile(&dist, f) + 2000);
+	dist_done(&dist);
+	dist_done(&parts);
+}
+
+RUN_TESTS(TEST(test_parts), TEST(test_few_are_exact), TEST(test_many), TEST(test_all_sizes),
+	  TEST(test_clear))

@@ -2,8 +2,11 @@
 // How a number of an event is distributed.
 #include "agg/dist.h"
 #include "base/err.h"
+#include "base/log.h"
+#include "expr/bpf.h"
 #include "prof/core/flame.h"
 #include "prof/core/heat.h"
+#include "prof/core/kernel.h"
 #include "prof/core/profiler.h"
 
 struct num_row {
@@ -45,6 +48,7 @@ static const struct opt options[] = {
 	 .help = "show events with a greater number (us, ms, s: of ns)"},
 	PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",
 		  "the numbers over time go to FILE.lat and, as a picture, FILE.svg"),
+	PROF_OPTION_NO_BPF,
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
 	PROF_OPTIONS_OUTPUT,
@@ -57,6 +61,42 @@ static const struct command_example examples[] = {
 	 "sonde prof num-dist -e sched:sched_switch//num=prev_prio/ --from \"$T/data/prof.data.gz\" >out.txt"},
 	{0},
 };
+
+// ---- counted in the kernel: a row for each event, instance and bucket of numbers
+
+static void count_in_kernel(struct prof *prof)
+{
+	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0},
+					      {BPF_KEY_NUMBER, 0},
+					      {BPF_KEY_BUCKET, 0}};
+	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false},
+						{BPF_CELL_SUM, false},
+						{BPF_CELL_MIN, false},
+						{BPF_CELL_MAX, false}};
+	const struct num_dist *state = PROF_STATE(struct num_dist, prof);
+	const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells, ARRAY_SIZE(cells)};
+	struct prof_kernel_event *events;
+
+	if (!prof_kernel_may(prof))
+		return;
+	if (state->than || prof->options->heatmap) {
+		inform("num-dist counts in sonde, not in the kernel: single events are wanted (--than, --heatmap)");
+		return;
+	}
+	events = arena_zalloc(&prof->arena, prof->events.n * sizeof(*events));
+	for (size_t i = 0; i < prof->events.n; i++) {
+		const char *num = prof_spec_attr(prof->events.v[i]->spec, "num");
+
+		events[i] = (struct prof_kernel_event){
+			.event = prof->events.v[i],
+			.keys = {arena_fmt(&prof->arena, "%zu", i),
+				 prof->options->perins ? "_cpu" : "0", num},
+			.updates = {{0, NULL}, {1, num}, {2, num}, {3, num}},
+			.updates_n = ARRAY_SIZE(cells),
+		};
+	}
+	prof_kernel_open(prof, &rows, events, prof->events.n);
+}
 
 static int setup(struct prof *prof)
 {
@@ -76,7 +116,11 @@ static int setup(struct prof *prof)
 		if (!err && state->nums[i].is_text)
 			err = fail(EINVAL, "num=%s of %s is a text", num, event->feed->event->name);
 	}
-	return err ? err : prof_heat_new(prof, NULL);
+	if (!err)
+		err = prof_heat_new(prof, NULL);
+	if (!err)
+		count_in_kernel(prof);
+	return err;
 }
 
 static struct num_row *row_of(struct num_dist *state, uint32_t event, uint32_t instance)
@@ -91,6 +135,20 @@ static struct num_row *row_of(struct num_dist *state, uint32_t event, uint32_t i
 	map_set_ptr(&state->by_place, (uint64_t)event << 32 | instance, row);
 	vec_push(&state->rows, row);
 	return row;
+}
+
+static int take_row(void *arg, const void *key, const uint64_t *cells)
+{
+	struct num_dist *state = arg;
+	const struct dist_part part = {cells[0], cells[1], cells[2], cells[3]};
+	uint64_t keys[3]; // event, instance, bucket
+
+	memcpy(keys, key, sizeof(keys));
+	if (state->nums[keys[0]].is_signed && keys[2] >= expr_bucket((uint64_t)1 << 63))
+		state->negative_n += part.n;
+	else
+		dist_add_part(&row_of(state, (uint32_t)keys[0], (uint32_t)keys[1])->dist, &part);
+	return 0;
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -146,7 +204,10 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	};
 	struct num_dist *state = PROF_STATE(struct num_dist, prof);
 	struct table table = {.rule = true};
+	int err = prof->kernel ? prof_kernel_read(prof, take_row, state) : 0;
 
+	if (err < 0)
+		return err;
 	if (prof->options->perins)
 		table_column(&table,
 			     (struct table_column){feed_has_tasks(prof->feed) ? "THREAD" : "CPU",
