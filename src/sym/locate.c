@@ -41,8 +41,8 @@ void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64
 	start_location(ret, cpumode, ip);
 	space = space_of(sym, task, cpumode, &ret->level);
 	if (space)
-		put_map(ret,
-			space == sym->kernel ? space_find(space, ip) : space_find_near(sym, space, ip));
+		put_map(ret, space == sym->kernel ? space_find(space, ip)
+						  : space_find_near(sym, space, ip));
 }
 
 static const struct symbol *named(struct dso *dso, struct symbol *symbol)

@@ -65,8 +65,7 @@ static void find_near(struct near_map *near, const struct space *space, uint64_t
 
 const struct mapping *space_find_near(struct sym *sym, const struct space *space, uint64_t ip)
 {
-	struct near_map *near =
-		&sym->private->near[(ip >> 20 ^ ip >> 25 ^ space->id) % NEAR_MAPS];
+	struct near_map *near = &sym->private->near[(ip >> 20 ^ ip >> 25 ^ space->id) % NEAR_MAPS];
 	uint64_t key = (uint64_t)space->id << 32 | space->generation;
 
 	if (near->key != key || ip < near->start || ip >= near->end) {

@@ -65,7 +65,8 @@ struct dso {
 	bool adjust_symbols; // as perf's dso->adjust_symbols: ET_EXEC or prelinked
 	enum dso_state state;
 	char origin; // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
-	uint64_t samples_n; // that lie in it, where a session counts them
+	uint64_t samples_n;    // that lie in it, where a session counts them
+	uint64_t cut_stacks_n; // that end in it, as it has no unwind information
 	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL
 	uint32_t pid;		  // of anonymous maps: whose perf-PID.map
 	const char *symbols_path; // the file the symbols came from, or NULL
@@ -83,7 +84,6 @@ struct mapping {
 	bool is_mmap2, has_build_id;
 	uint32_t refs;
 };
-
 
 // The address space of a thread group. `id` never comes again; `generation` moves at each change.
 struct space {
