@@ -131,7 +131,7 @@ func allocates() int {
 	n := 0
 	for start := time.Now(); time.Since(start) < length; n++ {
 		keep[n%100] = make([]byte, 20000+n%1000)
-		if n%1000 == 0 {
+		if n%50 == 0 {
 			runtime.GC()
 		}
 	}

@@ -76,6 +76,18 @@ NOINLINE void interrupted(void)
 	sink++;
 }
 
+// The handler has a stack of its own: what was interrupted is on another one, of which nothing is copied.
+NOINLINE void elsewhere(void)
+{
+	const stack_t own = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&own, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	raise(SIGUSR2);
+	sink++;
+}
+
 static long compare_once;
 
 NOINLINE int compare(const void *a, const void *b)
@@ -229,11 +241,11 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(void);
 	} scenarios[] = {
-		{"recursion", recursion}, {"alloca", allocas},	 {"signal", interrupted},
-		{"qsort", sort},	  {"bsearch", search},	 {"tail", calls_tail},
-		{"longjmp", jumped},	  {"threads", threads},	 {"vfork", forks},
-		{"plt", stubs},		  {"asm", assembly},	 {"templates", deep_templates},
-		{"bare", bare},
+		{"recursion", recursion}, {"alloca", allocas},	   {"signal", interrupted},
+		{"qsort", sort},	  {"bsearch", search},	   {"tail", calls_tail},
+		{"longjmp", jumped},	  {"threads", threads},	   {"vfork", forks},
+		{"plt", stubs},		  {"asm", assembly},	   {"templates", deep_templates},
+		{"bare", bare},		  {"altstack", elsewhere},
 	};
 
 	if (argc < 3)
