@@ -34,6 +34,19 @@ const struct unwind_counts *session_unwind_counts(const struct session *session)
 							    : NULL;
 }
 
+// Where a stack ended as there was no unwind information.
+static void count_cut(struct session *session, struct task *task, const struct sample *sample)
+{
+	struct location location;
+
+	if (!sample->callchain_n)
+		return;
+	sym_resolve_map(session->sym, task, PERF_RECORD_MISC_USER,
+			sample->callchain[sample->callchain_n - 1], &location);
+	if (location.dso)
+		location.dso->cut_stacks_n++;
+}
+
 const struct sample *session_chain(struct session *session, const struct event *event,
 				   const struct sample *sample, struct task *task,
 				   uint32_t max_stack, struct sample *ret)
@@ -41,6 +54,7 @@ const struct sample *session_chain(struct session *session, const struct event *
 	const uint64_t needed =
 		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	struct session_unwind *unwind;
+	uint64_t *cut, before;
 
 	if ((event->attr.sample_type & needed) != needed || !task)
 		return sample;
@@ -51,7 +65,11 @@ const struct sample *session_chain(struct session *session, const struct event *
 	vec_reserve(&unwind->chain, (size_t)sample->callchain_n + 1 + max_stack);
 	*ret = *sample;
 	ret->callchain = unwind->chain.v;
+	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
+	before = *cut;
 	ret->callchain_n = unwind_sample(unwind->unwinder, task, sample, &event->plan,
 					 unwind->chain.v, max_stack);
+	if (*cut > before)
+		count_cut(session, task, ret);
 	return ret;
 }

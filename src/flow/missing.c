@@ -8,11 +8,16 @@
 
 enum { SHOWN = 5 };
 
+struct missing {
+	const struct dso *dso;
+	uint64_t samples_n;
+};
+
 static int by_samples(const void *a, const void *b)
 {
-	const struct dso *const *x = a, *const *y = b;
+	const struct missing *x = a, *y = b;
 
-	return (*x)->samples_n < (*y)->samples_n ? 1 : -((*x)->samples_n > (*y)->samples_n);
+	return x->samples_n < y->samples_n ? 1 : -(x->samples_n > y->samples_n);
 }
 
 // What a program prints, its first line; false when it can't be run or fails.
@@ -60,6 +65,11 @@ static bool package_of(const char *path, char *ret, size_t ret_size)
 	return false;
 }
 
+static bool is_other_file(const struct dso *dso)
+{
+	return dso->note && strstr(dso->note, "build-id differs");
+}
+
 static void put_help(const struct dso *dso, char *ret, size_t ret_size)
 {
 	char package[4096];
@@ -67,6 +77,9 @@ static void put_help(const struct dso *dso, char *ret, size_t ret_size)
 	*ret = '\0';
 	if (dso->kind == DSO_KERNEL)
 		snprintf(ret, ret_size, "sonde report --vmlinux FILE, or --kallsyms FILE");
+	else if (dso->kind == DSO_USER && is_other_file(dso))
+		snprintf(ret, ret_size,
+			 "sonde archive where it was recorded, or DEBUGINFOD_URLS=https://debuginfod.debian.net");
 	else if (dso->kind == DSO_USER && !is_deleted_name(dso->long_name) &&
 		 dso->long_name[0] == '/' && package_of(dso->long_name, package, sizeof(package)))
 		snprintf(ret, ret_size, "apt install %s-dbgsym%s", package,
@@ -77,33 +90,61 @@ static void put_help(const struct dso *dso, char *ret, size_t ret_size)
 			 "unpack an archive of it");
 }
 
+static const char *why_unnamed(const struct dso *dso)
+{
+	return dso->note;
+}
+
+static const char *why_cut(const struct dso *dso)
+{
+	if (dso->kind == DSO_ANON)
+		return "code made at run time";
+	return is_other_file(dso) ? dso->note : "no unwind information";
+}
+
+struct table {
+	const char *title, *heading;
+	const char *(*why)(const struct dso *dso);
+	VEC(struct missing) rows;
+};
+
+static void show_table(struct table *table, uint64_t total)
+{
+	if (!table->rows.n)
+		return;
+	qsort(table->rows.v, table->rows.n, sizeof(*table->rows.v), by_samples);
+	warn("%s", table->title);
+	warn("%s", table->heading);
+	for (size_t i = 0; i < table->rows.n && i < SHOWN; i++) {
+		const struct dso *dso = table->rows.v[i].dso;
+		char help[4200];
+
+		put_help(dso, help, sizeof(help));
+		warn("  %6.2f%%  %s: %s%s%s",
+		     100.0 * (double)table->rows.v[i].samples_n / (double)total, dso->short_name,
+		     table->why(dso), *help ? "; get it with: " : "", help);
+	}
+	if (table->rows.n > SHOWN)
+		warn("           and %zu more", table->rows.n - SHOWN);
+	vec_done(&table->rows);
+}
+
 void missing_show(const struct session *session)
 {
-	VEC(struct dso *) missing = {0};
+	struct table unnamed = {"names are missing:", "  samples  file", why_unnamed};
+	struct table cut = {"stacks end too early:", "  samples  file where they end", why_cut};
 	uint64_t total = session->places_n;
 	bool is_wanted = log_get_level() >= LOG_INFO ||
 			 (log_get_level() >= LOG_WARN && isatty(STDERR_FILENO));
 
 	for (size_t i = 0; is_wanted && total && i < session->sym->dsos.n; i++) {
-		struct dso *dso = session->sym->dsos.v[i];
+		const struct dso *dso = session->sym->dsos.v[i];
 
 		if (dso->state == DSO_NO_SYMBOLS && dso->note && dso->samples_n)
-			vec_push(&missing, dso);
+			vec_push(&unnamed.rows, (struct missing){dso, dso->samples_n});
+		if (dso->cut_stacks_n)
+			vec_push(&cut.rows, (struct missing){dso, dso->cut_stacks_n});
 	}
-	if (missing.n) {
-		qsort(missing.v, missing.n, sizeof(*missing.v), by_samples);
-		warn("names are missing:");
-		warn("  samples  file");
-	}
-	for (size_t i = 0; i < missing.n && i < SHOWN; i++) {
-		char help[4200];
-
-		put_help(missing.v[i], help, sizeof(help));
-		warn("  %6.2f%%  %s: %s%s%s", 100.0 * (double)missing.v[i]->samples_n / (double)total,
-		     missing.v[i]->short_name, missing.v[i]->note, *help ? "; get them with: " : "",
-		     help);
-	}
-	if (missing.n > SHOWN)
-		warn("           and %zu more", missing.n - SHOWN);
-	vec_done(&missing);
+	show_table(&unnamed, total);
+	show_table(&cut, total);
 }
