@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "event/core/spec.h"
 #include "base/alloc.h"
+#include "base/caret.h"
 #include "base/err.h"
 #include "base/nearest.h"
 #include "event/core/internal.h"
@@ -116,27 +117,6 @@ void event_add_core(struct event_parser *p, uint32_t type, uint64_t config)
 		event_add(p, type, config);
 }
 
-// The text around the place with carets below it, cut to a line of a terminal.
-static void put_caret(char *buf, size_t size, const char *text, size_t n, struct str where)
-{
-	enum { BEFORE = 40, WIDTH = 72 };
-	size_t at = (size_t)(where.p - text), from = at > BEFORE ? at - BEFORE : 0;
-	size_t shown = MIN(n - from, (size_t)WIDTH), length = MAX(where.n, (size_t)1);
-	size_t dots = from ? 2 : 0, used;
-
-	length = MIN(length, shown > at - from ? shown - (at - from) : 1);
-	used = (size_t)snprintf(buf, size, "\n  %s", from ? ".." : "");
-	for (size_t i = 0; i < shown && used + 1 < size; i++) {
-		unsigned char c = (unsigned char)text[from + i];
-		buf[used++] = c < ' ' || c == 127 ? '?' : (char)c;
-	}
-	used += (size_t)snprintf(buf + used, size - used, "%s\n  %*s", from + shown < n ? ".." : "",
-				 (int)(at - from + dots), "");
-	for (size_t i = 0; i < length && used + 1 < size; i++)
-		buf[used++] = '^';
-	buf[used] = 0;
-}
-
 int event_fail(struct event_parser *p, int code, struct str where, const char *fmt, ...)
 {
 	char message[1024], caret[512];
@@ -148,7 +128,7 @@ int event_fail(struct event_parser *p, int code, struct str where, const char *f
 	for (char *c = message; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
-	put_caret(caret, sizeof(caret), p->text, p->n, where);
+	caret_put(caret, sizeof(caret), (struct str){p->text, p->n}, where);
 	return fail(code, "event, column %zu: %s%s", (size_t)(where.p - p->text) + 1, message, caret);
 }
 
