@@ -72,10 +72,11 @@ void prof_put_time(struct prof *prof, uint64_t time_ns)
 // A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.
 static void ask_proc(struct prof *prof, const struct task *task)
 {
-	struct {
+	enum { NAME = 16 }; // TASK_COMM_LEN
+	union {
 		struct record_comm record;
-		char name[16];
-	} comm = {.record = {.header = {.type = PERF_RECORD_COMM}, .pid = task->pid, .tid = task->tid}};
+		char bytes[sizeof(struct record_comm) + NAME];
+	} comm = {.bytes = ""};
 	auto_free char *text = NULL;
 	char path[64];
 	size_t n;
@@ -87,9 +88,11 @@ static void ask_proc(struct prof *prof, const struct task *task)
 	snprintf(path, sizeof(path), "/proc/%u/comm", task->tid);
 	if (!is_new || file_read(path, 4096, &text, &n) < 0)
 		return;
-	n = MIN(strcspn(text, "\n"), sizeof(comm.name) - 1);
-	memcpy(comm.name, text, n);
+	comm.record.header.type = PERF_RECORD_COMM;
 	comm.record.header.size = sizeof(comm);
+	comm.record.pid = task->pid;
+	comm.record.tid = task->tid;
+	memcpy(comm.record.comm, text, MIN(strcspn(text, "\n"), (size_t)NAME - 1));
 	sym_record(prof->feed->sym, &comm.record.header, UINT64_MAX);
 }
 
