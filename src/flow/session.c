@@ -143,6 +143,17 @@ static int give_batch(struct session_private *p)
 	return n ? p->hooks->samples(p->arg, p->session, p->batch, n) : 0;
 }
 
+// Gives out what waits before the sample, which lies in the free place of the batch.
+static int come_first(struct session_private *p, struct sample **sample)
+{
+	struct sample now = **sample;
+	int err = give_batch(p);
+
+	*sample = &p->batch[0].sample;
+	**sample = now;
+	return err;
+}
+
 // The sample lies in the free place of the batch.
 static int give_sample(struct session_private *p, struct event *event, struct sample *sample,
 		       const struct record *record)
@@ -179,6 +190,7 @@ static int give_read_sample(struct session_private *p, struct event *event, stru
 
 	if (!(event->plan.read_format & PERF_FORMAT_ID))
 		return give_sample(p, event, sample, record);
+	err = come_first(p, &sample);
 	while (!err && sample_read_next(&event->plan, sample, &pos, &value)) {
 		struct event *counted = recording_event_by_id(p->session->recording, value.id);
 		uint64_t *last;
@@ -203,6 +215,7 @@ static int give_read_sample(struct session_private *p, struct event *event, stru
 static int deliver_sample(struct session_private *p, struct event *event, const struct record *record)
 {
 	struct sample *sample = &p->batch[p->batch_n].sample;
+	int err;
 
 	if (!event) {
 		p->session->stats.unknown_ids++;
@@ -217,13 +230,9 @@ static int deliver_sample(struct session_private *p, struct event *event, const 
 	}
 	// What waits was before that code.
 	if (sample->time >= p->session->sym->next_jit_ns && sample->time != UINT64_MAX) {
-		struct sample now = *sample;
-		int err = give_batch(p);
-
+		err = come_first(p, &sample);
 		if (err)
 			return err;
-		sample = &p->batch[0].sample;
-		*sample = now;
 		sym_advance(p->session->sym, sample->time);
 	}
 	if (event->plan.sample_type & PERF_SAMPLE_READ)
