@@ -180,11 +180,15 @@ void out_safe(struct out *out, const char *text)
 
 	while ((unsigned char)*p >= 32 && *p != 127)
 		p++;
-	if (!*p || out->fd < 0 || !isatty(out->fd)) {
+	if (!*p || out->fd < 0 || !isatty(out->fd))
 		out_text(out, text);
-		return;
-	}
-	for (p = text; *p; p++) {
+	else
+		out_escaped(out, text);
+}
+
+void out_escaped(struct out *out, const char *text)
+{
+	for (const char *p = text; *p; p++) {
 		if ((unsigned char)*p < 32 || *p == 127)
 			out_printf(out, "\\x%02x", (unsigned char)*p);
 		else

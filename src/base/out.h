@@ -80,3 +80,5 @@ void out_time(struct out *out, uint64_t ns, int width_sec, int digits);
 void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // Text from strangers: control characters as \xNN when the writer's fd is a terminal, else as is.
 void out_safe(struct out *out, const char *text);
+// Likewise whatever the writer goes to: where a newline would tear a row.
+void out_escaped(struct out *out, const char *text);

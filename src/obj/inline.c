@@ -310,6 +310,8 @@ static uint32_t find_in(struct dwarf_unit *unit, struct inline_function *functio
 		function->n = (uint32_t)(inlines->pieces.n - function->first);
 		walk_done(&walk);
 	}
+	if (!function->n)
+		return INLINE_NONE;
 	return find_piece(&inlines->pieces.v[function->first], function->n, addr);
 }
 

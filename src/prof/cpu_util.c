@@ -32,6 +32,7 @@ static int setup(struct prof *prof)
 {
 	struct cpu_util *state = PROF_STATE(struct cpu_util, prof);
 
+	prof->everywhere = true;
 	state->cpus = xcalloc(SWITCH_CPUS, sizeof(*state->cpus));
 	return switches_init(&state->switches, prof, NULL);
 }
@@ -119,7 +120,7 @@ const struct profiler profiler_cpu_util = {
 	.summary = "How busy CPUs are, exactly: by their switches",
 	.usage = "sonde prof cpu-util [-C LIST] [-i MS] [options] [-- COMMAND]",
 	.description =
-		"Adds up how long CPUs ran tasks and how long the idle task, from switch to switch. A CPU is known from its first switch on.",
+		"Adds up how long CPUs ran tasks and how long the idle task, from switch to switch. A CPU is known from its first switch on. Where the kernel does not show a switch (in sandboxes those out of the idle task), the time up to the next one is nobody's and left out.",
 	.opts = options,
 	.size = sizeof(struct cpu_util),
 	.examples = examples,

@@ -5,6 +5,7 @@
 #include "prof/core/print.h"
 #include "prof/sql/table.h"
 #include "sys/syscalls.h"
+#include <signal.h>
 #include <stdio.h>
 
 enum { MOST_BYTES_MB = 2048 };
@@ -123,8 +124,18 @@ static int check_query(struct sql *state)
 	return 0;
 }
 
+// Signals wait in the run's signalfd meanwhile: a query that is too long must not keep them there.
+static int stop_query(void *arg)
+{
+	sigset_t waiting;
+
+	return sigpending(&waiting) == 0 &&
+	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM));
+}
+
 static int setup(struct prof *prof)
 {
+	enum { STEPS = 100000 }; // of SQLite's machine: some ms
 	struct sql *state = PROF_STATE(struct sql, prof);
 	int err = 0;
 
@@ -136,6 +147,7 @@ static int setup(struct prof *prof)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		sqlite3_create_function(state->db, functions[i].name, 1, SQLITE_UTF8, prof,
 					functions[i].call, NULL, NULL);
+	sqlite3_progress_handler(state->db, STEPS, stop_query, NULL);
 	alloc_expect_much();
 	state->tables_n = prof->events.n;
 	state->tables = xcalloc(prof->events.n + 1, sizeof(*state->tables));

@@ -30,7 +30,7 @@ static void put_cell(struct out *out, const struct table_column *column, const s
 		return;
 	switch (column->kind) {
 	case TABLE_TEXT:
-		out_safe(out, cell->text);
+		out_escaped(out, cell->text);
 		break;
 	case TABLE_COUNT:
 		out_u64(out, cell->number);

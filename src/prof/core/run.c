@@ -438,6 +438,11 @@ int prof_setup(struct prof *prof)
 			       .out = prof->out};
 	int err = 0;
 
+	if (prof->profiler->counts && options->exit_n)
+		return fail(EINVAL,
+			    "-N: %s counts in the kernel and sees no single events to end after",
+			    prof->profiler->name);
+
 	prof->texts = NEW(struct prof_texts);
 	prof->print = NEW(struct prof_print);
 	prof->machine = expr_machine_new(&env);
