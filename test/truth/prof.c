@@ -82,6 +82,13 @@ int main(int argc, char **argv)
 		while (wait(NULL) > 0)
 			;
 	}
+	if (!strcmp(argv[1], "forks")) { // n children, one after the other
+		while (n--) {
+			if (!fork())
+				_exit(0);
+			wait(NULL);
+		}
+	}
 	if (!strcmp(argv[1], "fails")) {
 		while (n--)
 			syscall(SYS_close, -1);
