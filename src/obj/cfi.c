@@ -1,68 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/cfi.h"
 #include <errno.h>
-#include <zstd.h>
 #include "obj/cfi_build.h"
 #include "obj/dwarf_read.h"
 #include "obj/unpack.h"
 
 enum { SECTION_MAX = 1 << 28, FDES_MAX = 1 << 24, SEGMENTS_MAX = 64 };
-
-// A section's bytes; *ret_unpacked is the caller's to free when it was packed.
-static struct str content_of(const struct elf *elf, const struct elf_section *section,
-			     uint8_t **ret_unpacked)
-{
-	struct str bytes = elf_content(elf, section);
-	Elf64_Chdr head;
-	uint8_t *p;
-	size_t n;
-
-	*ret_unpacked = NULL;
-	if (!(section->flags & SHF_COMPRESSED))
-		return bytes;
-	if (bytes.n < sizeof(head) || !elf->is_64bit)
-		return (struct str){0};
-	memcpy(&head, bytes.p, sizeof(head));
-	bytes.p += sizeof(head);
-	bytes.n -= sizeof(head);
-	// zlib packs at most 1032 to 1; who claims more lies.
-	if (head.ch_size > SECTION_MAX || head.ch_size / 1100 > bytes.n + 16)
-		return (struct str){0};
-	n = head.ch_size;
-	p = xmalloc(n + 1);
-	if (head.ch_type == ELFCOMPRESS_ZLIB) {
-		if (!unpack_zlib(bytes, p, n))
-			n = 0;
-	} else if (head.ch_type != 2 || ZSTD_decompress(p, n, bytes.p, bytes.n) != n) {
-		n = 0;
-	}
-	*ret_unpacked = p;
-	return (struct str){(const char *)p, n};
-}
-
-// .zdebug_frame of old Go and binutils: "ZLIB", the size as 8 bytes, big endian, zlib data.
-static struct str old_packed(const struct elf *elf, uint8_t **ret_unpacked)
-{
-	struct elf_section section;
-	uint64_t n = 0;
-	struct str bytes;
-
-	*ret_unpacked = NULL;
-	if (!elf_find_section(elf, ".zdebug_frame", &section))
-		return (struct str){0};
-	bytes = elf_content(elf, &section);
-	if (bytes.n < 12 || memcmp(bytes.p, "ZLIB", 4) != 0)
-		return (struct str){0};
-	for (int i = 4; i < 12; i++)
-		n = n << 8 | (uint8_t)bytes.p[i];
-	if (n > SECTION_MAX || n / 1100 > bytes.n)
-		return (struct str){0};
-	*ret_unpacked = xmalloc(n + 1);
-	bytes = (struct str){bytes.p + 12, bytes.n - 12};
-	if (!unpack_zlib(bytes, *ret_unpacked, n))
-		n = 0;
-	return (struct str){(const char *)*ret_unpacked, n};
-}
 
 static uint64_t address_of(const struct elf *elf, const char *name)
 {
@@ -139,10 +82,9 @@ static void add_debug_frame(struct cfi_builder *builder, const struct elf *elf, 
 	struct cfi_section section = {.is_debug = true, .address_size = elf->is_64bit ? 8 : 4};
 	struct elf_section found;
 
-	if (elf_find_section(elf, ".debug_frame", &found) && found.type != SHT_NOBITS)
-		section.bytes = content_of(elf, &found, ret_unpacked);
-	else
-		section.bytes = old_packed(elf, ret_unpacked);
+	if ((elf_find_section(elf, ".debug_frame", &found) && found.type != SHT_NOBITS) ||
+	    elf_find_section(elf, ".zdebug_frame", &found))
+		section.bytes = unpack_section(elf, &found, SECTION_MAX, ret_unpacked);
 	cfi_read_section(builder, &section);
 }
 

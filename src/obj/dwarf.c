@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which sections of an image hold debug information, and how they are unpacked.
 #include "obj/dwarf.h"
-#include <zstd.h>
 #include "base/err.h"
 #include "obj/inline.h"
 #include "obj/line.h"
@@ -16,22 +15,17 @@ static const char *const names[DWARF_SECTIONS] = {
 	[DWARF_CU_INDEX] = "cu_index",
 };
 
-enum {
-	MOST_SECTIONS = 1 << 16,
-	// zlib packs no better than 1032 to 1; more was made up.
-	MOST_PACKED = 1100,
-};
+enum { MOST_SECTIONS = 1 << 16 };
 #define MOST_BYTES (4ull << 30)
 
 // The section that a name is of, or DWARF_SECTIONS.
-static unsigned section_of(const char *name, bool *ret_zdebug, bool *ret_split)
+static unsigned section_of(const char *name, bool *ret_split)
 {
 	size_t n;
 
-	*ret_zdebug = text_starts(name, ".zdebug_");
-	if (!*ret_zdebug && !text_starts(name, ".debug_"))
+	if (!text_starts(name, ".zdebug_") && !text_starts(name, ".debug_"))
 		return DWARF_SECTIONS;
-	name += *ret_zdebug ? strlen(".zdebug_") : strlen(".debug_");
+	name = strchr(name, '_') + 1;
 	for (unsigned i = 0; i < DWARF_SECTIONS; i++) {
 		n = strlen(names[i]);
 		if (strncmp(name, names[i], n))
@@ -56,17 +50,15 @@ static bool is_text(unsigned id)
 	return id == DWARF_STR || id == DWARF_LINE_STR;
 }
 
-static void take_section(struct dwarf *dwarf, unsigned id, const struct elf_section *found,
-			 bool is_zdebug)
+static void take_section(struct dwarf *dwarf, unsigned id, const struct elf_section *found)
 {
 	struct dwarf_section *section = &dwarf->sections[id];
 
 	if (section->content.n || section->is_packed)
 		return;
-	if (is_zdebug || (found->flags & SHF_COMPRESSED)) {
+	if (unpack_section_is_packed(found)) {
 		section->packed = *found;
 		section->is_packed = true;
-		section->is_zdebug = is_zdebug;
 		return;
 	}
 	section->content = elf_content(&dwarf->elf, found);
@@ -76,14 +68,14 @@ static void take_section(struct dwarf *dwarf, unsigned id, const struct elf_sect
 
 int dwarf_init(struct dwarf *ret, const struct elf *elf, const struct dwarf_files *files)
 {
-	bool has_plain = false, has_split = false, is_zdebug, is_split;
+	bool has_plain = false, has_split = false, is_split;
 	struct elf_section section;
 	struct dwarf dwarf = {.elf = *elf, .zero_is_code = elf->type == ET_REL};
 
 	if (files)
 		dwarf.files = *files;
 	for (uint32_t i = 1; i < MOST_SECTIONS && elf_section(elf, i, &section); i++) {
-		if (section_of(section.name, &is_zdebug, &is_split) != DWARF_INFO ||
+		if (section_of(section.name, &is_split) != DWARF_INFO ||
 		    section.type == SHT_NOBITS || !section.size)
 			continue;
 		has_plain |= !is_split;
@@ -96,10 +88,10 @@ int dwarf_init(struct dwarf *ret, const struct elf *elf, const struct dwarf_file
 		unsigned id;
 
 		is_split = false;
-		id = section_of(section.name, &is_zdebug, &is_split);
+		id = section_of(section.name, &is_split);
 		if (id != DWARF_SECTIONS && section.type != SHT_NOBITS &&
 		    (is_split == dwarf.is_split || (dwarf.is_split && id == DWARF_CU_INDEX)))
-			take_section(&dwarf, id, &section, is_zdebug);
+			take_section(&dwarf, id, &section);
 	}
 	*ret = dwarf;
 	return 0;
@@ -107,68 +99,24 @@ int dwarf_init(struct dwarf *ret, const struct elf *elf, const struct dwarf_file
 
 bool dwarf_is_in(const struct elf *elf)
 {
-	bool is_zdebug, is_split;
+	bool is_split;
 	struct elf_section section;
 
 	for (uint32_t i = 1; i < MOST_SECTIONS && elf_section(elf, i, &section); i++) {
-		if (section_of(section.name, &is_zdebug, &is_split) == DWARF_INFO &&
+		if (section_of(section.name, &is_split) == DWARF_INFO &&
 		    section.type != SHT_NOBITS && section.size)
 			return true;
 	}
 	return false;
 }
 
-// What stands before the packed bytes: how they are packed and how many there were.
-static uint32_t packed_header(const struct dwarf *dwarf, const struct dwarf_section *section,
-			      struct str *packed, uint64_t *ret_n)
+static void unpack_now(struct dwarf *dwarf, unsigned id)
 {
-	struct dwarf_reader r = dwarf_reader_at(*packed, 0, dwarf->elf.swap);
-	uint32_t type;
-
-	if (section->is_zdebug) {
-		type = packed->n >= 12 && memcmp(packed->p, "ZLIB", 4) == 0 ? ELFCOMPRESS_ZLIB : 0;
-		dwarf_skip(&r, 4);
-		r.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; // always big-endian
-		*ret_n = dwarf_u64(&r);
-	} else {
-		type = dwarf_u32(&r);
-		if (dwarf->elf.is_64bit)
-			dwarf_u32(&r);
-		*ret_n = dwarf_uint(&r, dwarf->elf.is_64bit ? 8 : 4);
-		dwarf_uint(&r, dwarf->elf.is_64bit ? 8 : 4);
-	}
-	if (r.bad)
-		return 0;
-	*packed = (struct str){(const char *)r.p, dwarf_left(&r)};
-	return type;
-}
-
-static void unpack_section(struct dwarf *dwarf, unsigned id)
-{
-	enum { ZSTD = 2 }; // ELFCOMPRESS_ZSTD, younger than Debian 12's elf.h
 	struct dwarf_section *section = &dwarf->sections[id];
-	struct str packed = elf_content(&dwarf->elf, &section->packed);
-	uint32_t type;
-	uint64_t n = 0;
-	uint8_t *to;
-	bool good;
 
 	section->is_packed = false;
-	type = packed_header(dwarf, section, &packed, &n);
-	if ((type != ELFCOMPRESS_ZLIB && type != ZSTD) || !n || n > MOST_BYTES ||
-	    n / MOST_PACKED > packed.n)
-		return;
-	to = xmalloc(n);
-	if (type == ZSTD)
-		good = ZSTD_decompress(to, n, packed.p, packed.n) == n;
-	else
-		good = unpack_zlib(packed, to, n);
-	if (!good) {
-		free(to);
-		return;
-	}
-	section->unpacked = to;
-	section->content = (struct str){(const char *)to, n};
+	section->content =
+		unpack_section(&dwarf->elf, &section->packed, MOST_BYTES, &section->unpacked);
 	if (is_text(id))
 		section->content = cut_text(section->content);
 }
@@ -176,7 +124,7 @@ static void unpack_section(struct dwarf *dwarf, unsigned id)
 struct str dwarf_section(struct dwarf *dwarf, enum dwarf_section_id id)
 {
 	if (dwarf->sections[id].is_packed)
-		unpack_section(dwarf, id);
+		unpack_now(dwarf, id);
 	return dwarf->sections[id].content;
 }
 

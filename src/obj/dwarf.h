@@ -28,7 +28,7 @@ enum dwarf_section_id {
 struct dwarf_section {
 	struct str content; // empty: none, or not unpacked yet
 	struct elf_section packed;
-	bool is_packed, is_zdebug;
+	bool is_packed;
 	uint8_t *unpacked; // owned
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/unpack.h"
+#include <elf.h>
 #include <libdeflate.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -151,4 +152,76 @@ bool unpack_zlib(struct str packed, uint8_t *to, size_t n)
 					       n, NULL);
 	libdeflate_free_decompressor(unpacker);
 	return result == LIBDEFLATE_SUCCESS;
+}
+
+static bool is_zdebug(const struct elf_section *section)
+{
+	return text_starts(section->name, ".zdebug_");
+}
+
+bool unpack_section_is_packed(const struct elf_section *section)
+{
+	return is_zdebug(section) || section->flags & SHF_COMPRESSED;
+}
+
+static uint64_t number_at(const char *p, size_t n, bool big)
+{
+	uint64_t v = 0;
+
+	for (size_t i = 0; i < n; i++)
+		v = v << 8 | (uint8_t)p[big ? i : n - 1 - i];
+	return v;
+}
+
+// What stands before the packed bytes, which are what is left: how they are packed (0: unknown) and how many there were.
+static uint32_t cut_header(const struct elf *elf, bool is_old, struct str *packed, uint64_t *ret_n)
+{
+	bool is_64bit = is_old || elf->is_64bit;
+	bool big = is_old || elf->swap == (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+	size_t size = is_old ? 12 : is_64bit ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	uint32_t type = ELFCOMPRESS_ZLIB;
+
+	if (packed->n < size)
+		return 0;
+	if (!is_old)
+		type = (uint32_t)number_at(packed->p, 4, big);
+	else if (memcmp(packed->p, "ZLIB", 4))
+		return 0;
+	*ret_n = number_at(packed->p + (is_64bit && !is_old ? 8 : 4), is_64bit ? 8 : 4, big);
+	*packed = (struct str){packed->p + size, packed->n - size};
+	return type;
+}
+
+struct str unpack_section(const struct elf *elf, const struct elf_section *section, uint64_t most,
+			  uint8_t **ret_unpacked)
+{
+	enum {
+		ZSTD = 2, // ELFCOMPRESS_ZSTD, younger than Debian 12's elf.h
+		// zlib packs no better than 1032 to 1; more was made up.
+		MOST_PACKED = 1100,
+	};
+	struct str packed = elf_content(elf, section);
+	uint64_t n = 0;
+	uint32_t type;
+	uint8_t *to;
+	bool good;
+
+	*ret_unpacked = NULL;
+	if (!unpack_section_is_packed(section))
+		return packed;
+	type = cut_header(elf, is_zdebug(section), &packed, &n);
+	if ((type != ELFCOMPRESS_ZLIB && type != ZSTD) || !n || n > most ||
+	    n / MOST_PACKED > packed.n)
+		return (struct str){0};
+	to = xmalloc(n);
+	if (type == ZSTD)
+		good = ZSTD_decompress(to, n, packed.p, packed.n) == n;
+	else
+		good = unpack_zlib(packed, to, n);
+	if (!good) {
+		free(to);
+		return (struct str){0};
+	}
+	*ret_unpacked = to;
+	return (struct str){(const char *)to, n};
 }
