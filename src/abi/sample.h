@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 // What is not in the sample is 0 / NULL, but: cpu, pid, tid are UINT32_MAX, time, id and branch_hw_idx
 // UINT64_MAX, and the period of a SAMPLE is its attr's. All pointers point into the record.
@@ -60,6 +61,23 @@ int sample_decode(const struct sample_plan *plan, const struct perf_event_header
 // Decodes the trailing ids of any other record (pid, tid, time, id, stream_id, cpu). Records that are too short have none.
 void sample_decode_trailer(const struct sample_plan *plan, const struct perf_event_header *header,
 			   struct sample *ret);
+
+// When a record of the kernel happened, without decoding the rest; 0: it carries no time, or is too short for one. Some ns.
+static inline uint64_t sample_plan_time(const struct sample_plan *plan,
+					const struct perf_event_header *header)
+{
+	const char *p = (const char *)header;
+	uint64_t time = 0;
+
+	if (header->type == PERF_RECORD_SAMPLE) {
+		if (plan->time > 0 && plan->time + 8 <= header->size)
+			memcpy(&time, p + plan->time, 8);
+	} else if (plan->trailer_size && plan->t_time > 0 &&
+		   header->size >= sizeof(*header) + plan->trailer_size) {
+		memcpy(&time, p + header->size - plan->t_time, 8);
+	}
+	return time;
+}
 
 // Walks READ values: one {value, id, lost} after another (one only when not PERF_FORMAT_GROUP).
 struct sample_read {

@@ -8,6 +8,7 @@
 #include "cmd/record/live.h"
 #include "cmd/record/record.h"
 #include "flow/control.h"
+#include "sys/signals.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
@@ -299,22 +300,6 @@ static int default_event(struct record_options *options)
 		warn("kernel.perf_event_paranoid is %d: only user space is recorded (%s)",
 		     perf_paranoid(), options->specs.events.v[0].name);
 	return err;
-}
-
-static int open_signals(sigset_t *set)
-{
-	int fd;
-
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGCHLD);
-	sigaddset(set, SIGUSR2);
-	sigaddset(set, SIGHUP);
-	sigprocmask(SIG_BLOCK, set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : fd;
 }
 
 static void take_signals(struct recorder *recorder, struct watch *watch)
@@ -671,7 +656,6 @@ static int run_record(int argc, char **argv)
 	struct recorder recorder = {.options = &options, .fd = -1, .first_ns = UINT64_MAX};
 	struct watch watch = {.signal_fd = -1};
 	auto_free const char **line = xcalloc((size_t)argc + 1, sizeof(*line));
-	sigset_t signals;
 	int words, err, code = 0;
 
 	for (int i = 0; i < argc; i++)
@@ -702,7 +686,8 @@ static int run_record(int argc, char **argv)
 	intern_init(&recorder.modules);
 	recorder.straddle = xmalloc(1 << 16);
 	watch.control = options.control;
-	watch.signal_fd = err = open_signals(&signals);
+	signal(SIGPIPE, SIG_IGN);
+	watch.signal_fd = err = signals_open(SIGUSR2);
 	if (err >= 0 && words > 0)
 		err = workload_prepare(&recorder.workload, argv + 1, output_is_pipe(&options));
 	if (err >= 0) {

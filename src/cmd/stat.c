@@ -6,6 +6,7 @@
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
 #include "cmd/stat/stat.h"
+#include "sys/signals.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -429,20 +430,6 @@ static int open_output(struct counting *stat)
 	return 0;
 }
 
-static int take_over_signals(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : fd;
-}
-
 static void done(struct counting *stat)
 {
 	vec_each(struct stat_counter, counter, &stat->counters) {
@@ -501,7 +488,7 @@ static int run_stat(int argc, char **argv)
 		err = stat_choose(&stat);
 	if (!err) {
 		stat.control = options.control;
-		stat.signal_fd = err = take_over_signals();
+		stat.signal_fd = err = signals_open(0);
 	}
 	if (err >= 0)
 		err = open_output(&stat);

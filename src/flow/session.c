@@ -146,8 +146,13 @@ static int give_batch(struct session_private *p)
 // Gives out what waits before the sample, which lies in the free place of the batch.
 static int come_first(struct session_private *p, struct sample **sample)
 {
-	struct sample now = **sample;
-	int err = give_batch(p);
+	struct sample now;
+	int err;
+
+	if (!p->batch_n)
+		return 0;
+	now = **sample;
+	err = give_batch(p);
 
 	*sample = &p->batch[0].sample;
 	**sample = now;
@@ -340,23 +345,6 @@ static int deliver_now(struct session_private *p, struct event *event, const str
 	return err ? err : give_batch(p);
 }
 
-static uint64_t time_of(const struct event *event, const struct perf_event_header *header)
-{
-	const struct sample_plan *plan = &event->plan;
-	const char *p = (const char *)header;
-	uint64_t time = 0;
-
-	if (header->type == PERF_RECORD_SAMPLE) {
-		if (plan->time < 0 || plan->time + 8 > header->size)
-			return 0;
-		memcpy(&time, p + plan->time, 8);
-	} else if (plan->trailer_size && plan->t_time > 0 &&
-		   header->size >= sizeof(*header) + plan->trailer_size) {
-		memcpy(&time, p + header->size - plan->t_time, 8);
-	}
-	return time;
-}
-
 // Nothing before the oldest record that waits, or before this one, is looked at again.
 static void release(struct session_private *p, uint64_t offset)
 {
@@ -405,7 +393,7 @@ static int take(struct session_private *p, const struct record *record)
 	if (p->unordered || !session->recording->events.n ||
 	    !session->recording->events.v[0]->attr.sample_id_all)
 		return deliver_now(p, event, record);
-	time = event ? time_of(event, header) : 0;
+	time = event ? sample_plan_time(&event->plan, header) : 0;
 	if (time == 0 || time == UINT64_MAX)
 		return deliver_now(p, event, record);
 	queue_add(&p->queue, time, record, event);

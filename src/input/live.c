@@ -7,6 +7,7 @@
 #include "input/core/input.h"
 #include "input/core/live.h"
 #include "input/core/live_probe.h"
+#include "sys/signals.h"
 #include "sys/tracefs.h"
 #include <poll.h>
 #include <signal.h>
@@ -137,18 +138,7 @@ static uint64_t look(void *arg, const struct perf_event_header *header, void **r
 	memcpy(&id, header->type == PERF_RECORD_SAMPLE ? p + 8 : p + header->size - 8, 8);
 	what = id_of(live, id);
 	*ret_what = (void *)(uintptr_t)what;
-	if (!what || !what->plan)
-		return 0;
-	if (header->type == PERF_RECORD_SAMPLE) {
-		if (what->plan->time + 8 > header->size)
-			return 0;
-		memcpy(&id, p + what->plan->time, 8);
-	} else {
-		if (what->plan->t_time <= 0 || what->plan->t_time > header->size)
-			return 0;
-		memcpy(&id, p + header->size - what->plan->t_time, 8);
-	}
-	return id;
+	return what && what->plan ? sample_plan_time(what->plan, header) : 0;
 }
 
 static void note_cpu(struct watching *live, uint32_t cpu, uint64_t time)
@@ -239,20 +229,6 @@ static int give(void *arg, const struct perf_event_header *header, uint64_t time
 }
 
 // ---- the loop
-
-static int open_signals(struct watching *live)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	live->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return live->signal_fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : 0;
-}
 
 static void take_signals(struct watching *live)
 {
@@ -419,7 +395,10 @@ static int finish(struct watching *live)
 static int run(struct feed *feed)
 {
 	struct watching *live = feed->input;
-	int err = open_signals(live);
+	int err;
+
+	live->signal_fd = signals_open(0);
+	err = MIN(live->signal_fd, 0);
 
 	if (!err && feed->options->workload)
 		err = workload_prepare(&live->workload, (char **)(uintptr_t)feed->options->workload,

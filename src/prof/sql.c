@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "prof/core/print.h"
 #include "prof/sql/table.h"
+#include "sys/signals.h"
 #include "sys/syscalls.h"
-#include <signal.h>
 #include <stdio.h>
 
 enum { MOST_BYTES_MB = 2048 };
@@ -124,13 +124,10 @@ static int check_query(struct sql *state)
 	return 0;
 }
 
-// Signals wait in the run's signalfd meanwhile: a query that is too long must not keep them there.
+// Signals wait in the run's descriptor meanwhile: a query that is too long must not keep them there.
 static int stop_query(void *arg)
 {
-	sigset_t waiting;
-
-	return sigpending(&waiting) == 0 &&
-	       (sigismember(&waiting, SIGINT) || sigismember(&waiting, SIGTERM));
+	return signals_end_waits();
 }
 
 static int setup(struct prof *prof)

@@ -106,17 +106,12 @@ const struct perf_event_header *live_copy(struct live *live, const void *head, s
 	return (const void *)copy;
 }
 
+// What has no time comes last.
 static uint64_t time_of(const struct live *live, const struct waiting *record)
 {
-	const struct sample_plan *plan = &live->recorder->plans[record->event];
-	const struct perf_event_header *header = record->header;
-	struct sample ids = {0};
+	uint64_t time = sample_plan_time(&live->recorder->plans[record->event], record->header);
 
-	if (header->type != PERF_RECORD_SAMPLE)
-		sample_decode_trailer(plan, header, &ids);
-	else if (plan->time > 0 && plan->time + 8 <= header->size)
-		memcpy(&ids.time, (const char *)header + plan->time, 8);
-	return ids.time;
+	return time || record->header->type == PERF_RECORD_SAMPLE ? time : UINT64_MAX;
 }
 
 void live_add(struct live *live, const struct perf_event_header *header)

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sys/signals.h"
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include "base/alloc.h"
+#include "base/err.h"
+
+static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+
+int signals_open(int also)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaddset(&set, ends[i]);
+	sigaddset(&set, SIGCHLD);
+	if (also)
+		sigaddset(&set, also);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : fd;
+}
+
+bool signals_end_waits(void)
+{
+	sigset_t waiting;
+	bool any = false;
+
+	if (sigpending(&waiting) < 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		any |= sigismember(&waiting, ends[i]) > 0;
+	return any;
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The signals of a run as a descriptor (signalfd(2)): those that end it, and SIGCHLD.
+#pragma once
+#include <stdbool.h>
+
+// Blocks SIGINT, SIGTERM, SIGHUP, SIGCHLD and `also` (0: no other) for good; they are read from the descriptor, which is the
+// caller's to close and does not block. -errno with a sentence.
+int signals_open(int also);
+// Does one of those that end a run wait to be read?
+bool signals_end_waits(void);
