@@ -270,12 +270,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		if (state->rows[i].stat.n)
 			put_row(prof, state, &table, &state->rows[i]);
 	}
-	if (state->unknown_n && !prof->options->quiet) {
-		prof_put_time(prof, now_ns);
-		out_printf(prof->out,
-			   " syscalls: %llu calls are not known, as events were lost within them; they are left out\n",
-			   (unsigned long long)state->unknown_n);
-	}
+	prof_put_unknown(prof, now_ns, state->unknown_n, "calls");
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
 	state->unknown_n = 0;

@@ -376,12 +376,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	}
 	if (!prof->options->perins)
 		put_states(prof, state, &table, state->dists, NULL);
-	if (state->unknown_n && !prof->options->quiet) {
-		prof_put_time(prof, now_ns);
-		out_printf(prof->out,
-			   " task-state: %llu stays are not known, as events were lost within them; they are left out\n",
-			   (unsigned long long)state->unknown_n);
-	}
+	prof_put_unknown(prof, now_ns, state->unknown_n, "stays");
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
 	free_rows(state);

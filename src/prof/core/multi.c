@@ -435,12 +435,7 @@ int multi_interval(struct prof *prof, uint64_t now_ns)
 {
 	struct multi *multi = PROF_STATE(struct multi, prof);
 
-	if (multi->unknown_n && !prof->options->quiet) {
-		prof_put_time(prof, now_ns);
-		out_printf(prof->out,
-			   " %s: %llu waits are not known, as events were lost within them; they are left out\n",
-			   prof->profiler->name, (unsigned long long)multi->unknown_n);
-	}
+	prof_put_unknown(prof, now_ns, multi->unknown_n, "waits");
 	if (multi->impl == MULTI_PAIR)
 		show_pairs(prof, multi, now_ns);
 	else if (!multi->only_than_ns || any_over(prof, multi))

@@ -69,6 +69,16 @@ void prof_put_time(struct prof *prof, uint64_t time_ns)
 	out_text(prof->out, text);
 }
 
+void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char *what)
+{
+	if (!n || prof->options->quiet)
+		return;
+	prof_put_time(prof, now_ns);
+	out_printf(prof->out,
+		   " %s: %llu %s are not known, as events were lost within them; they are left out\n",
+		   prof->profiler->name, (unsigned long long)n, what);
+}
+
 // A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.
 static void ask_proc(struct prof *prof, const struct task *task)
 {

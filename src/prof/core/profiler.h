@@ -115,6 +115,8 @@ int prof_add(struct prof *prof, const char *name, const char *filter, struct pro
 // The field of an event by name; -ENOENT with the nearest.
 int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret);
 
+// Beside a result: how many `what` ("calls") are left out, as events were lost within them. Nothing when none, or with -q.
+void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char *what);
 // Beginning of a line: the time of day of an event, "2024-02-21 14:57:43.999022"; where that is not known the event's own.
 void prof_put_time(struct prof *prof, uint64_t time_ns);
 // One event as `trace` prints it, without the time of day; its stack, when it has one.
