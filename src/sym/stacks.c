@@ -314,32 +314,22 @@ static void resolve_chain(struct stacks *stacks, struct task *task, const struct
 	}
 }
 
-// The chain as steps, each address with its mode; false when it is corrupt.
+// The addresses of the chain as steps; false when it is corrupt.
 static bool make_steps(struct stacks *stacks, const struct sample *sample)
 {
-	const uint64_t *chain = sample->callchain;
-	uint32_t n = sample->callchain_n;
-	int cpumode = PERF_RECORD_MISC_USER;
+	struct chain_walk walk = chain_walk_of(sample);
 	struct stack_step *steps;
-	bool is_return = false;
+	uint32_t n = 0;
+	int got;
 
 	vec_clear(&stacks->steps);
-	vec_reserve(&stacks->steps, n);
+	vec_reserve(&stacks->steps, sample->callchain_n);
 	steps = stacks->steps.v;
-	for (uint32_t i = 0; i < n; i++) {
-		bool is_marker = chain[i] >= PERF_CONTEXT_MAX;
-
-		if (is_marker && (cpumode = cpumode_of_context(chain[i])) < 0) {
-			stacks->corrupt_n++;
-			return false;
-		}
-		steps[i] = (struct stack_step){.ip = chain[i],
-					       .cpumode = is_marker ? -1 : (int16_t)cpumode,
-					       .is_return = is_return};
-		is_return = !is_marker;
-	}
+	while ((got = chain_next(&walk, &steps[n])) > 0)
+		n++;
 	stacks->steps.n = n;
-	return true;
+	stacks->corrupt_n += got < 0;
+	return got == 0;
 }
 
 // By name: the frame of addresses that lie in no map.
@@ -398,13 +388,12 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	for (size_t i = known; i-- > 0;) {
 		struct stack_step *step = &stacks->steps.v[i];
 
-		if (step->cpumode >= 0)
-			node = go_into(stacks, node, frames_of_ip(stacks, task, step));
-		step->node = node;
+		step->node = node = go_into(stacks, node, frames_of_ip(stacks, task, step));
 	}
 	vec_clear(&last->steps);
 	vec_reserve(&last->steps, n);
-	memcpy(last->steps.v, stacks->steps.v, n * sizeof(struct stack_step));
+	if (n)
+		memcpy(last->steps.v, stacks->steps.v, n * sizeof(struct stack_step));
 	last->steps.n = n;
 	last->where = where;
 	return node;
@@ -458,9 +447,7 @@ static bool start_short(struct stacks *stacks, struct short_chain *chain, struct
 
 static bool known_short(struct stacks *stacks, struct short_chain *chain)
 {
-	stacks->chains_n++;
 	if (chain->known->key == chain->key) {
-		stacks->chains_hit++;
 		chain->ask->node = chain->known->node;
 		return true;
 	}
@@ -529,11 +516,8 @@ static uint32_t stack_of_long(struct stacks *stacks, struct task *task, const st
 			 stacks->sym->kernel->generation);
 	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where) | 1;
 	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
-	stacks->chains_n++;
-	if (known->key == key) {
-		stacks->chains_hit++;
+	if (known->key == key)
 		return known->node;
-	}
 	known->key = key;
 	if (!stacks->max_stack || sample->callchain_n <= stacks->max_stack) {
 		known->node = follow_last(stacks, task, sample, where);

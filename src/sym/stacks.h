@@ -29,11 +29,11 @@ struct stack_node {
 // have no symbol are one frame.
 enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS, FRAME_BY_NAME, FRAME_BY_SRCLINE };
 
-// One entry of a call chain with the stack from the outer end up to it.
+// One address of a call chain with the stack from the outer end up to it.
 struct stack_step {
 	uint64_t ip;
 	uint32_t node;
-	int16_t cpumode; // -1: a context marker
+	int16_t cpumode;
 	bool is_return;
 };
 
@@ -91,8 +91,7 @@ struct stacks {
 	VEC(struct stack_step) steps;
 	VEC(struct frame_run) runs;
 	VEC(uint32_t) run_frames;
-	VEC(uint32_t) path;	       // of the chain being resolved, innermost first
-	uint64_t chains_n, chains_hit; // looked up, found whole
+	VEC(uint32_t) path; // of the chain being resolved, innermost first
 	uint64_t corrupt_n;
 };
 
