@@ -4,7 +4,7 @@
 #include "base/log.h"
 
 enum {
-	LINES_MAX = 1 << 17, // 16 MB
+	LINES_MAX = 1 << 16, // 8 MB
 	LINES_FIRST = 1 << 12,
 	STYLES_MAX = 16,
 	SEEN_BITS = 13,
