@@ -218,60 +218,10 @@ static bool standard_input_is_pipe(void)
 	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-static uint64_t all_sample_types(const struct recording *recording)
-{
-	uint64_t types = 0;
-
-	for (size_t i = 0; i < recording->events.n; i++)
-		types |= recording->events.v[i]->attr.sample_type;
-	return types;
-}
-
-// The order of these decisions is perf's.
-static int choose_mode(struct report *report)
-{
-	struct recording *recording = report->session->recording;
-	uint64_t types = all_sample_types(recording);
-	bool has_branches, has_chains = types & PERF_SAMPLE_CALLCHAIN;
-
-	report->pipe = recording->is_pipe;
-	report->chain = report->o.chain;
-	report->children = report->o.children;
-	if (report->o.inverted)
-		report->chain.caller = true;
-	if (report->children && !report->chain.order_given)
-		report->chain.caller = true;
-	has_branches = !report->pipe && (recording->features[FEATURE_BRANCH_STACK].present ||
-					 recording->info.has_branch_stack);
-	if (types & PERF_SAMPLE_STACK_USER)
-		has_branches = false;
-	if (report->o.branch < 0 ? has_branches : report->o.branch) {
-		report->mode = MODE_BRANCH;
-		report->children = false;
-	}
-	if (report->o.mem_mode) {
-		if (report->mode == MODE_BRANCH)
-			return fail(COMMAND_USAGE,
-				    "branch and mem mode exclude each other: take --no-branch-stack");
-		report->mode = MODE_MEMORY;
-		report->children = false;
-	}
-	if (report->o.hierarchy) {
-		if (report->o.fields)
-			return fail(COMMAND_USAGE, "--hierarchy and --fields exclude each other");
-		report->children = false;
-	}
-	// A pipe tells its events too late for perf to know that there are call chains.
-	if (report->pipe || !has_chains)
-		report->children = false;
-	report->use_chains = report->chain.mode != CHAIN_NONE && (has_chains || report->pipe);
-	return 0;
-}
-
 static int check_data(struct report *report)
 {
 	struct recording *recording = report->session->recording;
-	uint64_t types = all_sample_types(recording);
+	uint64_t types = report_sample_types(recording);
 	const char *path = recording->path;
 
 	if (report->pipe)
@@ -290,180 +240,6 @@ static int check_data(struct report *report)
 		return fail(EINVAL,
 			    "%s has no memory accesses: record with -d on a processor that samples them",
 			    path);
-	return 0;
-}
-
-// All events form one group when --group asks for it and there is none.
-static void choose_groups(struct report *report)
-{
-	struct recording *recording = report->session->recording;
-	bool any = false;
-
-	report->grouped = report->o.group;
-	for (size_t i = 0; i < recording->events.n; i++)
-		any |= recording->events.v[i]->group_members > 1;
-	if (any || !recording->events.n)
-		report->o.group_given = false; // the groups have their own names
-	// Whether they are shown together or not: --no-group names the first as a leader too, as perf does.
-	if (any || !report->o.group_given)
-		return;
-	for (size_t i = 0; i < recording->events.n; i++)
-		recording->events.v[i]->leader = recording->events.v[0];
-	recording->events.v[0]->group_members = (uint32_t)recording->events.n;
-}
-
-static int compile(regex_t *regex, const char *pattern, const char *option, bool *ret_there)
-{
-	char why[128];
-	int err = regcomp(regex, pattern, REG_EXTENDED);
-
-	if (err) {
-		regerror(err, regex, why, sizeof(why));
-		return fail(COMMAND_USAGE, "--%s %s: %s", option, pattern, why);
-	}
-	*ret_there = true;
-	return 0;
-}
-
-// HEADER_CPU_TOPOLOGY: two lists of texts, then core and socket of each CPU.
-static void read_sockets(struct report *report)
-{
-	const struct recording *recording = report->session->recording;
-	const struct feature *feature = &recording->features[FEATURE_CPU_TOPOLOGY];
-	const uint8_t *p = feature->data, *end = p + feature->size;
-	uint32_t word[2];
-
-	if (!feature->present || !p || recording->swap)
-		return;
-	for (int list = 0; list < 2; list++) {
-		uint32_t n, size;
-
-		if (end - p < 4)
-			return;
-		memcpy(&n, p, 4);
-		for (p += 4; n; n--) {
-			if (end - p < 4)
-				return;
-			memcpy(&size, p, 4);
-			p += 4;
-			if ((size_t)(end - p) < size)
-				return;
-			p += size;
-		}
-	}
-	for (uint32_t i = 0; i < recording->info.cpus_available && end - p >= 8; i++, p += 8) {
-		memcpy(word, p, 8);
-		vec_push(&report->sockets, (int32_t)word[1]);
-	}
-}
-
-static int make_filters(struct report *report)
-{
-	const struct filter_options *given = &report->o.filter;
-	struct recording *recording = report->session->recording;
-	struct filter_options skip = {.cpus = given->cpus, .times = given->times};
-	struct filter_options hide = {.pids = given->pids,
-				      .tids = given->tids,
-				      .comms = given->comms,
-				      .dsos = given->dsos};
-	struct filter_options symbols = {.symbols = given->symbols};
-	int err = filter_new(&report->skip, &skip, recording);
-
-	if (!err)
-		err = filter_new(&report->hide, &hide, recording);
-	if (!err)
-		err = filter_new(&report->hide_symbol, &symbols, recording);
-	if (!err)
-		report->has_hide =
-			!filter_is_empty(report->hide) || !filter_is_empty(report->hide_symbol);
-	return err;
-}
-
-static int prepare(struct report *report)
-{
-	struct report_options *o = &report->o;
-	int err = choose_mode(report);
-
-	if (err)
-		return err;
-	choose_groups(report);
-	err = report_setup_columns(report);
-	if (!err)
-		err = make_filters(report);
-	if (!err && report->has_parent)
-		err = compile(&report->parent_regex, o->parent ? o->parent : "^sys_|^do_page_fault",
-			      "parent", &report->has_parent_regex);
-	if (!err && o->ignore_callees)
-		err = compile(&report->ignore_regex, o->ignore_callees, "ignore-callees",
-			      &report->has_ignore_regex);
-	if (err)
-		return err;
-	stacks_init(&report->stacks, report->session->sym,
-		    report->chain.by_srcline || (report->has_srcline && report->children)
-			    ? FRAME_BY_SRCLINE
-		    : report->chain.by_address ? FRAME_BY_ADDRESS
-					       : FRAME_BY_FUNCTION);
-	report->sources = sources_new(report->session->sym);
-	report->stacks.want_srclines = report->chain.by_address || report->has_srcline;
-	report->stacks.no_inlines = !o->inlines;
-	if (o->inlines || report->stacks.want_srclines)
-		report->stacks.sources = report->sources;
-	report->stacks.max_stack = o->max_stack;
-	report->stacks.keep_outermost = report->chain.caller;
-	report->stacks.hide_unresolved = o->hide_unresolved;
-	read_sockets(report);
-	return 0;
-}
-
-static void note_task(struct report *report, uint32_t tid)
-{
-	vec_push(&report->tids, tid);
-}
-
-static int on_record(void *arg, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record)
-{
-	struct report *report = arg;
-	const struct perf_event_header *header = record->header;
-
-	if (!record_is_whole(header))
-		return 0;
-	switch (header->type) {
-	case PERF_RECORD_READ:
-		if (report->o.threads)
-			thread_values_add(report, event, record);
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		if (event)
-			report_hist(report, event)->lost_samples +=
-				(uint32_t)((const struct record_lost_samples *)header)->lost;
-		break;
-	case PERF_RECORD_NAMESPACES: {
-		const struct record_namespaces *names = (const void *)header;
-		enum { CGROUP_NAMESPACE = 6 };
-
-		if (!report->has_cgroup_id || names->nr <= CGROUP_NAMESPACE)
-			break;
-		*map_at(&report->cgroup_devs, names->tid, NULL) = names->link[CGROUP_NAMESPACE].dev;
-		*map_at(&report->cgroup_inos, names->tid, NULL) = names->link[CGROUP_NAMESPACE].ino;
-		break;
-	}
-	case PERF_RECORD_COMM:
-		note_task(report, ((const struct record_comm *)header)->tid);
-		break;
-	case PERF_RECORD_FORK:
-		note_task(report, ((const struct record_task *)header)->tid);
-		note_task(report, ((const struct record_task *)header)->ptid);
-		break;
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-		if (report->o.mmaps &&
-		    (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
-			note_task(report, ((const struct record_mmap *)header)->tid);
-		break;
-	default:
-		break;
-	}
 	return 0;
 }
 
@@ -490,12 +266,12 @@ static size_t rows_n(const struct report *report)
 static int show_counts(struct report *report)
 {
 	const struct session_hooks hooks = {.sample = report->o.stats ? count_sample : NULL,
-					    .record = on_record};
+					    .record = report_record};
 	int err;
 
 	if (report->o.stats && (report->o.tasks || report->o.mmaps))
 		return fail(COMMAND_USAGE, "--tasks and --mmaps can't be used together with --stats");
-	note_task(report, sym_task(report->session->sym, 0, 0)->tid);
+	vec_push(&report->tids, sym_task(report->session->sym, 0, 0)->tid);
 	err = session_process(report->session, &hooks, report);
 	if (err < 0)
 		return err;
@@ -513,9 +289,9 @@ static bool is_text(const struct report *report)
 
 static int show(struct report *report)
 {
-	const struct session_hooks hooks = {.sample = report_sample, .record = on_record};
+	const struct session_hooks hooks = {.sample = report_sample, .record = report_record};
 	struct report_options *o = &report->o;
-	int err = prepare(report);
+	int err = report_prepare(report);
 
 	if (err)
 		return err;
@@ -569,7 +345,6 @@ static int check_options(struct report *report)
 			    o->format);
 	if (o->separator && (!*o->separator || *o->separator == '.'))
 		return fail(COMMAND_USAGE, "--field-separator takes a character other than the dot");
-	report->quantum_ns = 100000000;
 	if (o->time_quantum &&
 	    (num_parse_duration(str_of(o->time_quantum), 1, &report->quantum_ns) < 0 ||
 	     !report->quantum_ns))
@@ -589,61 +364,10 @@ static int check_options(struct report *report)
 	return 0;
 }
 
-static void done(struct report *report)
-{
-	if (report->session) {
-		struct recording *recording = report->session->recording;
-
-		for (size_t i = 0; i < recording->events.n; i++)
-			hist_free(recording->events.v[i]->user);
-		stacks_done(&report->stacks);
-		sources_free(report->sources);
-		map_done(&report->srclines);
-	}
-	session_close(report->session);
-	filter_free(report->skip);
-	filter_free(report->hide);
-	filter_free(report->hide_symbol);
-	trie_done(&report->trie);
-	thread_values_free(report);
-	map_done(&report->cgroup_devs);
-	map_done(&report->cgroup_inos);
-	for (size_t i = 0; i < report->levels.n; i++)
-		vec_done(&report->levels.v[i].columns);
-	vec_done(&report->levels);
-	vec_done(&report->sorts);
-	vec_done(&report->fields);
-	vec_done(&report->context_keys);
-	vec_done(&report->sockets);
-	vec_done(&report->tids);
-	vec_done(&report->dso_hashes);
-	if (report->has_parent_regex)
-		regfree(&report->parent_regex);
-	if (report->has_ignore_regex)
-		regfree(&report->ignore_regex);
-	free(report->frame_parent);
-	free(report->frame_ignored);
-	intern_done(&report->texts);
-	arena_done(&report->arena);
-	out_done(&report->scratch);
-}
-
 static int run_report(struct report *report)
 {
 	const struct report_options *o = &report->o;
-	const struct session_options options = {
-		.count_places = true,
-		.path = o->input,
-		.force = o->force,
-		.unordered = o->unordered,
-		.sym = {.symfs = o->symfs,
-			.vmlinux = o->vmlinux,
-			.kallsyms = o->kallsyms,
-			.ignore_vmlinux = o->ignore_vmlinux,
-			.no_demangle = !o->demangle,
-			.demangle_kernel = o->demangle_kernel},
-	};
-	int err = session_open(&report->session, &options), closed;
+	int err = report_open(report), closed;
 
 	if (err < 0)
 		return err;
@@ -659,23 +383,9 @@ static int run_report(struct report *report)
 	return err;
 }
 
-static int run(int argc, char **argv)
+static int run_with(struct report *report, int argc, char **argv)
 {
-	struct report report = {
-		.o = {.children = true,
-		      .skip_empty = true,
-		      .demangle = true,
-		      .group = true,
-		      .inlines = true,
-		      .socket = -1,
-		      .branch = -1,
-		      .max_stack = 127,
-		      .percentage = "absolute",
-		      .chain = {.mode = CHAIN_GRAPH, .least_percent = 0.5}},
-	};
-	int words, err, closed;
-
-	words = command_parse(&command_report, &report.o, argc, argv, 0);
+	int words = command_parse(&command_report, &report->o, argc, argv, 0), err, closed;
 
 	if (words < 0)
 		return words;
@@ -683,18 +393,26 @@ static int run(int argc, char **argv)
 		return fail(COMMAND_USAGE, "report takes one symbol filter, not '%s' and '%s'",
 			    argv[1], argv[2]);
 	if (words == 1)
-		report.o.symbol_filter = argv[1];
-	log_set_level(report.o.quiet ? LOG_QUIET : report.o.verbose);
-	if (!report.o.input || !*report.o.input)
-		report.o.input = standard_input_is_pipe() ? "-" : "perf.data";
-	err = check_options(&report);
+		report->o.symbol_filter = argv[1];
+	log_set_level(report->o.quiet ? LOG_QUIET : report->o.verbose);
+	if (!report->o.input || !*report->o.input)
+		report->o.input = standard_input_is_pipe() ? "-" : "perf.data";
+	err = check_options(report);
 	if (err)
 		return err;
-	intern_init(&report.texts);
-	out_init_memory(&report.scratch);
-	out_init_fd(&report.out, STDOUT_FILENO);
-	err = run_report(&report);
-	closed = out_close(&report.out, "standard output");
-	done(&report);
+	out_init_fd(&report->out, STDOUT_FILENO);
+	err = run_report(report);
+	closed = out_close(&report->out, "standard output");
 	return err ? err : closed;
+}
+
+static int run(int argc, char **argv)
+{
+	struct report report = {0};
+	int err;
+
+	report_init(&report);
+	err = run_with(&report, argc, argv);
+	report_done(&report);
+	return err;
 }

@@ -314,6 +314,19 @@ struct report {
 	uint64_t data_lost;
 };
 
+// prepare.c
+// Defaults of the options, and what report_done frees.
+void report_init(struct report *report);
+// Opens the recording of the options; what is open when it fails, report_done closes.
+int report_open(struct report *report);
+// Columns, filters and stacks, by the options and the recording.
+int report_prepare(struct report *report);
+uint64_t report_sample_types(const struct recording *recording); // of all events together
+// The hook for records that are no samples.
+int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
+		  const struct record *record);
+void report_done(struct report *report);
+
 // setup.c: what perf calls sorting: -s, -F and the rest become columns. -EINVAL with a sentence.
 int report_setup_columns(struct report *report);
 int report_parse_chain(struct chain_options *chain, const char *text);
