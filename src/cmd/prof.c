@@ -163,6 +163,7 @@ static int run_feed(struct prof *prof, const struct input *input)
 	if (!err)
 		err = prof_setup(prof);
 	options->everywhere = prof->everywhere;
+	options->follows = prof->follows;
 	for (size_t i = 0; i < feed->events.n; i++)
 		options->needs_maps |= feed->events.v[i]->stack;
 	options->needs_maps |= prof->needs_symbols;
@@ -203,11 +204,21 @@ static int run_profiler(const struct profiler *profiler, struct prof_options *op
 	return err < 0 ? err : code;
 }
 
+static int profiler_help(const struct command *command)
+{
+	struct out out;
+
+	out_init_fd(&out, 1);
+	help_text(&out, command);
+	return out_close(&out, "standard output");
+}
+
 static int run_named(const struct profiler *profiler, int argc, char **argv, const char **line)
 {
 	auto_free struct prof_options *options = xcalloc(1, profiler->size);
 	struct command command = {0};
 	struct feed_options feed;
+	struct opt_list defaults = {0};
 	int words, err;
 
 	for (size_t i = 0; sub(i, &command) && strcmp(command.name, profiler->name); i++)
@@ -217,7 +228,15 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 		return words == -ECANCELED ? 0 : words;
 	log_set_level(options->quiet ? LOG_QUIET : options->verbose);
 	if (words == 1 && !strcmp(argv[1], "help") && opt_words_before_dashes == 1) {
-		err = event_help(&options->events, options->from, profiler);
+		for (size_t i = 0;
+		     !options->events.n && profiler->default_events && profiler->default_events[i];
+		     i++)
+			opt_list_add(&defaults, profiler->default_events[i]);
+		if (!options->events.n && !defaults.n)
+			return profiler_help(&command);
+		err = event_help(options->events.n ? &options->events : &defaults, options->from,
+				 profiler);
+		free(defaults.v);
 		free(options->events.v);
 		return err;
 	}

@@ -36,7 +36,7 @@ bool feed_has_tasks(const struct feed *feed)
 {
 	const struct feed_options *options = feed->options;
 
-	return options->target.pids || options->target.tids ||
+	return options->target.pids || options->target.tids || feed->recorded_tasks_n ||
 	       (options->workload && !options->target.cpus);
 }
 

@@ -52,6 +52,7 @@ struct feed_options {
 	size_t mmap_pages;	     // 0: by need
 	unsigned watermark_percent;  // 0: by need
 	bool ordered, inherit, overwrite;
+	bool follows; // with everywhere: the consumer also takes what the watched tasks start
 	bool everywhere; // events of all CPUs whatever the tasks are: their events are told apart by the consumer
 	bool no_user, no_kernel, no_guest, no_host;
 	bool no_user_chain, no_kernel_chain;
@@ -72,8 +73,12 @@ struct feed {
 	uint64_t tick_ns; // 0: never
 	struct sym *sym;
 	const struct target *target; // live, while it runs; NULL: a recording
-	bool has_wall;		     // events have a time of day:
-	int64_t wall_offset_ns;	     // add it to the events' clock
+	// Of a recording that was made of some tasks: which, and whether also of what they started.
+	const uint64_t *recorded_tasks;
+	size_t recorded_tasks_n;
+	bool recorded_children;
+	bool has_wall;		// events have a time of day:
+	int64_t wall_offset_ns; // add it to the events' clock
 	bool is_live, stop;
 	int exit_code;	    // of the workload, or 128 + signal
 	pid_t workload_pid; // 0: none

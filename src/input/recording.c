@@ -21,6 +21,41 @@ struct source {
 	struct feed_loss *gaps; // [cpu]: the record behind is not there yet
 };
 
+// Was it made of some tasks? Looked up in its first records, which say so before they name all others.
+static void read_tasks(struct source *source)
+{
+	enum { MOST_RECORDS = 1 << 14, ENTRY_WORDS = 3, HEAD_WORDS = 2 };
+	struct recording *recording = source->session->recording;
+	struct feed *feed = source->feed;
+	struct record record;
+
+	if (recording->is_pipe)
+		return;
+	for (int i = 0; i < MOST_RECORDS && recording_next(recording, &record) > 0; i++) {
+		const uint64_t *words = (const void *)record.header;
+		size_t n = record.header->size / sizeof(*words);
+		uint64_t *tasks;
+
+		if (record.header->type == PERF_RECORD_SAMPLE)
+			break;
+		if (record.header->type != RECORD_THREAD_MAP || n < HEAD_WORDS)
+			continue;
+		n = MIN(words[1], (n - HEAD_WORDS) / ENTRY_WORDS);
+		tasks = arena_alloc(&feed->arena, (n + 1) * sizeof(*tasks));
+		for (size_t k = 0; k < n; k++) {
+			uint64_t id = words[HEAD_WORDS + k * ENTRY_WORDS];
+
+			if (id && id < 1u << 31)
+				tasks[feed->recorded_tasks_n++] = id;
+		}
+		feed->recorded_tasks = tasks;
+		break;
+	}
+	for (size_t i = 0; i < recording->events.n; i++)
+		feed->recorded_children |= recording->events.v[i]->attr.inherit;
+	recording_rewind(recording);
+}
+
 static int open_recording(struct feed *feed)
 {
 	struct source *source = NEW(struct source);
@@ -33,6 +68,7 @@ static int open_recording(struct feed *feed)
 	if (err)
 		return err;
 	feed->sym = source->session->sym;
+	read_tasks(source);
 	return 0;
 }
 

@@ -7,7 +7,7 @@ struct cpu_util {
 	struct prof_options common;
 	struct switches switches;
 	struct cpu_use {
-		uint64_t busy_ns, idle_ns, switches_n;
+		uint64_t busy_ns, idle_ns, unknown_ns, switches_n;
 		bool seen;
 	} * cpus;
 };
@@ -37,6 +37,11 @@ static int setup(struct prof *prof)
 	return switches_init(&state->switches, prof, NULL);
 }
 
+static void add(struct cpu_use *use, uint32_t tid, uint64_t ns)
+{
+	*(tid == SWITCH_NOBODY ? &use->unknown_ns : tid ? &use->busy_ns : &use->idle_ns) += ns;
+}
+
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct cpu_util *state = PROF_STATE(struct cpu_util, prof);
@@ -50,14 +55,13 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	use = &state->cpus[sample->cpu];
 	use->seen = true;
 	use->switches_n++;
-	if (known)
-		*(tid ? &use->busy_ns : &use->idle_ns) += ns;
+	add(use, known ? tid : SWITCH_NOBODY, ns);
 	return 0;
 }
 
 static void lost(struct prof *prof, const struct feed_loss *loss)
 {
-	switches_forget(&PROF_STATE(struct cpu_util, prof)->switches);
+	switches_forget(&PROF_STATE(struct cpu_util, prof)->switches, loss->cpu);
 }
 
 static void put_row(struct table *table, const char *name, const struct cpu_use *use)
@@ -67,6 +71,7 @@ static void put_row(struct table *table, const char *name, const struct cpu_use 
 	table_text(table, name);
 	table_number(table, use->busy_ns);
 	table_number(table, use->idle_ns);
+	table_number(table, use->unknown_ns);
 	if (all)
 		table_number(table, (uint64_t)((double)use->busy_ns / (double)all * 1e8));
 	else
@@ -84,6 +89,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	table_column(&table, (struct table_column){"[CPU]", "cpu", TABLE_TEXT, 5, .left = true});
 	table_column(&table, (struct table_column){"busy(ms)", "busy_ms", TABLE_MS, 10});
 	table_column(&table, (struct table_column){"idle(ms)", "idle_ms", TABLE_MS, 10});
+	table_column(&table, (struct table_column){"unknown(ms)", "unknown_ms", TABLE_MS, 11});
 	table_column(&table, (struct table_column){"busy(%)", "busy_percent", TABLE_MS, 8});
 	table_column(&table, (struct table_column){"switches", NULL, TABLE_COUNT, 8});
 	for (uint32_t cpu = 0; cpu < SWITCH_CPUS; cpu++) {
@@ -93,11 +99,12 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		if (!use->seen)
 			continue;
 		if (switches_cut(&state->switches, cpu, now_ns, &ns))
-			*(state->switches.cpus[cpu].tid ? &use->busy_ns : &use->idle_ns) += ns;
+			add(use, state->switches.cpus[cpu].tid, ns);
 		snprintf(name, sizeof(name), "[%03u]", cpu);
 		put_row(&table, name, use);
 		all.busy_ns += use->busy_ns;
 		all.idle_ns += use->idle_ns;
+		all.unknown_ns += use->unknown_ns;
 		all.switches_n += use->switches_n;
 		*use = (struct cpu_use){.seen = true};
 	}
@@ -120,7 +127,7 @@ const struct profiler profiler_cpu_util = {
 	.summary = "How busy CPUs are, exactly: by their switches",
 	.usage = "sonde prof cpu-util [-C LIST] [-i MS] [options] [-- COMMAND]",
 	.description =
-		"Adds up how long CPUs ran tasks and how long the idle task, from switch to switch. A CPU is known from its first switch on. Where the kernel does not show a switch (in sandboxes those out of the idle task), the time up to the next one is nobody's and left out.",
+		"Adds up how long CPUs ran tasks and how long the idle task, from switch to switch. A CPU is known from its first switch on. Where the kernel does not show a switch (in sandboxes those out of the idle task), or where events were lost, whose the time up to the next one was is unknown; busy(%) is of the time that is known.",
 	.opts = options,
 	.size = sizeof(struct cpu_util),
 	.examples = examples,

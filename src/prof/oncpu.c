@@ -2,6 +2,7 @@
 // Which tasks run on which CPUs, and how long.
 #include "base/err.h"
 #include "prof/core/switches.h"
+#include "prof/core/tasks.h"
 #include <stdio.h>
 
 enum { MOST_ROWS = 1 << 18 };
@@ -15,8 +16,10 @@ struct oncpu {
 	struct prof_options common;
 	bool detail, only_comm;
 	const char *filter;
+	bool of_task; // a row for each task, not for each CPU
 	struct switches switches;
-	struct prof_event *runtime;
+	struct prof_tasks tasks;
+	struct prof_event *runtime; // NULL: by switches
 	struct prof_value ran_ns, ran_pid;
 	struct map by_place; // cpu << 32 | tid (or comm) -> row + 1
 	VEC(struct on_row) rows;
@@ -44,21 +47,51 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-static int setup(struct prof *prof)
+static int by_runtime(struct prof *prof, struct oncpu *state)
 {
-	struct oncpu *state = PROF_STATE(struct oncpu, prof);
-	int err;
+	int err = prof_add(prof, "sched:sched_stat_runtime", NULL, &state->runtime);
 
-	intern_init(&state->comms);
-	if (!feed_has_tasks(prof->feed) || !prof->feed->is_live)
-		return switches_init(&state->switches, prof,
-				     state->filter ? prof_filter_quoted(&prof->arena, state->filter)
-						   : NULL);
-	// In a task's own context its switches away are seen, not those to it; but how long it ran.
-	err = prof_add(prof, "sched:sched_stat_runtime", NULL, &state->runtime);
 	if (!err)
 		err = prof_value_init(&state->ran_ns, prof, state->runtime, "runtime");
 	return err ? err : prof_value_init(&state->ran_pid, prof, state->runtime, "pid");
+}
+
+static int by_switches(struct prof *prof, struct oncpu *state)
+{
+	// A task is switched to in another's context.
+	int err = state->of_task ? prof_tasks_init(&state->tasks, prof, NULL) : 0;
+
+	if (err)
+		return err;
+	return switches_init(&state->switches, prof,
+			     state->filter ? prof_filter_quoted(&prof->arena, state->filter) : NULL);
+}
+
+static int setup(struct prof *prof)
+{
+	struct oncpu *state = PROF_STATE(struct oncpu, prof);
+	bool live = prof->feed->is_live;
+	int err = -ENOENT;
+
+	intern_init(&state->comms);
+	state->of_task = feed_has_tasks(prof->feed);
+	// In a task's own context its switches away are seen, not those to it; but how long it ran.
+	if (state->of_task)
+		err = by_runtime(prof, state);
+	if (err == -ENOENT && !(state->of_task && live)) {
+		err_clear();
+		err = by_switches(prof, state);
+	}
+	// A recording of tasks has what was live their source.
+	if (err == -ENOENT && !live && !state->of_task) {
+		auto_free char *sentence = xstrdup(err_sentence());
+
+		state->of_task = true;
+		err = by_runtime(prof, state);
+		if (err == -ENOENT)
+			fail(ENOENT, "%s", sentence);
+	}
+	return err;
 }
 
 static void add(struct oncpu *state, uint32_t cpu, uint32_t tid, struct str name, uint64_t ns)
@@ -93,10 +126,17 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 			add(state, sample->cpu, sample->tid,
 			    str_of(prof_comm(prof, sample->pid, sample->tid)),
 			    prof_value_number(&state->ran_ns, sample));
-	} else if (switches_take(&state->switches, sample, &tid, &ns) && tid) {
+	} else if (switches_take(&state->switches, sample, &tid, &ns) && tid &&
+		   prof_tasks_wanted(&state->tasks, prof, tid)) {
 		add(state, sample->cpu, tid,
 		    tp_string(event->sched.prev_comm, sample->raw, sample->raw_size), ns);
 	}
+	return 0;
+}
+
+static int record(struct prof *prof, const struct perf_event_header *header, const struct sample *ids)
+{
+	prof_tasks_record(&PROF_STATE(struct oncpu, prof)->tasks, prof, header);
 	return 0;
 }
 
@@ -105,7 +145,7 @@ static void lost(struct prof *prof, const struct feed_loss *loss)
 	struct oncpu *state = PROF_STATE(struct oncpu, prof);
 
 	if (state->switches.cpus)
-		switches_forget(&state->switches);
+		switches_forget(&state->switches, loss->cpu);
 }
 
 static int by_cpu(const void *a, const void *b)
@@ -158,7 +198,7 @@ static void put_who(struct out *list, const struct oncpu *state, const struct on
 static void put_group(struct oncpu *state, struct table *table, const struct on_row *rows, size_t n)
 {
 	uint64_t sum = 0, times = 0;
-	bool of_task = state->runtime != NULL;
+	bool of_task = state->of_task;
 	struct out list;
 	char head[16];
 
@@ -188,7 +228,7 @@ static void put_group(struct oncpu *state, struct table *table, const struct on_
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct oncpu *state = PROF_STATE(struct oncpu, prof);
-	bool of_task = state->runtime != NULL;
+	bool of_task = state->of_task;
 	struct table table = {.rule = true};
 
 	if (of_task) {
@@ -234,6 +274,7 @@ static void done(struct prof *prof)
 	struct oncpu *state = PROF_STATE(struct oncpu, prof);
 
 	switches_done(&state->switches);
+	prof_tasks_done(&state->tasks);
 	prof_value_done(&state->ran_ns);
 	prof_value_done(&state->ran_pid);
 	vec_done(&state->rows);
@@ -254,6 +295,7 @@ const struct profiler profiler_oncpu = {
 	.tasks = true,
 	.setup = setup,
 	.sample = sample,
+	.record = record,
 	.lost = lost,
 	.interval = interval,
 	.done = done,

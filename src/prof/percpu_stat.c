@@ -78,6 +78,11 @@ static int setup(struct prof *prof)
 		state->titles[state->n++] = chosen[i].title;
 	}
 	err_clear();
+	if (!state->n && !prof->feed->is_live)
+		return fail(ENOENT,
+			    "%s has none of the events that percpu-stat counts: context-switches, irq:irq_handler_entry, ...; "
+			    "sonde evlist -i %s lists what it has",
+			    prof->options->from, prof->options->from);
 	return state->n ? 0
 			: fail(ENOENT,
 			       "none of the events of percpu-stat is there; 'sonde doctor' says why");

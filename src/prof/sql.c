@@ -136,6 +136,8 @@ static int setup(struct prof *prof)
 	struct sql *state = PROF_STATE(struct sql, prof);
 	int err = 0;
 
+	if (state->query && !*state->query)
+		return fail(EINVAL, "--query '': there is no SQL in it");
 	if (!state->query && !state->keep)
 		return fail(EINVAL,
 			    "what to do with the events? --query SQL asks them, --output2 FILE keeps them");

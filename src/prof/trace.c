@@ -3,11 +3,13 @@
 #include "base/err.h"
 #include "flow/event_fields.h"
 #include "prof/core/flame.h"
-#include "prof/core/profiler.h"
+#include "prof/core/print.h"
 
 struct trace {
 	struct prof_options common;
 	struct expr **programs; // exec=, by event
+	struct table table;	// of --format csv and json: one row
+	struct out fields;
 };
 
 static const struct opt options[] = {
@@ -40,9 +42,24 @@ static const struct command_example examples[] = {
 	{0},
 };
 
+static void set_columns(struct trace *trace, bool stacks)
+{
+	static const struct table_column columns[] = {
+		{"comm", NULL, TABLE_TEXT},  {"tid", NULL, TABLE_COUNT},
+		{"cpu", NULL, TABLE_COUNT},  {"time_ns", NULL, TABLE_COUNT},
+		{"event", NULL, TABLE_TEXT}, {"fields", NULL, TABLE_TEXT},
+		{"stack", NULL, TABLE_TEXT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns) - !stacks; i++)
+		table_column(&trace->table, columns[i]);
+	out_init_memory(&trace->fields);
+}
+
 static int setup(struct prof *prof)
 {
 	struct trace *trace = PROF_STATE(struct trace, prof);
+	bool stacks = false;
 	int err = 0;
 
 	trace->programs = xcalloc(prof->events.n + 1, sizeof(struct expr *));
@@ -50,10 +67,38 @@ static int setup(struct prof *prof)
 		struct prof_event *event = prof->events.v[i];
 		const char *text = prof_spec_attr(event->spec, "exec");
 
+		stacks |= event->feed->stack;
 		if (text)
 			err = prof_compile(&trace->programs[i], prof, event, text);
 	}
+	if (prof->print->format != TABLE_FORMAT_TEXT)
+		set_columns(trace, stacks && !prof->options->flame_graph);
 	return err;
+}
+
+static void put_row(struct prof *prof, const struct prof_event *event, const struct sample *sample)
+{
+	struct trace *trace = PROF_STATE(struct trace, prof);
+	struct table *table = &trace->table;
+	struct out *text = &trace->fields;
+
+	table_clear(table);
+	table_text(table, prof_comm(prof, sample->pid, sample->tid));
+	table_number(table, sample->tid);
+	table_number(table, sample->cpu);
+	table_number(table, sample->time + (uint64_t)prof->options->clock_offset);
+	table_text(table, event->feed->event->name);
+	text->n = 0;
+	prof_event_text(event, sample, text);
+	out_char(text, 0);
+	table_text(table, text->buf);
+	if (table->columns.n > 6) {
+		text->n = 0;
+		prof_stack_text(prof, sample, text);
+		out_char(text, 0);
+		table_text(table, text->buf);
+	}
+	prof_put_table(prof, table, sample->time);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -61,7 +106,9 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct trace *trace = PROF_STATE(struct trace, prof);
 	const struct expr *program = trace->programs[event->index];
 
-	if (prof->options->verbose < 2) { // else it stands there already
+	if (trace->table.columns.n) {
+		put_row(prof, event, sample);
+	} else if (prof->options->verbose < 2) { // else it stands there already
 		prof_put_time(prof, sample->time);
 		out_char(prof->out, ' ');
 		prof_put_event(prof, event, sample);
@@ -77,7 +124,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	}
 	if (prof->flame)
 		prof_flame_add(prof, sample, 1);
-	else if (sample->callchain)
+	else if (sample->callchain && !trace->table.columns.n)
 		prof_put_stack(prof, sample, "    ");
 	return out_broken(prof->out) ? prof->out->error : 0;
 }
@@ -89,6 +136,10 @@ static void done(struct prof *prof)
 	for (size_t i = 0; trace->programs && i < prof->events.n; i++)
 		expr_free(trace->programs[i]);
 	free(trace->programs);
+	if (trace->table.columns.n) {
+		table_done(&trace->table);
+		out_done(&trace->fields);
+	}
 }
 
 static const char *const attributes[] = {"exec", NULL};

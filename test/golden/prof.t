@@ -2,6 +2,11 @@
 R=$T/data/prof.data.gz
 sonde prof trace -e sched:sched_wakeup,sched:sched_migrate_task --from $R -N 6
 sonde prof trace -e 'sched:sched_wakeup/comm~work-b/' --from $R
+sonde prof trace -e 'sched:sched_wakeup/comm~work-b/' --from $R --format csv
+sonde prof trace -e 'sched:sched_wakeup/comm~work-b/' --from $R --format json
+sonde prof top -e sched:sched_wakeup//key=pid/100/ --from $R
+sonde prof task-state help | head -3
+sonde prof syscalls --from $R help | head -5
 sonde prof trace -e 'sched:sched_wakeup//exec="printf("PID=%d %s\n", pid*10, prio>120?"LO PRIO":"HI PRIO")"/' --from $R -N 2
 sonde prof stat -e sched:sched_switch,sched:sched_wakeup --from $R
 sonde prof stat -e sched:sched_switch,sched:sched_wakeup --period 50ms -i 200 --perins --from $R
@@ -48,3 +53,9 @@ sonde prof num-dist -e sched:sched_wakeup --from $R
 sonde prof sql -e sched:sched_wakeup --from $R
 sonde prof sql -e sched:sched_wakeup --query 'SELECT nix FROM sched_wakeup' --from $R
 sonde prof trace -e sched:sched_wakeup --from $R -- true
+sonde prof top -e sched:sched_wakeup//key=/ --from $R
+sonde prof trace -e sched:sched_wakeup//stack=1/ --from $R
+sonde prof top -e sched:sched_wakeup//key=pid/prio/ --from $R
+sonde prof trace -e sched:sched_wakeup --watermark 500 --from $R
+sonde prof sql -e sched:sched_wakeup --query '' --from $R
+sonde prof percpu-stat --from $R

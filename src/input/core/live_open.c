@@ -114,6 +114,9 @@ static void set_dummy(struct watching *live, struct event_spec *spec)
 					      .sample_period = 1};
 	spec->name = "dummy:HG";
 	set_attr(live, NULL, &spec->attr);
+	// Changes nothing for events of CPUs, but is in the recording of --to.
+	if (options->everywhere)
+		spec->attr.inherit = options->follows;
 	spec->attr.task = spec->attr.comm = spec->attr.comm_exec = 1;
 	if (options->needs_maps)
 		spec->attr.mmap = spec->attr.mmap2 = spec->attr.ksymbol = 1;

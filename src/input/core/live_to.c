@@ -7,6 +7,48 @@
 #include <fcntl.h>
 #include <time.h>
 
+// PERF_RECORD_THREAD_MAP: u64 n, then n of u64 id, char comm[16] (tools/lib/perf/include/perf/event.h).
+static int put_tasks(struct watching *live, const int *ids, size_t n)
+{
+	enum { ENTRY_WORDS = 3, HEAD_WORDS = 2, MOST = 2000 };
+	auto_free uint64_t *words = NULL;
+	struct perf_event_header *header;
+
+	n = MIN(n, (size_t)MOST);
+	words = xcalloc(HEAD_WORDS + n * ENTRY_WORDS, sizeof(*words));
+	header = (void *)words;
+	header->type = RECORD_THREAD_MAP;
+	header->size = (uint16_t)((HEAD_WORDS + n * ENTRY_WORDS) * sizeof(*words));
+	words[1] = n;
+	for (size_t i = 0; i < n; i++)
+		words[HEAD_WORDS + i * ENTRY_WORDS] = (uint64_t)(int64_t)ids[i];
+	return n ? writer_records(live->writer, words, header->size) : 0;
+}
+
+// Whom the events are of: who reads the recording watches the same.
+static int put_watched(struct watching *live)
+{
+	const struct feed *feed = live->feed;
+	struct target_options wanted = feed->options->target;
+	struct target target;
+	int err;
+
+	if (live->workload.pid)
+		return put_tasks(live, &live->workload.pid, 1);
+	if (!feed_has_tasks(feed))
+		return 0;
+	if (!feed->options->everywhere)
+		return put_tasks(live, live->target.threads.v, live->target.threads.n);
+	wanted.cpus = NULL;
+	wanted.per_thread = true;
+	err = target_init(&target, &wanted);
+	if (err)
+		return err;
+	err = put_tasks(live, target.threads.v, target.threads.n);
+	target_done(&target);
+	return err;
+}
+
 int watching_to_open(struct watching *live)
 {
 	const struct feed_options *options = live->feed->options;
@@ -18,6 +60,7 @@ int watching_to_open(struct watching *live)
 				     .clockid = CLOCK_MONOTONIC,
 				     .has_sample_time = true,
 				     .root = ""};
+	int err;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct opened_event *event = &live->opened.events.v[i];
@@ -36,7 +79,8 @@ int watching_to_open(struct watching *live)
 	live->to_fd = open(options->to, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (live->to_fd < 0)
 		return fail(errno, "can't create %s: %s", options->to, strerror(errno));
-	return writer_new(&live->writer, live->to_fd, events, n, &how);
+	err = writer_new(&live->writer, live->to_fd, events, n, &how);
+	return err ? err : put_watched(live);
 }
 
 int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_pieces *pieces)

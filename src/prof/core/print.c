@@ -136,6 +136,23 @@ static void put_flags(struct out *out, const struct sample *sample)
 	out->n += 5;
 }
 
+void prof_event_text(const struct prof_event *event, const struct sample *sample, struct out *out)
+{
+	const struct event *recorded = event->feed->event;
+
+	if (event->sched.kind != SCHED_OTHER && event->sched.kind != SCHED_MIGRATE) {
+		sched_event_print(out, &event->sched, sample->raw, sample->raw_size);
+	} else if (recorded->tp) {
+		tracepoint_print(out, recorded->tp, sample->raw, sample->raw_size);
+	} else if (recorded->attr.type >= PERF_TYPE_MAX) { // a probe
+		out_char(out, '(');
+		out_hex(out, sample->ip);
+		out_char(out, ')');
+	} else {
+		out_u64(out, sample->period);
+	}
+}
+
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample)
 {
 	struct out *out = prof->out;
@@ -159,24 +176,12 @@ void prof_put_event(struct prof *prof, const struct prof_event *event, const str
 	out_text(out, ": ");
 	out_text(out, recorded->name);
 	out_text(out, ": ");
-	if (event->sched.kind != SCHED_OTHER && event->sched.kind != SCHED_MIGRATE) {
-		sched_event_print(out, &event->sched, sample->raw, sample->raw_size);
-	} else if (recorded->tp) {
-		tracepoint_print(out, recorded->tp, sample->raw, sample->raw_size);
-	} else if (recorded->attr.type >= PERF_TYPE_MAX) { // a probe
-		out_char(out, '(');
-		out_hex(out, sample->ip);
-		out_char(out, ')');
-	} else {
-		out_u64(out, sample->period);
-	}
+	prof_event_text(event, sample, out);
 	out_char(out, '\n');
 }
 
-static void put_frame(struct prof *prof, const struct location *location, uint64_t ip)
+static void put_frame(struct out *out, const struct location *location, uint64_t ip)
 {
-	struct out *out = prof->out;
-
 	out_hex_zeros(out, ip, 16);
 	out_char(out, ' ');
 	if (location->sym) {
@@ -191,10 +196,10 @@ static void put_frame(struct prof *prof, const struct location *location, uint64
 		out_safe(out, location->dso->name);
 		out_char(out, ')');
 	}
-	out_char(out, '\n');
 }
 
-void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent)
+static void put_frames(struct prof *prof, const struct sample *sample, struct out *out,
+		       const char *around[2])
 {
 	struct sym *sym = prof->feed->sym;
 	struct task *task = sym_task(sym, sample->pid, sample->tid);
@@ -215,9 +220,22 @@ void prof_put_stack(struct prof *prof, const struct sample *sample, const char *
 		// Where a call returns to may be behind the function that called.
 		sym_resolve(sym, task, cpumode, ip - is_return, &location);
 		is_return = true;
-		out_text(prof->out, indent);
-		put_frame(prof, &location, ip);
+		out_text(out, around[0]);
+		put_frame(out, &location, ip);
+		out_text(out, around[1]);
 	}
+}
+
+void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent)
+{
+	put_frames(prof, sample, prof->out, (const char *[]){indent, "\n"});
+}
+
+void prof_stack_text(struct prof *prof, const struct sample *sample, struct out *out)
+{
+	put_frames(prof, sample, out, (const char *[]){"", "; "});
+	if (out->n >= 2)
+		out->n -= 2;
 }
 
 void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns)

@@ -104,7 +104,7 @@ struct prof {
 	uint64_t lost_interval, lost_all; // lost events
 	uint64_t started_ns;
 	struct arena arena;
-	bool everywhere;		 // setup may set it: see feed_options
+	bool everywhere, follows;	 // setup may set them: see feed_options
 	bool needs_symbols, needs_tasks; // likewise; prof_compile sets them
 };
 
@@ -122,6 +122,9 @@ void prof_put_time(struct prof *prof, uint64_t time_ns);
 // One event as `trace` prints it, without the time of day; its stack, when it has one.
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample);
 void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent);
+// The fields of an event as `trace` prints them; its frames, "; " between them.
+void prof_event_text(const struct prof_event *event, const struct sample *sample, struct out *out);
+void prof_stack_text(struct prof *prof, const struct sample *sample, struct out *out);
 // A title line with the time, then the table in the format of --format.
 void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns);
 const char *prof_comm(struct prof *prof, uint32_t pid, uint32_t tid);

@@ -16,7 +16,7 @@ struct prof_texts {
 	uint64_t next_interval_ns, next_usage_ns;
 	double last_cpu_s;
 	uint64_t last_usage_ns;
-	bool dirty; // something came since the last result
+	bool dirty; // something came since the last result, or there was none yet
 };
 
 // ---- options
@@ -113,6 +113,23 @@ struct adding {
 	struct prof_event *last;
 };
 
+// Does the attribute need a value (true), or take none (false)?
+static int check_value(const struct prof_attr *attr)
+{
+	static const char *const words[] = {"stack", "untraced", "trigger"};
+	bool is_word = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		is_word |= !strcmp(attr->name, words[i]);
+	if (is_word && attr->value)
+		return fail(EINVAL, "the attribute %s takes no value: write /%s/, not /%s=%s/",
+			    attr->name, attr->name, attr->name, attr->value);
+	if (!is_word && (!attr->value || !*attr->value))
+		return fail(EINVAL, "the attribute %s needs a value: /%s=.../", attr->name,
+			    attr->name);
+	return 0;
+}
+
 static int check_attributes(const struct prof *prof, const struct prof_spec *spec)
 {
 	static const char *const common[] = {"stack", "max-stack", "alias", "cpus"};
@@ -136,6 +153,13 @@ static int check_attributes(const struct prof *prof, const struct prof_spec *spe
 				   prof->profiler->name, name, near ? "; did you mean '" : "",
 				   near ? near : "", near ? "'?" : "");
 		vec_done(&names);
+		if (!known && i && spec->attrs.v[i - 1].value && !near)
+			err = fail(EINVAL,
+				   "%s has no attribute '%s' for events; to divide by it, write the expression in quotes: %s=\"%s/%s\"",
+				   prof->profiler->name, name, spec->attrs.v[i - 1].name,
+				   spec->attrs.v[i - 1].value, name);
+		if (!err)
+			err = check_value(&spec->attrs.v[i]);
 		if (err)
 			return err;
 	}
@@ -438,12 +462,17 @@ int prof_setup(struct prof *prof)
 			       .out = prof->out};
 	int err = 0;
 
+	if (options->watermark > 100)
+		return fail(EINVAL,
+			    "--watermark %llu: how full a ring is when it wakes us up, in percent, so 1 to 100",
+			    (unsigned long long)options->watermark);
 	if (prof->profiler->counts && options->exit_n)
 		return fail(EINVAL,
 			    "-N: %s counts in the kernel and sees no single events to end after",
 			    prof->profiler->name);
 
 	prof->texts = NEW(struct prof_texts);
+	prof->texts->dirty = true;
 	prof->print = NEW(struct prof_print);
 	prof->machine = expr_machine_new(&env);
 	if (options->format)

@@ -2,6 +2,9 @@
 #include "prof/core/spec.h"
 #include "base/err.h"
 #include <ctype.h>
+#include <sys/stat.h>
+
+enum until_what { FILTER, VALUE };
 
 struct reader {
 	const char *text;
@@ -31,8 +34,16 @@ static int bad(const struct reader *r, size_t at, const char *what)
 	return fail(EINVAL, "%s\n  %s\n  %*s", what, r->text, (int)at + 1, "^");
 }
 
-// Up to a / that is in no quotes and no parentheses; `stops`: or one of these.
-static struct str until(struct reader *r, const char *stops)
+// Is the / at `at` a division? No attribute begins with a number or a parenthesis.
+static bool divides(const struct reader *r, size_t at)
+{
+	for (at++; at < r->n && r->text[at] == ' '; at++)
+		;
+	return at < r->n && (isdigit((unsigned char)r->text[at]) || r->text[at] == '(');
+}
+
+// Up to a / that is in no quotes and no parentheses.
+static struct str until(struct reader *r, enum until_what what)
 {
 	size_t from = r->at;
 	bool quoted = false;
@@ -49,7 +60,7 @@ static struct str until(struct reader *r, const char *stops)
 			depth++;
 		else if (c == ')')
 			depth--;
-		else if (depth <= 0 && strchr(stops, c))
+		else if (depth <= 0 && c == '/' && !(what == VALUE && divides(r, r->at)))
 			break;
 	}
 	return (struct str){r->text + from, r->at - from};
@@ -88,7 +99,7 @@ static int read_attrs(struct reader *r, struct prof_spec *spec)
 		if (r->at < r->n && r->text[r->at] == '=') {
 			r->at++;
 			if (!quoted_value(r, &value))
-				value = until(r, "/");
+				value = until(r, VALUE);
 			attr.value = arena_strdup(r->arena, value);
 		}
 		vec_push(&spec->attrs, attr);
@@ -96,6 +107,25 @@ static int read_attrs(struct reader *r, struct prof_spec *spec)
 			r->at++;
 		else if (r->at < r->n)
 			return bad(r, r->at, "here a / is missing");
+	}
+	return 0;
+}
+
+// uprobe:FUNC@/a/file/FILTER/: the file's name ends where there is such a file. 0: in quotes, or there is none.
+static size_t path_length(const struct reader *r, size_t from)
+{
+	struct stat st;
+
+	for (size_t end = r->n; end > from + 1; end--) {
+		auto_free char *path = NULL;
+
+		if (end < r->n && r->text[end] != '/' && r->text[end] != ',')
+			continue;
+		path = str_dup((struct str){r->text + from, end - from});
+		if (strchr(path, '"'))
+			continue;
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+			return end - from;
 	}
 	return 0;
 }
@@ -108,12 +138,13 @@ static int read_event(struct reader *r, struct prof_specs *specs)
 
 	vec_push(&specs->list, spec);
 	spec->stage = specs->stages;
-	// uprobe:FUNC@"/a/file" has slashes in quotes.
 	for (bool quoted = false; r->at < r->n; r->at++) {
 		char c = r->text[r->at];
 
 		if (c == '"')
 			quoted = !quoted;
+		else if (c == '@' && !quoted)
+			r->at += path_length(r, r->at + 1);
 		else if (!quoted && (c == '/' || c == ','))
 			break;
 	}
@@ -124,7 +155,7 @@ static int read_event(struct reader *r, struct prof_specs *specs)
 	if (r->at >= r->n || r->text[r->at] == ',')
 		return 0;
 	r->at++;
-	struct str filter = str_trim(until(r, "/"));
+	struct str filter = str_trim(until(r, FILTER));
 	// "sched:sched_switch/stack/": no filter is a word alone.
 	if (str_is(filter, "stack") || str_is(filter, "untraced") || str_is(filter, "trigger"))
 		vec_push(&spec->attrs, (struct prof_attr){arena_strdup(r->arena, filter), NULL});

@@ -42,6 +42,15 @@ static const struct expected cases[] = {
 	 {"uprobe:f@\"/lib/x.so\"", "a:b"},
 	 {NULL},
 	 {"key", "pid"}},
+	// a division, and a file that is there
+	{"a:b//key=pid/10/comm=comm/", {"a:b"}, {NULL}, {"key", "pid/10", "comm", "comm"}},
+	{"a:b//key=pid / (1+nr)/", {"a:b"}, {NULL}, {"key", "pid / (1+nr)"}},
+	{"a:b//key=pid/10", {"a:b"}, {NULL}, {"key", "pid/10"}},
+	{"uprobe:f@/dev/../etc/passwd/x==1/key=pid/,a:b",
+	 {"uprobe:f@/dev/../etc/passwd", "a:b"},
+	 {"x==1"},
+	 {"key", "pid"}},
+	{"uprobe:f@/etc/passwd,a:b", {"uprobe:f@/etc/passwd", "a:b"}},
 	{"task-state/-g/untraced/", {"task-state"}, {"-g"}, {"untraced", ""}},
 };
 

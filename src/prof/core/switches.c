@@ -32,7 +32,7 @@ bool switches_take(struct switches *switches, const struct sample *sample, uint3
 	run = &switches->cpus[sample->cpu];
 	known = run->known && run->tid == prev && sample->time >= run->since_ns;
 	*ret_tid = prev;
-	*ret_ns = known ? sample->time - run->since_ns : 0;
+	*ret_ns = run->known && sample->time >= run->since_ns ? sample->time - run->since_ns : 0;
 	*run = (struct cpu_run){.since_ns = sample->time,
 				.tid = (uint32_t)prof_value_number(&switches->next_pid, sample),
 				.known = true};
@@ -50,8 +50,10 @@ bool switches_cut(struct switches *switches, uint32_t cpu, uint64_t now_ns, uint
 	return true;
 }
 
-void switches_forget(struct switches *switches)
+void switches_forget(struct switches *switches, uint32_t cpu)
 {
-	for (uint32_t i = 0; i < SWITCH_CPUS; i++)
-		switches->cpus[i].known = false;
+	for (uint32_t i = 0; i < SWITCH_CPUS; i++) {
+		if (cpu == UINT32_MAX || cpu == i)
+			switches->cpus[i].tid = SWITCH_NOBODY;
+	}
 }

@@ -16,6 +16,25 @@ static void add_numbers(struct map *set, const char *text)
 	}
 }
 
+// Of a recording the same as when it was made, or who is asked for now.
+static int of_recording(struct prof_tasks *tasks, struct prof *prof)
+{
+	const struct prof_options *options = prof->options;
+	const struct feed *feed = prof->feed;
+	bool asked = options->target.pids || options->target.tids;
+
+	tasks->by_set = true;
+	add_numbers(&tasks->set, options->target.pids);
+	add_numbers(&tasks->set, options->target.tids);
+	for (size_t i = 0; !asked && i < feed->recorded_tasks_n; i++)
+		*map_at(&tasks->set, feed->recorded_tasks[i], NULL) = 1;
+	tasks->processes = options->target.pids != NULL;
+	tasks->follows = options->inherit_given ? options->inherit
+			 : asked		? !options->target.tids
+						: feed->recorded_children;
+	return 0;
+}
+
 int prof_tasks_init(struct prof_tasks *tasks, struct prof *prof, const char *comms)
 {
 	const struct prof_options *options = prof->options;
@@ -31,13 +50,13 @@ int prof_tasks_init(struct prof_tasks *tasks, struct prof *prof, const char *com
 		tasks->all = true;
 		return 0;
 	}
-	tasks->by_set =
-		!prof->feed->is_live || prof->feed->options->workload || options->inherit_given;
-	if (!prof->feed->is_live) {
-		add_numbers(&tasks->set, options->target.pids);
-		add_numbers(&tasks->set, options->target.tids);
-		return 0;
-	}
+	if (!prof->feed->is_live)
+		return of_recording(tasks, prof);
+	// With -p and -t the kernel's filters do, which can't follow.
+	tasks->follows =
+		options->inherit_given ? options->inherit : prof->feed->options->workload != NULL;
+	tasks->by_set = prof->feed->options->workload || tasks->follows;
+	prof->follows = tasks->follows;
 	if (!wanted.pids && !wanted.tids)
 		return 0;
 	wanted.per_thread = true;
@@ -148,7 +167,7 @@ void prof_tasks_record(struct prof_tasks *tasks, struct prof *prof,
 {
 	const struct record_task *task = (const void *)header;
 
-	if (!tasks->by_set || header->type != PERF_RECORD_FORK || !record_is_whole(header))
+	if (!tasks->follows || header->type != PERF_RECORD_FORK || !record_is_whole(header))
 		return;
 	if (!tasks->started)
 		start(tasks, prof);
@@ -164,7 +183,7 @@ bool prof_tasks_slow(struct prof_tasks *tasks, struct prof *prof, uint32_t tid)
 		start(tasks, prof);
 	if (map_find(&tasks->set, tid))
 		return true;
-	if (prof->feed->is_live)
+	if (!tasks->processes)
 		return false;
 	// Of a recording -p means all threads of the process.
 	task = sym_find_task(prof->feed->sym, tid);

@@ -8,6 +8,8 @@
 struct prof_tasks {
 	bool all;	   // no choice
 	bool by_set;	   // events are told apart here, by `set`; else the kernel's filters do it
+	bool follows;	   // what they start is wanted, too
+	bool processes;	   // of a recording: ids are of processes with all their threads
 	bool started;	   // the command's first task is in the set
 	struct map set;	   // tid -> 1
 	const char *comms; // of --filter, NULL: none
