@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "flow/archive.h"
 #include "flow/chain.h"
+#include "flow/fetch.h"
 #include "flow/queue.h"
 #include "flow/session_parts.h"
 #include <stdio.h>
@@ -16,6 +17,7 @@ struct session_private {
 	const struct session_hooks *hooks;
 	void *arg;
 	struct queue queue;
+	struct fetch_order fetch_order;
 	char *archive_dir; // NULL: none
 	bool started, unordered, count_places;
 	size_t build_ids_taken;
@@ -93,6 +95,9 @@ int session_open(struct session **ret, const struct session_options *options)
 	}
 	take_machine(session);
 	learn_clock(session);
+	session->private->fetch_order = (struct fetch_order){session, *options};
+	if (!options->no_fetch)
+		fetch_hottest_first(&session->private->fetch_order);
 	*ret = session;
 	return 0;
 }

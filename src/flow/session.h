@@ -13,6 +13,7 @@ struct session_options {
 	bool unordered;	   // file order
 	bool no_archive;   // what lies beside the recording (RECORDING.archive) is not used
 	bool count_places; // dso.samples_n: some ns a sample
+	bool no_fetch;	   // debuginfod is asked in the order in which files are needed
 	struct sym_options sym;
 };
 

@@ -188,17 +188,23 @@ void debuginfod_wait_init(struct debuginfod_wait *wait)
 		wait->left_ns = ns;
 }
 
+bool debuginfod_is_on(void)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+
+	return urls && *urls;
+}
+
 bool debuginfod_fetch(struct debuginfod_wait *wait, const struct debuginfod_file *file, char *ret)
 {
 	// What the client has, or knows that nobody has, needs no network.
 	const uint64_t cached_ns = NSEC_PER_SEC / 2, start = time_now_ns(CLOCK_MONOTONIC);
-	const char *urls = getenv("DEBUGINFOD_URLS");
 	struct library library;
 	struct fetch *fetch;
 	bool is_done, good;
 	uint64_t took_ns;
 
-	if (!urls || !*urls || !file->id->n || !open_library(&library))
+	if (!debuginfod_is_on() || !file->id->n || !open_library(&library))
 		return false;
 	fetch = NEW(struct fetch);
 	fetch->library = library;

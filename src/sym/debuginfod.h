@@ -23,6 +23,9 @@ struct debuginfod_file {
 	const char *name; // for messages
 };
 
+// Is any server to be asked?
+bool debuginfod_is_on(void);
+
 // The path of the file in the client's cache; false: no server has it, none is to be asked, or the time is over (which is told
 // once). A thread asks, the caller waits for it and shows on a terminal how far it is; when it waits no longer the
 // transfer ends in the background. `ret` has PATH_MAX bytes.

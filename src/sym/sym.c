@@ -52,6 +52,11 @@ int sym_new(struct sym **ret, const struct sym_options *options)
 	return 0;
 }
 
+void sym_share_wait(struct sym *to, const struct sym *from)
+{
+	to->private->debuginfod = from->private->debuginfod;
+}
+
 void sym_free(struct sym *sym)
 {
 	if (!sym)

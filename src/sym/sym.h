@@ -115,6 +115,9 @@ struct sym {
 	bool clock_is_monotonic; // the recording's times are CLOCK_MONOTONIC: set before the first record
 	uint64_t next_jit_ns;  // sym_advance has something to do from then on; UINT64_MAX: never
 	uint64_t maps_dropped; // made up recordings have more maps than memory allows
+	// Called once, before the first file is asked for from a debuginfod server; NULL: nobody wants to know.
+	void (*before_servers)(void *arg);
+	void *before_servers_arg;
 	struct sym_private *private;
 };
 
@@ -166,5 +169,7 @@ const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t 
 const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, const char *name);
 // cpumode of an address when the record doesn't say (callchains without context): kernel or user half.
 uint8_t sym_cpumode_of(const struct sym *sym, uint64_t ip);
+// `to` waits for debuginfod servers no longer than what `from` left of the time.
+void sym_share_wait(struct sym *to, const struct sym *from);
 // All symbols of a dso in address order.
 size_t dso_symbols(struct sym *sym, struct dso *dso, const struct symbol **ret);

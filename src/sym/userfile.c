@@ -125,23 +125,6 @@ static const struct place places[] = {
 	{'d', own_path},       {'o', embedded_path}, {'x', mixed_path},
 };
 
-static bool fetched_debug_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
-{
-	const struct debuginfod_file file = {&dso->build_id, FETCH_DEBUG, dso->short_name};
-
-	return debuginfod_fetch(&sym->private->debuginfod, &file, ret);
-}
-
-static bool fetched_program_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
-{
-	const struct debuginfod_file file = {&dso->build_id, FETCH_PROGRAM, dso->short_name};
-
-	return debuginfod_fetch(&sym->private->debuginfod, &file, ret);
-}
-
-// Asked only when nothing here has the names.
-static const struct place servers[] = {{'D', fetched_debug_path}, {'B', fetched_program_path}};
-
 bool dso_find_file(const struct sym *sym, const struct dso *dso,
 		   bool (*wanted)(const struct elf_source *source), struct elf_source *ret)
 {
@@ -219,23 +202,20 @@ struct choice {
 	bool own_exists;
 };
 
-static void look_at(const struct sym *sym, const struct dso *dso, struct choice *choice,
-		    const struct place *place)
+// `origin`: perf's letter of the kind of place.
+static void look_at_file(const struct sym *sym, const struct dso *dso, struct choice *choice,
+			 char origin, const char *path)
 {
 	struct elf_source source;
-	char path[PATH_MAX];
-	int state;
+	int state = source_open(sym, dso, path, &source);
 
-	if (!place->path(sym, dso, path))
-		return;
-	state = source_open(sym, dso, path, &source);
-	if (place->origin == 'd')
+	if (origin == 'd')
 		choice->own_exists = state != SOURCE_ABSENT;
 	if (state == SOURCE_WRONG_BUILD_ID)
 		snprintf(choice->refused, sizeof(choice->refused), "%s", path);
 	if (state != SOURCE_OK)
 		return;
-	source.origin = place->origin;
+	source.origin = origin;
 	if (!choice->has_symbols && source.has_symtab) {
 		choice->symbols = source;
 		choice->has_symbols = true;
@@ -247,6 +227,33 @@ static void look_at(const struct sym *sym, const struct dso *dso, struct choice 
 	} else {
 		source_done(&source);
 	}
+}
+
+static void look_at(const struct sym *sym, const struct dso *dso, struct choice *choice,
+		    const struct place *place)
+{
+	char path[PATH_MAX];
+
+	if (place->path(sym, dso, path))
+		look_at_file(sym, dso, choice, place->origin, path);
+}
+
+// Asked only when nothing here has the names.
+static void ask_server(struct sym *sym, struct dso *dso, struct choice *choice, enum fetched kind)
+{
+	const struct debuginfod_file file = {&dso->build_id, kind, dso->short_name};
+	char path[PATH_MAX];
+
+	if (!debuginfod_is_on() || !dso->build_id.n)
+		return;
+	if (sym->before_servers) {
+		void (*before)(void *arg) = sym->before_servers;
+
+		sym->before_servers = NULL;
+		before(sym->before_servers_arg);
+	}
+	if (debuginfod_fetch(&sym->private->debuginfod, &file, path))
+		look_at_file(sym, dso, choice, kind == FETCH_DEBUG ? 'D' : 'B', path);
 }
 
 static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
@@ -309,9 +316,9 @@ void load_user(struct sym *sym, struct dso *dso)
 			look_at(sym, dso, &choice, &places[i]);
 	}
 	if (!choice.has_symbols)
-		look_at(sym, dso, &choice, &servers[0]);
+		ask_server(sym, dso, &choice, FETCH_DEBUG);
 	if (!choice.has_symbols && !choice.has_runtime)
-		look_at(sym, dso, &choice, &servers[1]);
+		ask_server(sym, dso, &choice, FETCH_PROGRAM);
 	if (choice.has_symbols || choice.has_runtime) {
 		load_choice(sym, dso, &choice);
 		source_done(&choice.symbols);
