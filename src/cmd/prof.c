@@ -66,6 +66,19 @@ static int unknown(const char *word)
 
 // ---- help about events
 
+// "char comm[16]", as C declares it; "__data_loc char[] name", as the kernel does.
+static void put_declaration(struct out *out, const struct tp_field *field)
+{
+	size_t n = strlen(field->type), plain = strcspn(field->type, "[");
+	bool is_array = !field->is_dynamic && plain < n;
+
+	out_printf(out, "    field:%.*s %s", (int)(is_array ? plain : n), field->type, field->name);
+	if (is_array)
+		out_text(out, field->type + plain);
+	else if (field->is_array && !field->is_dynamic)
+		out_printf(out, "[%u]", field->array_len);
+}
+
 static int put_format(void *arg, struct event *event, const char *system, const char *name)
 {
 	struct out *out = arg;
@@ -74,13 +87,11 @@ static int put_format(void *arg, struct event *event, const char *system, const 
 
 	out_printf(out, "\n%s\n", event->name);
 	if (n)
-		out_text(out, "fields:\n");
+		out_printf(out, "ID: %u\nformat:\n", tracepoint_id(event->tp));
 	for (size_t i = 0; i < n; i++) {
 		const struct tp_field *field = &fields[i];
 
-		out_printf(out, "    %s %s", field->type, field->name);
-		if (field->is_array && !field->is_dynamic)
-			out_printf(out, "[%u]", field->array_len);
+		put_declaration(out, field);
 		out_printf(out, ";  offset:%u; size:%u; signed:%d;\n", field->offset, field->size,
 			   field->is_signed);
 	}
@@ -89,9 +100,11 @@ static int put_format(void *arg, struct event *event, const char *system, const 
 
 static void put_use(struct out *out, const struct profiler *profiler, const char *event)
 {
-	out_printf(out, "sonde prof %s -e \"%s/./[stack/alias=./cpus=./", profiler->name, event);
+	out_printf(out, "sonde prof %s -e \"%s/./[stack/max-stack=./alias=./cpus=./",
+		   profiler->name, event);
 	for (size_t i = 0; profiler->attributes && profiler->attributes[i]; i++)
-		out_printf(out, "%s/", profiler->attributes[i]);
+		out_printf(out, "%s%s/", profiler->attributes[i],
+			   prof_attribute_is_word(profiler->attributes[i]) ? "" : "=.");
 	out_text(out, "]\"");
 	for (const struct opt *opt = profiler->opts; !opt_is_end(opt); opt++) {
 		if (opt->kind == OPT_GROUP || opt->hidden ||

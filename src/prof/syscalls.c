@@ -15,7 +15,7 @@ struct call_stat {
 	uint64_t n, total, min, max, errors, over_n;
 };
 
-struct syscalls {
+struct calls {
 	struct prof_options common;
 	uint64_t than_ns;
 	struct prof_value enter_id, exit_ret;
@@ -37,7 +37,7 @@ static const struct opt options[] = {
 	PROF_OPTIONS_EVENTS,
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR",
 		  "taken for perf-prof's sake: system calls belong to threads"),
-	PROF_DURATION(0, "than", offsetof(struct syscalls, than_ns), "TIME",
+	PROF_DURATION(0, "than", offsetof(struct calls, than_ns), "TIME",
 		      "show each that takes longer"),
 	PROF_FLAG(0, "perins", PROF_AT(perins), "each thread by itself"),
 	PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",
@@ -58,7 +58,7 @@ static const struct command_example examples[] = {
 
 static int setup(struct prof *prof)
 {
-	struct syscalls *state = PROF_STATE(struct syscalls, prof);
+	struct calls *state = PROF_STATE(struct calls, prof);
 	int err = 0;
 
 	if (prof->events.n != 2 ||
@@ -74,7 +74,7 @@ static int setup(struct prof *prof)
 	return err ? err : prof_heat_new(prof, "ns");
 }
 
-static struct call_stat *stat_of(struct prof *prof, struct syscalls *state, uint32_t tid,
+static struct call_stat *stat_of(struct prof *prof, struct calls *state, uint32_t tid,
 				 uint32_t number)
 {
 	uint64_t *row;
@@ -94,7 +94,7 @@ static struct call_stat *stat_of(struct prof *prof, struct syscalls *state, uint
 	return &state->rows[*row - 1].stat;
 }
 
-static struct call_stat *took(struct prof *prof, struct syscalls *state,
+static struct call_stat *took(struct prof *prof, struct calls *state,
 			      const struct pair_slot *slot, uint64_t ns)
 {
 	struct call_stat *stat = stat_of(prof, state, (uint32_t)slot->key, slot->event);
@@ -108,7 +108,7 @@ static struct call_stat *took(struct prof *prof, struct syscalls *state,
 	return stat;
 }
 
-static void show(struct prof *prof, struct syscalls *state, const struct pair_slot *slot,
+static void show(struct prof *prof, struct calls *state, const struct pair_slot *slot,
 		 const struct sample *exit)
 {
 	const struct history_entry *entry = history_at(&state->history, slot->data);
@@ -129,7 +129,7 @@ static void show(struct prof *prof, struct syscalls *state, const struct pair_sl
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
-	struct syscalls *state = PROF_STATE(struct syscalls, prof);
+	struct calls *state = PROF_STATE(struct calls, prof);
 	struct pair_slot *slot;
 	struct call_stat *stat;
 	uint64_t ns;
@@ -167,7 +167,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 // exit and exit_group never return: they end with their thread.
 static int record(struct prof *prof, const struct perf_event_header *header, const struct sample *ids)
 {
-	struct syscalls *state = PROF_STATE(struct syscalls, prof);
+	struct calls *state = PROF_STATE(struct calls, prof);
 	const struct record_task *task = (const void *)header;
 	struct pair_slot *slot;
 
@@ -184,7 +184,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 
 static void lost(struct prof *prof, const struct feed_loss *loss)
 {
-	struct syscalls *state = PROF_STATE(struct syscalls, prof);
+	struct calls *state = PROF_STATE(struct calls, prof);
 
 	state->unknown_n += state->waiting.n;
 	pairs_clear(&state->waiting);
@@ -201,7 +201,7 @@ static int by_total(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-static void put_row(struct prof *prof, struct syscalls *state, struct table *table,
+static void put_row(struct prof *prof, struct calls *state, struct table *table,
 		    const struct call_row *row)
 {
 	const char *name = syscall_name(row->number);
@@ -226,7 +226,7 @@ static void put_row(struct prof *prof, struct syscalls *state, struct table *tab
 		table_share(table, row->stat.over_n, row->stat.over_n * 100 / row->stat.n);
 }
 
-static void gather(struct prof *prof, struct syscalls *state)
+static void gather(struct prof *prof, struct calls *state)
 {
 	if (prof->options->perins)
 		return;
@@ -251,7 +251,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		{"max(us)", "max_us", TABLE_US, 12},
 		{"err", "errors", TABLE_COUNT, 6},
 	};
-	struct syscalls *state = PROF_STATE(struct syscalls, prof);
+	struct calls *state = PROF_STATE(struct calls, prof);
 	struct table table = {.rule = true};
 
 	gather(prof, state);
@@ -281,7 +281,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 
 static void done(struct prof *prof)
 {
-	struct syscalls *state = PROF_STATE(struct syscalls, prof);
+	struct calls *state = PROF_STATE(struct calls, prof);
 
 	prof_value_done(&state->enter_id);
 	prof_value_done(&state->exit_ret);
@@ -301,7 +301,7 @@ const struct profiler profiler_syscalls = {
 		"From the entry of each system call to its return, by number. exit and exit_group, which do not return, end with their "
 		"thread. Our own system calls are not seen.",
 	.opts = options,
-	.size = sizeof(struct syscalls),
+	.size = sizeof(struct calls),
 	.examples = examples,
 	.default_events = default_events,
 	.endless = true,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/flame.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "encoder/core/encoder.h"
 #include "prof/core/print.h"
 #include "sym/stacks.h"
@@ -11,7 +12,7 @@ struct prof_flame {
 	struct stacks stacks;
 	struct map counts; // comm << 32 | stack -> weight
 	struct flame flame;
-	bool by_time;
+	bool by_time, any;
 };
 
 int prof_flame_new(struct prof *prof)
@@ -48,6 +49,7 @@ void prof_flame_add(struct prof *prof, const struct sample *sample, uint64_t wei
 
 	if (!flame || !sample->callchain)
 		return;
+	flame->any = true;
 	task = sym_task(prof->feed->sym, sample->pid, sample->tid);
 	*map_at(&flame->counts,
 		(uint64_t)task->comm << 32 | stacks_of_sample(&flame->stacks, task, sample),
@@ -137,6 +139,11 @@ int prof_flame_write(struct prof *prof)
 
 	prof_time_text(prof, prof->feed->last_ns, time);
 	take_counts(prof, flame->by_time ? prof->feed->has_wall ? time + 11 : time : NULL);
+	if (!flame->any) {
+		if (!prof->options->quiet)
+			warn("there were no stacks: no flame graph is written");
+		return 0;
+	}
 	flame_finish(&flame->flame, true);
 	err = write_as(prof, "folded", ".folded");
 	if (!err)

@@ -113,14 +113,21 @@ struct adding {
 	struct prof_event *last;
 };
 
+bool prof_attribute_is_word(const char *name)
+{
+	static const char *const words[] = {"stack", "untraced", "trigger"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(name, words[i]))
+			return true;
+	return false;
+}
+
 // Does the attribute need a value (true), or take none (false)?
 static int check_value(const struct prof_attr *attr)
 {
-	static const char *const words[] = {"stack", "untraced", "trigger"};
-	bool is_word = false;
+	bool is_word = prof_attribute_is_word(attr->name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		is_word |= !strcmp(attr->name, words[i]);
 	if (is_word && attr->value)
 		return fail(EINVAL, "the attribute %s takes no value: write /%s/, not /%s=%s/",
 			    attr->name, attr->name, attr->name, attr->value);

@@ -73,6 +73,11 @@ static bool quoted_value(struct reader *r, struct str *ret)
 
 	if (r->at >= r->n || r->text[r->at] != '"')
 		return false;
+	// Forgotten at its end.
+	if (!memchr(r->text + from, '"', r->n - from)) {
+		r->at = from;
+		return false;
+	}
 	for (size_t i = from; i < r->n; i++) {
 		if (r->text[i] != '"' || (i + 1 < r->n && r->text[i + 1] != '/'))
 			continue;

@@ -42,6 +42,8 @@ static const struct expected cases[] = {
 	 {"uprobe:f@\"/lib/x.so\"", "a:b"},
 	 {NULL},
 	 {"key", "pid"}},
+	// a quote that nobody closed
+	{"a:b//comm=\"(char *)&x+name_offset/", {"a:b"}, {NULL}, {"comm", "(char *)&x+name_offset"}},
 	// a division, and a file that is there
 	{"a:b//key=pid/10/comm=comm/", {"a:b"}, {NULL}, {"key", "pid/10", "comm", "comm"}},
 	{"a:b//key=pid / (1+nr)/", {"a:b"}, {NULL}, {"key", "pid / (1+nr)"}},
