@@ -42,11 +42,12 @@ const char *const field_names[] = {
 	[FIELD_DSOFF] = "dsoff",
 	[FIELD_MACHINE_PID] = "machine_pid",
 	[FIELD_VCPU] = "vcpu",
+	[FIELD_SRCCODE] = "srccode",
 	"flags",
 	NULL,
 };
 
-enum { FIELD_FLAGS = FIELD_VCPU + 1 };
+enum { FIELD_FLAGS = FIELD_SRCCODE + 1 };
 
 // Fields of perf that need what sonde can't do yet.
 static const struct {
@@ -58,7 +59,6 @@ static const struct {
 	{"brstackinsnlen", "a decoder of instructions"},
 	{"brstackdisasm", "a disassembler"},
 	{"disasm", "a disassembler"},
-	{"srccode", "the lines of source files"},
 	{"metric", "metrics"},
 	{"brcntr", "counters in branch stacks"},
 };
@@ -319,8 +319,10 @@ static int check_event(struct output *output, const struct recording *recording,
 		return fail(EINVAL,
 			    "samples of '%s' have neither an IP nor an address that the field 'dso' could be of",
 			    event->name);
-	if ((output->fields & FIELD_BIT(SRCLINE)) && !(output->fields & FIELD_BIT(IP)))
-		return fail(EINVAL, "the field 'srcline' needs the field 'ip' beside it");
+	if ((output->fields & (FIELD_BIT(SRCLINE) | FIELD_BIT(SRCCODE))) &&
+	    !(output->fields & FIELD_BIT(IP)))
+		return fail(EINVAL, "the field '%s' needs the field 'ip' beside it",
+			    output->fields & FIELD_BIT(SRCLINE) ? "srcline" : "srccode");
 	return 0;
 }
 

@@ -41,6 +41,7 @@ enum field {
 	FIELD_DSOFF,
 	FIELD_MACHINE_PID,
 	FIELD_VCPU,
+	FIELD_SRCCODE,
 };
 
 #define FIELD_BIT(name) (1ull << FIELD_##name)

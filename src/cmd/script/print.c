@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/script/print.h"
 #include "base/err.h"
+#include "cmd/core/source_text.h"
 #include "cmd/script/parts.h"
 #include <stdio.h>
 
@@ -100,6 +101,8 @@ int print_done(struct print *print)
 		free(printer);
 	}
 	vec_done(&print->printers);
+	source_texts_free(print->texts);
+	map_done(&print->code_shown);
 	arena_done(&print->arena);
 	return err;
 }
@@ -627,6 +630,34 @@ static void run_steps(struct print *print, struct out *out, struct printer *prin
 	out->n = (size_t)(p - out->buf);
 }
 
+// The line of code where the sample is, unless it is the one that the task's last sample showed.
+static void put_code(struct print *print, struct out *out, const struct sample *sample,
+		     struct task *task)
+{
+	struct chains *chains = print->chains;
+	struct source_frame frame;
+	struct location where;
+	struct str code;
+	uint64_t *shown, now;
+
+	sym_resolve(chains->sym, task, sample->cpumode, sample->ip, &where);
+	if (!where.dso || !source_line(chains->sources, where.dso, where.addr, &frame) || !frame.file)
+		return;
+	if (!print->texts)
+		print->texts = source_texts_new();
+	shown = map_at(&print->code_shown, task->index, NULL);
+	now = (uint64_t)intern_text(&chains->sym->strings, frame.file) << 32 | frame.line;
+	if (*shown == now || !source_texts_line(print->texts, frame.file, frame.line, &code))
+		return;
+	*shown = now;
+	out_printf(out, "|%-8u ", frame.line);
+	if (chains->options.escape)
+		escape_controls(out, code);
+	else
+		out_str(out, code);
+	out_char(out, '\n');
+}
+
 int print_sample(struct print *print, struct event *event, const struct sample *sample,
 		 struct task *task)
 {
@@ -638,6 +669,8 @@ int print_sample(struct print *print, struct event *event, const struct sample *
 	printer->samples++;
 	run_steps(print, printer->out, printer, sample, task, 0, printer->steps_n);
 	out_char(printer->out, '\n');
+	if ((printer->fields & FIELD_BIT(SRCCODE)) && task)
+		put_code(print, printer->out, sample, task);
 	return 0;
 }
 

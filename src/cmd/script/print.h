@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A sample as perf script prints it. The fields of an event are compiled into a list of steps once.
 #pragma once
+#include "base/map.h"
 #include "cmd/script/chains.h"
 #include "cmd/script/fields.h"
 #include "flow/session.h"
@@ -25,6 +26,8 @@ struct print {
 	int name_width;
 	size_t data_src_width;
 	uint64_t initial_ns, previous_ns;
+	struct source_texts *texts; // of srccode, made when needed
+	struct map code_shown;	    // by the task's index: the line that was shown last
 };
 
 void print_init(struct print *print, struct session *session, struct fields *fields,
