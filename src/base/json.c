@@ -44,8 +44,7 @@ void json_line(struct json *j)
 	j->comma = false;
 }
 
-// Length of the valid UTF-8 sequence at p, 0 if it is not one.
-static size_t utf8_length(const unsigned char *p, size_t n)
+size_t utf8_length(const unsigned char *p, size_t n)
 {
 	size_t len = p[0] < 0x80		   ? 1
 		     : p[0] >= 0xc2 && p[0] < 0xe0 ? 2

@@ -30,6 +30,8 @@ void json_null(struct json *j);
 void json_hex(struct json *j, uint64_t v); // as the string "0x..."
 // A line's end between top-level values (one object a line).
 void json_line(struct json *j);
+// Bytes of the valid UTF-8 sequence at p, of which n bytes may be read; 0: it is none.
+size_t utf8_length(const unsigned char *p, size_t n);
 // The quoted string alone, for writers of other forms.
 void json_quote(struct out *out, struct str s);
 

@@ -4,6 +4,7 @@
 #include "base/vec.h"
 #include "encoder/core/encoder.h"
 #include "encoder/svg/svg.h"
+#include "view/profile.h"
 
 static void write_value(struct out *out, double value)
 {
@@ -55,9 +56,54 @@ static int folded_flame(struct out *out, const struct flame *flame, const struct
 	return 0;
 }
 
+static enum flame_kind kind_of(const struct profile_function *function, bool inlined)
+{
+	if (inlined)
+		return FLAME_INLINED;
+	return function->kind == PROFILE_KERNEL ? FLAME_KERNEL
+	       : function->kind == PROFILE_JIT	? FLAME_JIT
+						: FLAME_PLAIN;
+}
+
+// The samples of the main event, below their threads' names.
+static int folded_profile(struct out *out, const struct profile *profile)
+{
+	static const struct flame_style style = {0};
+	VEC(struct flame_frame) frames = {0};
+	struct flame flame;
+
+	flame_init(&flame);
+	vec_each(struct profile_sample, sample, &profile->samples) {
+		if (sample->event != profile->main_event)
+			continue;
+		vec_clear(&frames);
+		for (uint32_t node = sample->node; node; node = profile->nodes.v[node].parent) {
+			const struct profile_frame *frame =
+				&profile->frames.v[profile->nodes.v[node].frame];
+			const struct profile_function *function =
+				&profile->functions.v[frame->function];
+
+			vec_push(&frames,
+				 (struct flame_frame){profile_text(profile, function->name),
+						      kind_of(function, frame->inline_depth)});
+		}
+		vec_push(&frames,
+			 (struct flame_frame){profile_text(profile,
+							   profile->threads.v[sample->thread].name),
+					      FLAME_PLAIN});
+		flame_stack(&flame, frames.v, frames.n, true, FLAME_AFTER, 1);
+	}
+	flame_finish(&flame, true);
+	folded_flame(out, &flame, &style);
+	flame_done(&flame);
+	vec_done(&frames);
+	return 0;
+}
+
 const struct encoder encoder_folded = {
 	.name = "folded",
 	.suffix = ".folded",
 	.summary = "one stack a line: frames joined by ';', then its value",
 	.flame = folded_flame,
+	.profile = folded_profile,
 };

@@ -48,11 +48,15 @@ static uint64_t frame_key_of(const struct stacks *stacks, const struct frame *fr
 
 	if (frame->srcline && stacks->key == FRAME_BY_SRCLINE)
 		return hash_mix((uintptr_t)frame->sym, (uintptr_t)frame->srcline);
-	if (frame->sym && stacks->key != FRAME_BY_ADDRESS && stacks->key != FRAME_BY_SRCLINE)
+	if (frame->sym && stacks->key != FRAME_BY_ADDRESS && stacks->key != FRAME_BY_SRCLINE &&
+	    stacks->key != FRAME_BY_PLACE)
 		return (uintptr_t)frame->sym;
 	if (stacks->key == FRAME_BY_NAME)
 		return frame->dso ? (uintptr_t)frame->dso : frame->cpumode;
-	place = hash_mix(frame->dso ? frame->dso->id + 1ull : 0, frame->ip);
+	place = hash_mix(frame->dso ? frame->dso->id + 1ull : 0,
+			 stacks->key == FRAME_BY_PLACE ? frame->addr : frame->ip);
+	if (stacks->key == FRAME_BY_PLACE)
+		place += frame->is_return;
 	return is_inlined ? hash_mix(place, (uintptr_t)frame->sym) : place;
 }
 
@@ -228,7 +232,8 @@ static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
 		return stacks->nowhere[step->cpumode % 8];
 	sym_resolve(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
 	frame = frames_of_location(stacks, &location, step->is_return);
-	if (place && stacks->key != FRAME_BY_ADDRESS && (location.sym || stacks->key == FRAME_BY_NAME))
+	if (place && stacks->key != FRAME_BY_ADDRESS &&
+	    (location.sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
 		*known = (struct known_frame){place, frame};
 	if (!place && !location.dso && stacks->key == FRAME_BY_NAME)
 		stacks->nowhere[step->cpumode % 8] = frame;

@@ -26,8 +26,15 @@ struct stack_node {
 };
 
 // How frames become one: perf's callchain key "function" (default) or "address"; by name, all addresses of a file that
-// have no symbol are one frame.
-enum frame_key { FRAME_BY_FUNCTION, FRAME_BY_ADDRESS, FRAME_BY_NAME, FRAME_BY_SRCLINE };
+// have no symbol are one frame; by place, an address of a file is one frame, wherever the file is mapped, but apart as where a
+// call returns to and as where it stands.
+enum frame_key {
+	FRAME_BY_FUNCTION,
+	FRAME_BY_ADDRESS,
+	FRAME_BY_NAME,
+	FRAME_BY_SRCLINE,
+	FRAME_BY_PLACE
+};
 
 // One address of a call chain with the stack from the outer end up to it.
 struct stack_step {

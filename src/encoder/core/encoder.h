@@ -7,6 +7,7 @@
 
 struct flame;
 struct heat;
+struct profile;
 
 // How a flame graph looks. NULL and 0 take the defaults that stand behind.
 struct flame_style {
@@ -48,6 +49,8 @@ struct encoder {
 	// sticks to the out.
 	int (*flame)(struct out *out, const struct flame *finished, const struct flame_style *style);
 	int (*heat)(struct out *out, const struct heat *finished, const struct heat_style *style);
+	int (*profile)(struct out *out, const struct profile *finished);
+	bool gzip; // a profile is packed where its readers look for it
 };
 
 extern const struct encoder *const encoders[]; // by name, ends with NULL; made by src/registry.c

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From a recording to a profile: each distinct place of the code is resolved once; a sample is a number of its stack.
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "cmd/export/export.h"
+#include "flow/chain.h"
+#include "sym/stacks.h"
+#include <sys/mman.h>
+
+struct task_thread {
+	uint32_t comm, thread; // thread + 1; 0: none yet
+	bool named;
+};
+
+struct code_part {
+	uint64_t start, end; // offsets in the file
+};
+
+struct collector {
+	const struct export_options *options;
+	struct profile *profile;
+	struct filter *filter;
+	struct sources *sources;
+	struct stacks stacks;
+	VEC(struct task_thread) task_threads; // by the task's index
+	struct map tids;		      // how often a tid was seen
+	struct map parts; // name of a file (id of sym->strings) -> code part + 1
+	VEC(struct code_part) code_parts;
+	struct map files, functions;
+	struct out text;
+	uint64_t filtered_n, other_events_n;
+};
+
+enum { EVENT_ASKED = 1, EVENT_OTHER = 2 }; // in event->user
+
+static bool event_wanted(const struct collector *collector, struct event *event)
+{
+	const char *wanted = collector->options->event;
+
+	if (!wanted)
+		return true;
+	if (!event->user) {
+		size_t n = strcspn(event->name, ":");
+		bool plain = !strchr(wanted, ':') && strlen(wanted) == n &&
+			     !strncmp(event->name, wanted, n);
+
+		event->user =
+			(void *)(uintptr_t)(plain || text_glob(event->name, wanted) ? EVENT_ASKED
+										    : EVENT_OTHER);
+	}
+	return event->user == (void *)(uintptr_t)EVENT_ASKED;
+}
+
+static uint32_t new_thread(struct collector *collector, const struct session *session,
+			   const struct task *task)
+{
+	struct profile *profile = collector->profile;
+	uint64_t *seen = map_at(&collector->tids, task->tid, NULL);
+
+	vec_push(&profile->threads,
+		 (struct profile_thread){.pid = task->pid,
+					 .tid = task->tid,
+					 .name = intern_text(&profile->strings,
+							     task_comm(session->sym, task)),
+					 .nth = (uint32_t)(*seen)++});
+	return (uint32_t)profile->threads.n - 1;
+}
+
+// A thread is a task under one name: a program that is replaced (exec) becomes another one.
+static uint32_t thread_of(struct collector *collector, const struct session *session,
+			  const struct task *task)
+{
+	struct profile *profile = collector->profile;
+	struct task_thread *known;
+
+	if (task->index >= collector->task_threads.n) {
+		size_t had = collector->task_threads.n;
+
+		vec_reserve(&collector->task_threads, task->index + 1 - had);
+		collector->task_threads.n = collector->task_threads.capacity;
+		memset(collector->task_threads.v + had, 0,
+		       (collector->task_threads.n - had) * sizeof(struct task_thread));
+	}
+	known = &collector->task_threads.v[task->index];
+	if (known->thread && known->comm == task->comm)
+		return known->thread - 1;
+	if (known->thread && !known->named)
+		profile->threads.v[known->thread - 1].name =
+			intern_text(&profile->strings, task_comm(session->sym, task));
+	else
+		known->thread = new_thread(collector, session, task) + 1;
+	known->comm = task->comm;
+	known->named = task->comm_set;
+	return known->thread - 1;
+}
+
+static bool sample_wanted(struct collector *collector, const struct session *session,
+			  const struct session_sample *it)
+{
+	if (!event_wanted(collector, it->event)) {
+		collector->other_events_n++;
+		return false;
+	}
+	if (!filter_sample(collector->filter, &it->sample) ||
+	    (collector->options->filter.comms && it->task &&
+	     !filter_comm(collector->filter, task_comm(session->sym, it->task)))) {
+		collector->filtered_n++;
+		return false;
+	}
+	return true;
+}
+
+static uint32_t text_of(struct collector *collector, const struct session_sample *it)
+{
+	struct out *text = &collector->text;
+
+	if (!it->event->tp || !it->sample.raw)
+		return 0;
+	text->n = 0;
+	tracepoint_print(text, it->event->tp, it->sample.raw, it->sample.raw_size);
+	return intern_str(&collector->profile->strings, str_trim((struct str){text->buf, text->n}));
+}
+
+static void keep_sample(struct collector *collector, const struct session *session,
+			const struct session_sample *it, struct task *task)
+{
+	vec_push(&collector->profile->samples,
+		 (struct profile_sample){.time_ns = it->sample.time,
+					 .weight = it->sample.period,
+					 .thread = thread_of(collector, session, task),
+					 .cpu = it->sample.cpu,
+					 .text = text_of(collector, it),
+					 .event = it->event->index});
+}
+
+static void keep_stacks(struct collector *collector, struct stack_ask *asks, size_t n)
+{
+	struct profile_sample *samples =
+		collector->profile->samples.v + collector->profile->samples.n - n;
+
+	stacks_of_samples(&collector->stacks, asks, n);
+	for (size_t i = 0; i < n; i++)
+		samples[i].node = asks[i].node;
+}
+
+static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
+			size_t samples_n)
+{
+	enum { MOST_FRAMES = 1024 }; // of user space
+	struct stack_ask asks[SESSION_BATCH];
+	struct collector *collector = arg;
+	size_t n = 0;
+
+	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
+	for (const struct session_sample *it = samples; it < samples + samples_n; it++) {
+		struct task *task = it->task;
+		const struct sample *sample;
+		struct sample whole;
+
+		if (!sample_wanted(collector, session, it))
+			continue;
+		if (!task)
+			task = sym_task(session->sym, UINT32_MAX, 0);
+		keep_sample(collector, session, it, task);
+		sample = session_chain(session, it->event, &it->sample, task, MOST_FRAMES, &whole);
+		asks[n++] = (struct stack_ask){.task = task, .sample = sample};
+		// The next one is unwound into the same place.
+		if (sample == &whole) {
+			keep_stacks(collector, asks, n);
+			n = 0;
+		}
+	}
+	keep_stacks(collector, asks, n);
+	return 0;
+}
+
+// Where in the file its code lies.
+static int take_record(void *arg, struct session *session, struct event *event,
+		       const struct sample *ids, const struct record *record)
+{
+	const struct perf_event_header *header = record->header;
+	const struct record_mmap *map = (const void *)header;
+	const struct record_mmap2 *map2 = (const void *)header;
+	struct collector *collector = arg;
+	const char *name;
+	uint64_t *part;
+
+	if (header->type == PERF_RECORD_MMAP2 && record_is_whole(header) && map2->prot & PROT_EXEC)
+		name = record_text(header, map2->filename);
+	else if (header->type == PERF_RECORD_MMAP && record_is_whole(header) &&
+		 !(header->misc & PERF_RECORD_MISC_MMAP_DATA))
+		name = record_text(header, map->filename);
+	else
+		return 0;
+	if (!name || (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
+		return 0;
+	part = map_at(&collector->parts, intern_text(&session->sym->strings, name), NULL);
+	if (!*part) {
+		vec_push(&collector->code_parts, (struct code_part){UINT64_MAX, 0});
+		*part = collector->code_parts.n;
+	}
+	struct code_part *it = &collector->code_parts.v[*part - 1];
+	it->start = MIN(it->start, map->pgoff);
+	it->end = MAX(it->end, map->pgoff + map->len);
+	return 0;
+}
+
+static int start(void *arg, struct session *session)
+{
+	struct collector *collector = arg;
+
+	if (collector->filter)
+		return 0;
+	return filter_new(&collector->filter, &collector->options->filter, session->recording);
+}
+
+// ---- the end: frames and what they refer to
+
+static enum profile_kind kind_of(const struct frame *frame)
+{
+	const struct dso *dso = frame->dso;
+
+	if (frame->cpumode == PERF_RECORD_MISC_KERNEL ||
+	    frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL)
+		return PROFILE_KERNEL;
+	if (!dso)
+		return PROFILE_USER;
+	if (dso->kind == DSO_ANON)
+		return frame->sym || text_starts(dso->short_name, "[JIT]") ? PROFILE_JIT
+									   : PROFILE_USER;
+	return strstr(dso->long_name, "jitted-") ? PROFILE_JIT : PROFILE_USER;
+}
+
+static uint32_t file_of(struct collector *collector, struct session *session,
+			const struct frame *frame)
+{
+	struct profile *profile = collector->profile;
+	const struct dso *dso = frame->dso;
+	struct profile_file file = {.start = UINT64_MAX};
+	const char *path, *slash;
+	uint64_t *known, *part;
+
+	if (!dso)
+		return PROFILE_NONE;
+	known = map_at(&collector->files, dso->id, NULL);
+	if (*known)
+		return (uint32_t)*known - 1;
+	// Kernel images may have been found elsewhere than the recording says.
+	path = dso->kind == DSO_KERNEL ? dso->name : dso->long_name;
+	slash = strrchr(path, '/');
+	file.path = intern_text(&profile->strings, path);
+	file.name = intern_text(&profile->strings, slash && slash[1] ? slash + 1 : path);
+	file.kind = (uint8_t)kind_of(frame);
+	if (dso->build_id.n) {
+		char hex[41] = "";
+
+		for (size_t i = 0; i < dso->build_id.n && i < sizeof(dso->build_id.bytes); i++) {
+			hex[2 * i] = "0123456789abcdef"[dso->build_id.bytes[i] >> 4];
+			hex[2 * i + 1] = "0123456789abcdef"[dso->build_id.bytes[i] & 15];
+		}
+		file.build_id = intern_text(&profile->strings, hex);
+	}
+	part = map_find(&collector->parts, intern_text(&session->sym->strings, dso->name));
+	if (part) {
+		file.start = collector->code_parts.v[*part - 1].start;
+		file.end = collector->code_parts.v[*part - 1].end;
+	}
+	vec_push(&profile->files, file);
+	*known = profile->files.n;
+	return (uint32_t)*known - 1;
+}
+
+static uint32_t function_of(struct collector *collector, const struct frame *frame, uint32_t file)
+{
+	struct profile *profile = collector->profile;
+	const struct symbol *sym = frame->sym && frame->sym->name[0] ? frame->sym : NULL;
+	uint64_t key = sym ? (uintptr_t)sym : hash_mix(file, frame->cpumode);
+	uint64_t *known = map_at(&collector->functions, key, NULL);
+	struct profile_function function = {.file = file, .kind = (uint8_t)kind_of(frame)};
+
+	if (*known)
+		return (uint32_t)*known - 1;
+	if (sym) {
+		function.name = intern_text(&profile->strings, sym->name);
+		function.start = sym->start;
+		function.size = sym->end - sym->start;
+	} else {
+		const char *name = file == PROFILE_NONE ? "unknown"
+							: intern_get(&profile->strings,
+								     profile->files.v[file].name);
+		auto_free char *text = name[0] == '[' ? xstrdup(name) : text_dup_fmt("[%s]", name);
+
+		function.name = intern_text(&profile->strings, text);
+		function.unresolved = true;
+	}
+	vec_push(&profile->functions, function);
+	*known = profile->functions.n;
+	return (uint32_t)*known - 1;
+}
+
+static void find_line(struct collector *collector, const struct frame *frame,
+		      struct profile_frame *ret)
+{
+	struct profile *profile = collector->profile;
+	const struct source_frame *lines;
+	struct source_frame line;
+	size_t n, i = 0;
+
+	if (!frame->dso || !frame->sym)
+		return;
+	if (collector->options->no_inline) {
+		if (!source_line(collector->sources, frame->dso, ret->address, &line))
+			return;
+		lines = &line;
+		n = 1;
+	} else {
+		n = source_frames(collector->sources, frame->dso, ret->address, frame->sym, &lines);
+		if (frame->sym->inlined)
+			while (i < n && lines[i].sym != frame->sym)
+				i++;
+		else
+			i = n - 1;
+	}
+	if (!n || i >= n)
+		return;
+	ret->inline_depth = (uint16_t)(n - 1 - i);
+	if (!lines[i].file)
+		return;
+	ret->source = intern_text(&profile->strings, lines[i].file);
+	ret->line = lines[i].line;
+}
+
+static void add_frame(struct collector *collector, struct session *session, const struct frame *frame)
+{
+	struct profile *profile = collector->profile;
+	uint32_t file = file_of(collector, session, frame);
+	struct profile_frame made = {.function = function_of(collector, frame, file),
+				     .address = frame->addr - frame->is_return};
+	struct profile_function *function = &profile->functions.v[made.function];
+
+	find_line(collector, frame, &made);
+	if (!function->source)
+		function->source = made.source;
+	if (file != PROFILE_NONE) {
+		struct profile_file *it = &profile->files.v[file];
+
+		it->start = MIN(it->start, made.address);
+		it->end = MAX(it->end, made.address + 1);
+	}
+	vec_push(&profile->frames, made);
+}
+
+static void make_stacks(struct collector *collector, struct session *session)
+{
+	struct profile *profile = collector->profile;
+	const struct stacks *stacks = &collector->stacks;
+
+	stacks_end(&collector->stacks);
+	vec_reserve(&profile->frames, stacks->frames.n);
+	for (size_t i = 0; i < stacks->frames.n; i++)
+		add_frame(collector, session, &stacks->frames.v[i]);
+	vec_clear(&profile->nodes);
+	vec_reserve(&profile->nodes, stacks->nodes.n);
+	vec_each(struct stack_node, node, &stacks->nodes)
+		vec_push(&profile->nodes, (struct profile_node){node->parent, node->frame});
+}
+
+static void add_events(struct profile *profile, const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct event *event = recording->events.v[i];
+		bool is_clock = event->attr.type == PERF_TYPE_SOFTWARE &&
+				(event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+				 event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
+
+		vec_push(&profile->events,
+			 (struct profile_event){.name = intern_text(&profile->strings, event->name),
+						.is_tracepoint =
+							event->attr.type == PERF_TYPE_TRACEPOINT,
+						.is_time = is_clock,
+						.period = event->attr.freq
+								  ? 0
+								  : event->attr.sample_period});
+	}
+}
+
+static uint32_t text_or_none(struct profile *profile, const char *text)
+{
+	return text ? intern_text(&profile->strings, text) : 0;
+}
+
+static void add_info(struct profile *profile, const struct session *session, const char *path)
+{
+	const struct recording_info *info = &session->recording->info;
+	const char *slash = strrchr(path, '/');
+	struct out out;
+
+	profile->title = intern_text(&profile->strings, slash ? slash + 1 : path);
+	profile->host = text_or_none(profile, info->hostname);
+	profile->system = text_or_none(profile, info->os_release);
+	profile->machine = text_or_none(profile, info->arch);
+	profile->cpu = text_or_none(profile, info->cpu_description);
+	out_init_memory(&out);
+	for (size_t i = 0; i < info->command_line.n; i++)
+		out_printf(&out, "%s%s", i ? " " : "", info->command_line.v[i]);
+	profile->command = intern_str(&profile->strings, (struct str){out.buf, out.n});
+	profile->lost_n = session->stats.lost_events + session->stats.lost_samples;
+	out.n = 0;
+	if (profile->lost_n) {
+		out_printf(&out, "%llu records were lost while it was recorded",
+			   (unsigned long long)profile->lost_n);
+		vec_push(&profile->notes,
+			 intern_str(&profile->strings, (struct str){out.buf, out.n}));
+	}
+	if (session->recording->damage)
+		vec_push(&profile->notes, intern_text(&profile->strings, session->recording->damage));
+	out_done(&out);
+}
+
+static void add_wall_clock(struct profile *profile, const struct recording_info *info)
+{
+	if (info->has_clock_data && profile->first_ns)
+		profile->wall_start_ns =
+			info->wall_clock_ns + profile->first_ns - info->clock_id_time_ns;
+}
+
+static int check_samples(const struct collector *collector, const char *path)
+{
+	if (collector->profile->samples.n)
+		return 0;
+	if (collector->filtered_n)
+		return fail(ENODATA, "%s: no sample passes the filters; %llu were left out", path,
+			    (unsigned long long)collector->filtered_n);
+	if (collector->other_events_n)
+		return fail(ENODATA,
+			    "%s has no samples of event '%s'; 'sonde evlist -i %s' lists them",
+			    path, collector->options->event, path);
+	return fail(ENODATA, "%s holds no samples", path);
+}
+
+static void collector_done(struct collector *collector)
+{
+	sources_free(collector->sources);
+	stacks_done(&collector->stacks);
+	filter_free(collector->filter);
+	vec_done(&collector->task_threads);
+	map_done(&collector->tids);
+	map_done(&collector->parts);
+	vec_done(&collector->code_parts);
+	map_done(&collector->files);
+	map_done(&collector->functions);
+	out_done(&collector->text);
+}
+
+int export_collect(struct profile *profile, const char *path, const struct export_options *options)
+{
+	static const struct session_hooks hooks = {.samples = take_samples,
+						   .record = take_record,
+						   .start = start};
+	struct session_options session_options = {.path = path,
+						  .force = options->force,
+						  .sym = options->sym};
+	struct collector collector = {.options = options, .profile = profile};
+	struct session *session;
+	int err = session_open(&session, &session_options), damaged = 0;
+
+	if (err < 0)
+		return err;
+	out_init_memory(&collector.text);
+	stacks_init(&collector.stacks, session->sym, FRAME_BY_PLACE);
+	collector.sources = sources_new(session->sym);
+	if (!options->no_inline)
+		collector.stacks.sources = collector.sources;
+	if (!session->recording->is_pipe)
+		err = start(&collector, session);
+	if (err >= 0)
+		err = session_process(session, &hooks, &collector);
+	if (err >= 0) {
+		damaged = session_warn(session);
+		err = check_samples(&collector, path);
+	}
+	if (err >= 0) {
+		make_stacks(&collector, session);
+		add_events(profile, session->recording);
+		add_info(profile, session, path);
+		profile_finish(profile);
+		add_wall_clock(profile, &session->recording->info);
+	}
+	collector_done(&collector);
+	session_close(session);
+	return err < 0 ? err : damaged;
+}

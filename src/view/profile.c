@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "view/profile.h"
+#include "base/map.h"
+
+void profile_init(struct profile *profile)
+{
+	*profile = (struct profile){.first_ns = UINT64_MAX};
+	intern_init(&profile->strings);
+	vec_push(&profile->nodes, (struct profile_node){0});
+}
+
+void profile_done(struct profile *profile)
+{
+	intern_done(&profile->strings);
+	vec_done(&profile->files);
+	vec_done(&profile->functions);
+	vec_done(&profile->frames);
+	vec_done(&profile->nodes);
+	vec_done(&profile->threads);
+	vec_done(&profile->events);
+	vec_done(&profile->samples);
+	vec_done(&profile->notes);
+	free(profile->by_thread);
+	profile->by_thread = NULL;
+}
+
+static void count_samples(struct profile *profile)
+{
+	vec_each(struct profile_sample, sample, &profile->samples) {
+		struct profile_thread *thread = &profile->threads.v[sample->thread];
+
+		thread->n++;
+		profile->events.v[sample->event].samples_n++;
+		if (sample->cpu != PROFILE_NONE && sample->cpu >= profile->cpus_n)
+			profile->cpus_n = sample->cpu + 1;
+		if (sample->time_ns == UINT64_MAX)
+			continue;
+		if (profile->first_ns == UINT64_MAX)
+			profile->first_ns = sample->time_ns;
+		if (sample->time_ns < profile->first_ns)
+			profile->first_ns = sample->time_ns;
+		if (sample->time_ns > profile->last_ns)
+			profile->last_ns = sample->time_ns;
+		if (thread->first_ns == UINT64_MAX)
+			thread->first_ns = sample->time_ns;
+		thread->last_ns = sample->time_ns;
+	}
+	if (profile->first_ns == UINT64_MAX)
+		profile->first_ns = profile->last_ns = 0;
+}
+
+// A thread belongs to the newest main thread before it.
+static void name_processes(struct profile *profile)
+{
+	struct map mains = {0};
+
+	for (size_t i = 0; i < profile->threads.n; i++) {
+		struct profile_thread *thread = &profile->threads.v[i];
+		const struct profile_thread *main = thread;
+		const uint64_t *known;
+
+		if (thread->pid == thread->tid)
+			*map_at(&mains, thread->pid, NULL) = i;
+		else if ((known = map_find(&mains, thread->pid)))
+			main = &profile->threads.v[*known];
+		thread->process_name = main->name;
+		thread->process_nth = main == thread ? 0 : main->nth;
+		if (thread->pid == thread->tid)
+			thread->process_nth = thread->nth;
+	}
+	map_done(&mains);
+}
+
+static void choose_main_event(struct profile *profile)
+{
+	uint32_t first = PROFILE_NONE;
+
+	for (size_t i = 0; i < profile->events.n; i++) {
+		const struct profile_event *event = &profile->events.v[i];
+
+		if (!event->samples_n)
+			continue;
+		if (!event->is_tracepoint) {
+			profile->main_event = (uint32_t)i;
+			return;
+		}
+		if (first == PROFILE_NONE)
+			first = (uint32_t)i;
+	}
+	profile->main_event = first == PROFILE_NONE ? 0 : first;
+}
+
+void profile_finish(struct profile *profile)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < profile->threads.n; i++)
+		profile->threads.v[i].first_ns = UINT64_MAX;
+	count_samples(profile);
+	name_processes(profile);
+	choose_main_event(profile);
+	vec_each(struct profile_thread, thread, &profile->threads) {
+		if (thread->first_ns == UINT64_MAX)
+			thread->first_ns = thread->last_ns = profile->first_ns;
+		thread->first = at;
+		at += thread->n;
+		thread->n = 0;
+	}
+	profile->by_thread = xcalloc(profile->samples.n + 1, sizeof(uint32_t));
+	for (size_t i = 0; i < profile->samples.n; i++) {
+		struct profile_thread *thread = &profile->threads.v[profile->samples.v[i].thread];
+
+		profile->by_thread[thread->first + thread->n++] = (uint32_t)i;
+	}
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint64_t profile_usual_gap_ns(const struct profile *profile, uint32_t event)
+{
+	VEC(uint64_t) gaps = {0};
+	uint64_t usual;
+
+	vec_each(struct profile_thread, thread, &profile->threads) {
+		uint64_t last = UINT64_MAX;
+
+		for (size_t i = 0; i < thread->n; i++) {
+			const struct profile_sample *sample =
+				&profile->samples.v[profile->by_thread[thread->first + i]];
+
+			if (sample->event != event || sample->time_ns == UINT64_MAX)
+				continue;
+			if (last != UINT64_MAX && sample->time_ns > last)
+				vec_push(&gaps, sample->time_ns - last);
+			last = sample->time_ns;
+		}
+	}
+	if (!gaps.n)
+		return 0;
+	qsort(gaps.v, gaps.n, sizeof(*gaps.v), compare_u64);
+	usual = gaps.v[gaps.n / 2];
+	vec_done(&gaps);
+	return usual;
+}
