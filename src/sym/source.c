@@ -269,6 +269,13 @@ bool source_exists(struct sources *sources, struct dso *dso)
 	return source_of(sources, dso)->main != NULL;
 }
 
+struct dwarf *source_dwarf(struct sources *sources, struct dso *dso)
+{
+	struct source *source = source_of(sources, dso);
+
+	return source->main ? &source->main->dwarf : NULL;
+}
+
 // Addresses of symbols count from the file's start, those of debug information are virtual.
 static bool virtual_address(const struct source *source, uint64_t addr, uint64_t *ret)
 {

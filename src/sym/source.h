@@ -23,6 +23,9 @@ size_t source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
 		     const struct symbol *sym, const struct source_frame **ret);
 // Only the innermost line: cheaper. False: not known.
 bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct source_frame *ret);
+// The debug information of the dso itself, borrowed until sources_free; NULL: there is none.
+struct dwarf;
+struct dwarf *source_dwarf(struct sources *sources, struct dso *dso);
 // Does the dso have line information at all?
 bool source_exists(struct sources *sources, struct dso *dso);
 

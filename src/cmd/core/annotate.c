@@ -1,0 +1,582 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/core/annotate.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/search.h"
+#include "obj/demangle.h"
+#include "obj/disasm.h"
+#include "obj/inline.h"
+#include "sym/code.h"
+#include "sym/source.h"
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+// ---- counts
+
+struct counted_place {
+	uint64_t offset;
+	uint32_t event;
+	struct annotated_count count;
+};
+
+struct counted {
+	const struct symbol *symbol;
+	struct map by_place; // event << 56 ^ offset -> index + 1 into places
+	VEC(struct counted_place) places;
+	struct annotated_count *totals;
+};
+
+struct annotate_counts {
+	uint32_t events_n;
+	struct map by_symbol;
+	VEC(struct counted *) all;
+};
+
+struct annotate_counts *annotate_counts_new(uint32_t events_n)
+{
+	struct annotate_counts *counts = NEW(struct annotate_counts);
+
+	counts->events_n = events_n;
+	return counts;
+}
+
+void annotate_counts_clear(struct annotate_counts *counts)
+{
+	for (size_t i = 0; i < counts->all.n; i++) {
+		struct counted *counted = counts->all.v[i];
+
+		map_done(&counted->by_place);
+		vec_done(&counted->places);
+		free(counted->totals);
+		free(counted);
+	}
+	vec_clear(&counts->all);
+	map_clear(&counts->by_symbol);
+}
+
+void annotate_counts_free(struct annotate_counts *counts)
+{
+	if (!counts)
+		return;
+	annotate_counts_clear(counts);
+	vec_done(&counts->all);
+	map_done(&counts->by_symbol);
+	free(counts);
+}
+
+void annotate_counts_add(struct annotate_counts *counts, uint32_t event,
+			 const struct location *location, uint64_t period)
+{
+	struct counted *counted = map_find_ptr(&counts->by_symbol, (uintptr_t)location->sym);
+	uint64_t offset = location->addr - location->sym->start, *at;
+	struct counted_place *place;
+
+	if (event >= counts->events_n)
+		return;
+	if (!counted) {
+		counted = NEW(struct counted);
+		counted->symbol = location->sym;
+		counted->totals = xcalloc(counts->events_n, sizeof(*counted->totals));
+		map_set_ptr(&counts->by_symbol, (uintptr_t)location->sym, counted);
+		vec_push(&counts->all, counted);
+	}
+	at = map_at(&counted->by_place, (uint64_t)event << 56 ^ offset, NULL);
+	if (!*at) {
+		vec_push(&counted->places, (struct counted_place){.offset = offset, .event = event});
+		*at = counted->places.n;
+	}
+	place = &counted->places.v[*at - 1];
+	place->count.samples++;
+	place->count.period += period;
+	counted->totals[event].samples++;
+	counted->totals[event].period += period;
+}
+
+void annotate_counts_decay(struct annotate_counts *counts, unsigned keep)
+{
+	for (size_t i = 0; i < counts->all.n; i++) {
+		struct counted *counted = counts->all.v[i];
+
+		memset(counted->totals, 0, counts->events_n * sizeof(*counted->totals));
+		vec_each(struct counted_place, place, &counted->places) {
+			struct annotated_count *total = &counted->totals[place->event];
+
+			place->count.samples = place->count.samples * keep / 8;
+			place->count.period = place->count.period * keep / 8;
+			total->samples += place->count.samples;
+			total->period += place->count.period;
+		}
+	}
+}
+
+struct annotated_count annotate_counts_of(const struct annotate_counts *counts,
+					  const struct symbol *symbol, uint32_t event)
+{
+	const struct counted *counted = map_find_ptr(&counts->by_symbol, (uintptr_t)symbol);
+
+	return counted && event < counts->events_n ? counted->totals[event]
+						   : (struct annotated_count){0};
+}
+
+// ---- source files
+
+struct source_file {
+	const char *name;
+	struct mapped file;
+	bool is_there;
+	VEC(uint32_t) starts; // of lines; the end too
+};
+
+struct shown_source { // what a function has shown of a file
+	struct source_file *file;
+	uint32_t last, reach; // lines; reach: the last one that was shown
+};
+
+struct annotator {
+	struct sym *sym;
+	struct annotate_options options;
+	struct sources *sources;
+	VEC(struct code *) codes; // by dso->id
+	VEC(struct source_file *) files;
+	struct map files_by_name; // of the text's address
+	struct intern texts;
+};
+
+struct annotator *annotator_new(struct sym *sym, const struct annotate_options *options)
+{
+	struct annotator *annotator = NEW(struct annotator);
+
+	annotator->sym = sym;
+	annotator->options = *options;
+	annotator->sources = sources_new(sym);
+	intern_init(&annotator->texts);
+	return annotator;
+}
+
+void annotator_free(struct annotator *annotator)
+{
+	if (!annotator)
+		return;
+	for (size_t i = 0; i < annotator->codes.n; i++)
+		code_free(annotator->codes.v[i]);
+	vec_done(&annotator->codes);
+	for (size_t i = 0; i < annotator->files.n; i++) {
+		struct source_file *file = annotator->files.v[i];
+
+		if (file->is_there)
+			file_unmap(&file->file);
+		vec_done(&file->starts);
+		free(file);
+	}
+	vec_done(&annotator->files);
+	map_done(&annotator->files_by_name);
+	intern_done(&annotator->texts);
+	sources_free(annotator->sources);
+	free(annotator);
+}
+
+static void source_path(const struct annotator *annotator, const char *name, char ret[PATH_MAX])
+{
+	const char *rest = name;
+
+	if (!annotator->options.prefix || *name != '/') {
+		snprintf(ret, PATH_MAX, "%s", name);
+		return;
+	}
+	for (unsigned i = 0; i < annotator->options.strip && *rest; i++) {
+		rest = strchr(rest + 1, '/');
+		if (!rest) {
+			rest = name;
+			break;
+		}
+	}
+	snprintf(ret, PATH_MAX, "%s%s", annotator->options.prefix, rest);
+}
+
+static struct source_file *source_file(struct annotator *annotator, const char *name)
+{
+	struct source_file *file = map_find_ptr(&annotator->files_by_name, (uintptr_t)name);
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (file)
+		return file;
+	file = NEW(struct source_file);
+	file->name = name;
+	source_path(annotator, name, path);
+	// Not what could hang when it is opened.
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+	    st.st_size < UINT32_MAX && file_map(&file->file, path) == 0) {
+		const char *text = (const char *)file->file.p, *end = text + file->file.n;
+
+		file->is_there = true;
+		for (const char *p = text; p < end;) {
+			const char *newline = memchr(p, '\n', (size_t)(end - p));
+
+			vec_push(&file->starts, (uint32_t)(p - text));
+			p = newline ? newline + 1 : end;
+		}
+		vec_push(&file->starts, (uint32_t)file->file.n);
+	}
+	err_clear();
+	map_set_ptr(&annotator->files_by_name, (uintptr_t)name, file);
+	vec_push(&annotator->files, file);
+	return file;
+}
+
+// ---- lines
+
+struct maker {
+	struct annotator *annotator;
+	const struct annotate_request *request;
+	struct annotated *to;
+	struct code *code;
+	struct code_bytes bytes;
+	struct disasm *disasm;
+	struct dwarf *dwarf;
+	struct out scratch;
+	VEC(struct shown_source) shown;
+	uint32_t number; // perf's count of lines
+	// of the instruction before
+	const char *function;
+	const char *file;
+	uint32_t line;
+};
+
+// White space at both ends goes, tabs become spaces: as perf does with each line that it reads.
+static const char *tidy(struct maker *maker, const char *text, size_t n)
+{
+	struct str s = str_trim((struct str){text, n});
+	struct out *out = &maker->scratch;
+
+	out->n = 0;
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '\t')
+			out_fill(out, ' ', 8 - out->n % 8);
+		else
+			out_char(out, s.p[i] ? s.p[i] : ' ');
+	}
+	return arena_strdup(&maker->to->arena, (struct str){out->buf, out->n});
+}
+
+static struct annotated_line *add_line(struct maker *maker, enum annotated_kind kind, const char *text)
+{
+	struct annotated_line *line = vec_add(&maker->to->lines);
+
+	line->kind = kind;
+	line->text = text;
+	line->number = maker->number++;
+	line->jump_to = ANNOTATED_NOWHERE;
+	line->file = maker->file;
+	line->line = maker->line;
+	line->function = maker->function;
+	return line;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_note(struct maker *maker, const char *fmt, ...)
+{
+	char text[PATH_MAX + 64];
+	va_list args;
+
+	if (maker->annotator->options.own_lines)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	add_line(maker, ANNOTATED_NOTE, tidy(maker, text, strlen(text)));
+}
+
+// Lines [from, to] of a file, counted from 1.
+static void add_source(struct maker *maker, const struct source_file *file, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from; i <= to && i < file->starts.n; i++) {
+		uint32_t start = file->starts.v[i - 1], end = file->starts.v[i];
+		struct annotated_line *line;
+
+		line = add_line(maker, ANNOTATED_SOURCE,
+				tidy(maker, (const char *)file->file.p + start, end - start));
+		line->file = file->name;
+		line->line = i;
+		maker->to->has_source = true;
+	}
+}
+
+static struct shown_source *shown_of(struct maker *maker, const char *name)
+{
+	struct shown_source *shown;
+
+	for (size_t i = 0; i < maker->shown.n; i++) {
+		if (maker->shown.v[i].file->name == name)
+			return &maker->shown.v[i];
+	}
+	shown = vec_add(&maker->shown);
+	shown->file = source_file(maker->annotator, name);
+	return shown;
+}
+
+// Which lines of a file stand before an instruction of `line`: those that were not shown yet, at most five before it; of
+// what was shown already only the line itself. (GNU objdump's rule.)
+static void show_source(struct maker *maker, const char *name, uint32_t line)
+{
+	enum { BEFORE = 5 };
+	struct shown_source *shown = shown_of(maker, name);
+	uint32_t from = line > BEFORE ? line - BEFORE : 1;
+
+	if (!shown->file->is_there || shown->last == line)
+		return;
+	if (maker->annotator->options.own_lines)
+		from = line;
+	else if (shown->reach >= from)
+		from = shown->reach < line ? shown->reach + 1 : line;
+	add_source(maker, shown->file, from, line);
+	shown->reach = MAX(shown->reach, line);
+	shown->last = line;
+}
+
+static const char *keep(struct maker *maker, const char *text)
+{
+	struct intern *texts = &maker->annotator->texts;
+
+	return text ? intern_get(texts, intern_text(texts, text)) : NULL;
+}
+
+// The function as objdump writes it: "name():", or as demangling gives it.
+static const char *function_note(struct maker *maker, const char *name)
+{
+	char *plain = NULL;
+	const char *note;
+
+	if (!maker->annotator->sym->options.no_demangle && demangle_maybe(name))
+		plain = demangle(name, true);
+	note = arena_fmt(&maker->to->arena, "%s%s", plain ? plain : name, plain ? ":" : "():");
+	free(plain);
+	return note;
+}
+
+// What the debug information says of an address comes before its instruction, when it is new.
+static void add_place(struct maker *maker, uint64_t addr)
+{
+	struct dwarf_frame frames[1] = {{0}};
+	const char *function = NULL, *file = NULL;
+	uint32_t line = 0;
+
+	if (maker->dwarf && dwarf_frames(maker->dwarf, addr, frames, 1)) {
+		function = keep(maker, frames[0].function);
+		file = keep(maker, frames[0].file);
+		line = frames[0].line;
+	}
+	if (!function)
+		function = keep(maker, code_function(maker->code, addr));
+	if (function && function != maker->function) {
+		add_note(maker, "%s", function_note(maker, function));
+		maker->function = function;
+		maker->line = 0;
+	}
+	if (maker->annotator->options.no_source) {
+		maker->file = file;
+		maker->line = line;
+		return;
+	}
+	if (line && line != maker->line) {
+		maker->file = file;
+		// perf takes the number from an absolute path and doesn't show it.
+		if (file && *file == '/')
+			maker->number = line;
+		else
+			add_note(maker, "%s:%u", file ? file : "??", line);
+	}
+	if (line && file)
+		show_source(maker, file, line);
+	if (line) {
+		maker->file = file;
+		maker->line = line;
+	}
+}
+
+static void add_instruction(struct maker *maker, struct str bytes, uint64_t addr, uint32_t *ret_size)
+{
+	struct annotated_line *line;
+	struct disasm_insn insn;
+	static const enum annotated_flow flows[] = {
+		[DISASM_PLAIN] = ANNOTATED_ON,
+		[DISASM_JUMP] = ANNOTATED_JUMP,
+		[DISASM_CALL] = ANNOTATED_CALL,
+		[DISASM_RETURN] = ANNOTATED_RETURN,
+	};
+
+	add_place(maker, addr);
+	maker->scratch.n = 0;
+	*ret_size = disasm_next(maker->disasm, bytes, addr, &maker->scratch, &insn);
+	line = add_line(maker, ANNOTATED_INSTRUCTION,
+			arena_strdup(&maker->to->arena,
+				     str_trim((struct str){maker->scratch.buf, maker->scratch.n})));
+	line->addr = addr;
+	line->offset = (uint32_t)(addr - maker->bytes.addr);
+	line->size = insn.size;
+	line->bytes = arena_memdup(&maker->to->arena, bytes.p, insn.size);
+	line->flow = flows[insn.kind];
+	line->is_nop = insn.is_nop;
+	line->has_target = insn.has_target;
+	line->target = insn.target;
+	line->counts = arena_zalloc(&maker->to->arena, maker->to->events_n * sizeof(*line->counts));
+}
+
+// A long run of zeros is no code: objdump writes "...". Returns how many bytes that is.
+static size_t zeros(const struct str bytes, size_t at)
+{
+	enum { LEAST = 8, LEAST_AT_END = 4 };
+	size_t end = at;
+
+	while (end < bytes.n && !bytes.p[end])
+		end++;
+	if (end - at < LEAST && !(end == bytes.n && end - at < LEAST_AT_END && end > at))
+		return 0;
+	return end == bytes.n ? end - at : (end - at) & ~(size_t)3;
+}
+
+static void add_code(struct maker *maker)
+{
+	const struct code_bytes *code = &maker->bytes;
+	uint64_t next = code->addr;
+
+	if (!maker->annotator->options.own_lines) {
+		for (int i = 0; i < 3; i++)
+			add_note(maker, "%s", "");
+		add_note(maker, "Disassembly of section %s:", code->section);
+	}
+	for (size_t at = 0; at < code->bytes.n;) {
+		uint64_t addr = code->addr + at, offset = 0;
+		size_t skip = zeros(code->bytes, at);
+		uint32_t size;
+
+		if (addr >= next) {
+			const char *name = code_name(maker->code, addr, &offset);
+
+			add_note(maker, "%s", "");
+			if (offset)
+				add_note(maker, "%016llx <%s+0x%llx>:", (unsigned long long)addr,
+					 name, (unsigned long long)offset);
+			else
+				add_note(maker, "%016llx <%s>:", (unsigned long long)addr,
+					 name ? name : maker->request->symbol->name);
+			if (!code_next_name(maker->code, addr, code->section_index, &next))
+				next = UINT64_MAX;
+		}
+		if (skip) {
+			add_note(maker, "...");
+			at += skip;
+			continue;
+		}
+		add_instruction(maker,
+				(struct str){code->bytes.p + at, MIN(code->bytes.n - at, next - addr)},
+				addr, &size);
+		at += size;
+	}
+}
+
+static const char *name_of(void *arg, uint64_t addr, uint64_t *ret_offset)
+{
+	return code_name(arg, addr, ret_offset);
+}
+
+// Padding behind a function that kallsyms gives no size is not its own.
+static void drop_last_nops(struct annotated *annotated)
+{
+	while (annotated->lines.n && vec_last(&annotated->lines).is_nop)
+		annotated->lines.n--;
+}
+
+static int open_code(struct annotator *annotator, struct dso *dso, struct code **ret)
+{
+	int err;
+
+	while (annotator->codes.n <= dso->id)
+		vec_push(&annotator->codes, NULL);
+	if (!annotator->codes.v[dso->id]) {
+		err = code_new(&annotator->codes.v[dso->id], annotator->sym, dso);
+		if (err < 0)
+			return err;
+	}
+	*ret = annotator->codes.v[dso->id];
+	return 0;
+}
+
+int annotator_lines(struct annotator *annotator, const struct annotate_request *request,
+		    struct annotated *ret)
+{
+	const struct symbol *symbol = request->symbol;
+	struct maker maker = {.annotator = annotator, .request = request, .to = ret};
+	struct disasm_options options;
+	int err = open_code(annotator, request->dso, &maker.code);
+
+	if (!err)
+		err = code_read(maker.code, symbol->start, symbol->end, &maker.bytes);
+	if (err < 0)
+		return err;
+	options = (struct disasm_options){
+		.machine = maker.bytes.machine,
+		.is_64bit = maker.bytes.is_64bit,
+		.big_endian = maker.bytes.big_endian,
+		.syntax = annotator->options.intel ? DISASM_INTEL : DISASM_ATT,
+		.name_of = name_of,
+		.arg = maker.code,
+	};
+	err = disasm_new(&maker.disasm, &options);
+	if (err < 0)
+		return err;
+	annotated_init(ret, request->n);
+	ret->symbol = symbol->name;
+	ret->path = code_path(maker.code);
+	ret->addr = maker.bytes.addr;
+	ret->size = maker.bytes.wanted;
+	maker.dwarf = source_dwarf(annotator->sources, request->dso);
+	out_init_memory(&maker.scratch);
+	add_code(&maker);
+	if (!strcmp(maker.bytes.section, "load0"))
+		drop_last_nops(ret);
+	annotated_link(ret);
+	annotator_recount(request, ret);
+	disasm_free(maker.disasm);
+	out_done(&maker.scratch);
+	vec_done(&maker.shown);
+	return 0;
+}
+
+void annotator_recount(const struct annotate_request *request, struct annotated *annotated)
+{
+	const struct annotate_counts *counts = request->counts;
+	const struct counted *counted =
+		counts ? map_find_ptr(&counts->by_symbol, (uintptr_t)request->symbol) : NULL;
+	VEC(uint32_t) instructions = {0};
+
+	for (uint32_t i = 0; i < annotated->lines.n; i++) {
+		if (!annotated->lines.v[i].counts)
+			continue;
+		memset(annotated->lines.v[i].counts, 0,
+		       annotated->events_n * sizeof(*annotated->lines.v[i].counts));
+		vec_push(&instructions, i);
+	}
+	memset(annotated->totals, 0, annotated->events_n * sizeof(*annotated->totals));
+	if (!counted)
+		goto done;
+	for (uint32_t k = 0; k < annotated->events_n; k++)
+		annotated->totals[k] = counted->totals[request->first + k];
+	vec_each(const struct counted_place, place, &counted->places) {
+		size_t at = SEARCH(instructions.n, i,
+				   annotated->lines.v[instructions.v[i]].offset <= place->offset);
+		struct annotated_count *to;
+
+		if (!at || place->event < request->first ||
+		    place->event - request->first >= annotated->events_n)
+			continue;
+		to = &annotated->lines.v[instructions.v[at - 1]].counts[place->event - request->first];
+		to->samples += place->count.samples;
+		to->period += place->count.period;
+	}
+done:
+	vec_done(&instructions);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A function as lines: source and instructions, with what was counted at each, where jumps go, and the source lines by what
+// they cost. What makes it is cmd/core/annotate.h; how it looks is the business of those who show it.
+#pragma once
+#include "base/arena.h"
+#include "base/vec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+enum annotated_kind {
+	ANNOTATED_NOTE, // neither: "Disassembly of section .text:", empty lines, "function():", "file.c:12"
+	ANNOTATED_SOURCE,
+	ANNOTATED_INSTRUCTION,
+};
+
+enum annotated_flow { ANNOTATED_ON, ANNOTATED_JUMP, ANNOTATED_CALL, ANNOTATED_RETURN };
+
+struct annotated_count {
+	uint64_t samples, period;
+};
+
+struct annotated_line {
+	enum annotated_kind kind;
+	const char *text; // one line, tabs expanded; of an instruction "mov    %rsp,%rbp"
+	uint32_t number;  // as perf counts lines: of the source file where that is known
+	// of instructions
+	uint64_t addr;
+	uint32_t offset; // from the function's start
+	uint32_t size;
+	const uint8_t *bytes;
+	enum annotated_flow flow;
+	bool is_nop;
+	bool has_target; // a direct jump or call
+	uint64_t target;
+	uint32_t jump_to; // the line that a jump inside of the function goes to; ANNOTATED_NOWHERE
+	uint32_t jumps_here;		// how many come here
+	struct annotated_count *counts; // by event; NULL: no instruction
+	// of instructions and source: the line in the source, the innermost function; NULL, 0: not known
+	const char *file, *function;
+	uint32_t line;
+};
+enum { ANNOTATED_NOWHERE = UINT32_MAX };
+
+struct annotated {
+	const char *symbol, *path; // of the function; the file that its code is from
+	uint64_t addr, size;	   // as the file counts
+	uint32_t events_n;
+	struct annotated_count *totals; // of the function, by event: samples that lie beside all instructions too
+	VEC(struct annotated_line) lines;
+	uint32_t max_jumps_here;
+	bool has_source; // some source text was found
+	struct arena arena;
+};
+
+// A source line of a function by what its instructions cost.
+struct annotated_place {
+	const char *file, *function; // NULL: not known
+	uint32_t line;
+	struct annotated_count *counts; // by event
+};
+struct annotated_places {
+	VEC(struct annotated_place)
+	v; // the heaviest first: by the period of the first event, then of the next
+	struct arena arena;
+};
+
+void annotated_init(struct annotated *annotated, uint32_t events_n);
+void annotated_done(struct annotated *annotated);
+// Finds jump_to and jumps_here of all lines, once they stand. n log n.
+void annotated_link(struct annotated *annotated);
+// The instruction at an address of the file, or the one that it is inside of; ANNOTATED_NOWHERE: none. Log n.
+uint32_t annotated_at(const struct annotated *annotated, uint64_t addr);
+
+void annotated_hottest(const struct annotated *annotated, struct annotated_places *ret);
+void annotated_places_done(struct annotated_places *places);
