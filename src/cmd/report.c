@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/core/command.h"
+#include "cmd/report/browse.h"
 #include "flow/missing.h"
 #include <stdio.h>
 #include <sys/stat.h>
@@ -130,9 +131,10 @@ static const struct opt opts[] = {
 	{OPT_COUNT, 'v', "verbose", AT(verbose),
 	 .help = "With addresses, full paths and where symbols came from."},
 	{OPT_FLAG, 'q', "quiet", AT(quiet), .help = "Without headers."},
-	{OPT_FLAG, 0, "stdio", AT(stdio), .help = "As text (the default)."},
+	{OPT_FLAG, 0, "stdio", AT(stdio),
+	 .help = "As text (the default where standard output is no terminal)."},
 	{OPT_FLAG, 0, "tui", AT(tui),
-	 .help = "In the terminal browser: not there yet, it shows text."},
+	 .help = "As a screen to move in (the default on a terminal; ? there tells its keys)."},
 	{OPT_FLAG, 0, "gtk", AT(gtk), .help = "In a window: not there, it shows text."},
 	{OPT_GROUP, .help = "About the recording"},
 	{OPT_FLAG, 0, "header", AT(header), .help = "With what the file says about the machine."},
@@ -287,17 +289,52 @@ static bool is_text(const struct report *report)
 	return !report->o.format || !strcmp(report->o.format, "text");
 }
 
+// perf opens its browser where it writes to a terminal and nothing was asked for that is text.
+static bool wants_screen(const struct report *report)
+{
+	const struct report_options *o = &report->o;
+
+	return !o->stdio && !o->format && !o->separator && !o->stats && !o->tasks && !o->mmaps &&
+	       !o->header && !o->header_only && !o->dump && !o->hierarchy && !o->threads &&
+	       !o->gtk && !o->quiet && !report->pipe && screen_possible();
+}
+
+static int show_screen(struct report *report)
+{
+	const struct recording *recording = report->session->recording;
+	size_t n = recording->events.n;
+	auto_free struct hist **hists = xcalloc(n + 1, sizeof(struct hist *));
+	struct browse_hooks hooks = {.hists = hists, .arg = report};
+	struct screen *screen;
+	int err;
+
+	for (size_t i = 0; i < n; i++) {
+		struct hist *hist = report_hist(report, recording->events.v[i]);
+
+		// A lone event without samples is no event to choose.
+		if (hist->samples || !report->o.skip_empty)
+			hists[hooks.n++] = hist;
+	}
+	err = screen_open(&screen);
+	if (err)
+		return err;
+	err = report_browse(report, screen, &hooks);
+	screen_close(screen);
+	return err;
+}
+
 static int show(struct report *report)
 {
 	const struct session_hooks hooks = {.sample = report_sample, .record = report_record};
 	struct report_options *o = &report->o;
 	int err = report_prepare(report);
+	bool screen = wants_screen(report);
 
 	if (err)
 		return err;
 	if ((o->header || o->header_only) && !o->quiet)
 		recording_print_header(&report->out, report->session->recording, o->full_info);
-	else if (!o->quiet && !o->stats && !o->tasks && !o->mmaps && is_text(report))
+	else if (!o->quiet && !o->stats && !o->tasks && !o->mmaps && is_text(report) && !screen)
 		out_text(&report->out, "# To display the perf.data header info, please use "
 				       "--header/--header-only options.\n#\n");
 	if (o->header_only)
@@ -320,6 +357,10 @@ static int show(struct report *report)
 		return 0;
 	}
 	report_finish(report);
+	if (screen) {
+		report->out.n = 0; // what report_setup_elided said is seen there too
+		return show_screen(report);
+	}
 	if (is_text(report))
 		report_print(report);
 	else
@@ -353,8 +394,10 @@ static int check_options(struct report *report)
 	if (o->branch_history || o->total_cycles || o->stitch_lbr)
 		return fail(COMMAND_USAGE,
 			    "--branch-history, --total-cycles and --stitch-lbr are not there yet");
-	if (o->tui || o->gtk)
-		warn("There is no browser yet: here is the text.");
+	if (o->gtk)
+		warn("There is no window of its own: here is the text.");
+	else if (o->tui && !screen_possible())
+		warn("There is no terminal for the browser here: here is the text.");
 	if (o->separator) {
 		report->separator = *o->separator;
 		report->separator_text = o->separator;

@@ -5,18 +5,21 @@
 #include "cmd/report/report.h"
 #include "flow/chain.h"
 
+struct hist *hist_new(struct report *report, struct event *event)
+{
+	struct hist *hist = NEW(struct hist);
+
+	hist->report = report;
+	hist->event = event;
+	hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	return hist;
+}
+
 struct hist *report_hist(struct report *report, struct event *event)
 {
-	struct hist *hist = event->user;
-
-	if (!hist) {
-		hist = NEW(struct hist);
-		hist->report = report;
-		hist->event = event;
-		hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
-		event->user = hist;
-	}
-	return hist;
+	if (!event->user)
+		event->user = hist_new(report, event);
+	return event->user;
 }
 
 static void tree_free(struct call_tree *tree)
@@ -44,6 +47,7 @@ void hist_free(struct hist *hist)
 	free(hist->sorted);
 	free(hist->compact);
 	hierarchy_done(hist);
+	arena_done(&hist->arena);
 	free(hist);
 }
 
@@ -159,7 +163,7 @@ static uint32_t context_of(struct hist *hist, struct entry *e)
 	e->hash = hash_columns(report, report->context_keys.v, report->context_keys.n, e);
 	context = table_find(&hist->by_context, hist->contexts.v, e, compare_context);
 	if (!context) {
-		context = arena_memdup(&report->arena, e, sizeof(*e));
+		context = arena_memdup(&hist->arena, e, sizeof(*e));
 		context->context = (uint32_t)hist->contexts.n;
 		vec_push(&hist->contexts, context);
 		table_add(&hist->by_context, hist->contexts.v, hist->contexts.n);
@@ -178,16 +182,16 @@ struct entry *hist_find(struct hist *hist, const struct entry *template)
 	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
 }
 
-static struct extra *extra_new(struct report *report, const struct extra *from)
+static struct extra *extra_new(struct hist *hist, const struct extra *from)
 {
-	struct extra *x = arena_memdup(&report->arena, from, sizeof(*x));
+	struct extra *x = arena_memdup(&hist->arena, from, sizeof(*x));
 
-	if (x->raw && report->has_dynamic)
-		x->raw = arena_memdup(&report->arena, x->raw, x->raw_size);
+	if (x->raw && hist->report->has_dynamic)
+		x->raw = arena_memdup(&hist->arena, x->raw, x->raw_size);
 	if (x->branch)
-		x->branch = arena_memdup(&report->arena, x->branch, sizeof(*x->branch));
+		x->branch = arena_memdup(&hist->arena, x->branch, sizeof(*x->branch));
 	if (x->mem)
-		x->mem = arena_memdup(&report->arena, x->mem, sizeof(*x->mem));
+		x->mem = arena_memdup(&hist->arena, x->mem, sizeof(*x->mem));
 	return x;
 }
 
@@ -201,8 +205,8 @@ struct entry *hist_entry(struct hist *hist, struct entry *template)
 	e = table_find(&hist->by_key, hist->entries.v, template, entry_compare);
 	if (e)
 		return e;
-	e = arena_memdup(&report->arena, template, sizeof(*e));
-	e->x = report->needs_extra ? extra_new(report, template->x) : &report->no_extra;
+	e = arena_memdup(&hist->arena, template, sizeof(*e));
+	e->x = report->needs_extra ? extra_new(hist, template->x) : &report->no_extra;
 	e->id = (uint32_t)hist->entries.n;
 	e->context = context_of(hist, e);
 	e->leaf = true;

@@ -249,13 +249,13 @@ static void list_again(struct hist *hist)
 	order_list(&hist->in, hist->sorted);
 }
 
-static void set_member(struct report *report, struct entry *leader, struct entry *member)
+static void set_member(struct entry *leader, struct entry *member)
 {
 	uint32_t n = leader->hist->event->group_members,
 		 i = member->hist->event->index - leader->hist->event->index;
 
 	if (!leader->members)
-		leader->members = arena_zalloc(&report->arena, n * sizeof(*leader->members));
+		leader->members = arena_zalloc(&leader->hist->arena, n * sizeof(*leader->members));
 	if (i < n)
 		leader->members[i] = member;
 }
@@ -263,8 +263,6 @@ static void set_member(struct report *report, struct entry *leader, struct entry
 // Rows of the other events of a group stand in the leader's; those that it lacks are added there, empty.
 static void match_members(struct hist *leader, struct hist *other)
 {
-	struct report *report = leader->report;
-
 	for (size_t i = 0; i < other->sorted_n; i++) {
 		struct entry *e = other->entries.v[other->sorted[i]], *there = hist_find(leader, e);
 
@@ -280,7 +278,7 @@ static void match_members(struct hist *leader, struct hist *other)
 			there->dummy = true;
 			order_insert(&leader->in, there->id, key_order, leader);
 		}
-		set_member(report, there, e);
+		set_member(there, e);
 	}
 }
 
@@ -357,10 +355,16 @@ static void late_filters(struct hist *hist)
 
 void report_finish(struct report *report)
 {
-	struct recording *recording = report->session->recording;
-
 	// No chain comes any more: what found them again makes room for what follows.
 	stacks_end(&report->stacks);
+	report_make_rows(report);
+}
+
+void report_make_rows(struct report *report)
+{
+	struct recording *recording = report->session->recording;
+
+	trie_done(&report->trie);
 	trie_init(&report->trie, (const struct trie_node *)report->stacks.nodes.v,
 		  (uint32_t)report->stacks.nodes.n);
 	for (size_t i = 0; i < recording->events.n; i++) {

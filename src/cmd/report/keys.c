@@ -318,6 +318,24 @@ static const char *known_srcline(struct report *report, const struct place *plac
 	*known = text ? (uintptr_t)text : 1;
 	return text;
 }
+// The same place always has the same text, however often it is seen.
+static const char *place_text(struct report *report, const char *name, const char *between, uint64_t n)
+{
+	struct out *out = &report->scratch;
+	size_t start = out->n;
+	uint32_t id;
+
+	out_printf(out, "%s%s", name, between);
+	if (*between == '[') {
+		out_hex(out, n);
+		out_char(out, ']');
+	} else {
+		out_u64(out, n);
+	}
+	id = intern_str(&report->texts, (struct str){out->buf + start, out->n - start});
+	out->n = start;
+	return intern_get(&report->texts, id);
+}
 static const char *srcline_of(R report, const struct place *place)
 {
 	struct report *writable = (struct report *)report;
@@ -331,10 +349,9 @@ static const char *srcline_of(R report, const struct place *place)
 	if (place->sym && source_exists(report->sources, place->dso))
 		return "??:0";
 	if (place->sym)
-		return arena_fmt(&writable->arena, "%s+%llu", place->sym->name,
-				 (unsigned long long)(place->addr - place->sym->start));
-	return arena_fmt(&writable->arena, "%s[%llx]", place->dso->short_name,
-			 (unsigned long long)(place->dso->adjust_symbols ? place->ip : place->addr));
+		return place_text(writable, place->sym->name, "+", place->addr - place->sym->start);
+	return place_text(writable, place->dso->short_name, "[",
+			  place->dso->adjust_symbols ? place->ip : place->addr);
 }
 static const char *srcline(R report, E e)
 {

@@ -110,7 +110,8 @@ enum hidden {
 	HIDDEN_DSO = 2,
 	HIDDEN_SYMBOL = 4,
 	HIDDEN_PARENT = 8,
-	HIDDEN_SOCKET = 16
+	HIDDEN_SOCKET = 16,
+	HIDDEN_ZOOM = 32 // by who looks at the screen
 };
 
 // The rows of one place in the hierarchy.
@@ -251,6 +252,7 @@ struct entry_table {
 struct hist {
 	struct report *report;
 	struct event *event;
+	struct arena arena; // of the entries
 	VEC(struct entry *) entries;
 	struct entry_table by_key, by_context;
 	VEC(struct entry *) contexts; // a sample of each
@@ -295,6 +297,7 @@ struct report {
 	char separator;
 	const char *separator_text;
 	const char *sort_order; // as typed, with what perf appends
+	const char *own_order;	// of a command that is not report: default keys, no ipc columns
 	VEC(struct column *) sorts, fields;
 	VEC(struct column *) context_keys; // sort keys that do not depend on the frame
 	VEC(struct level) levels;	   // hierarchy; the first holds the numbers
@@ -344,6 +347,7 @@ uint64_t entry_number(const struct entry *e, enum number number);
 int report_sample(void *arg, struct session *session, struct event *event,
 		  const struct sample *sample, struct task *task, const struct record *record);
 struct hist *report_hist(struct report *report, struct event *event);
+struct hist *hist_new(struct report *report, struct event *event);
 void hist_free(struct hist *hist);
 // The entry that agrees with the template in all sort keys; a new one is a copy of it.
 struct entry *hist_entry(struct hist *hist, struct entry *template);
@@ -354,7 +358,13 @@ void frame_template(const struct report *report, struct entry *template,
 
 // finish.c: entries become rows.
 void report_finish(struct report *report);
+// Likewise, and samples may still come (into other hists: see age.c).
+void report_make_rows(struct report *report);
 uint64_t hist_total(const struct hist *hist);
+
+// age.c: reports that go on for days. Entries of another hist of the same event as they weigh some time later: `keep_eighths` of 8. What
+// weighs nothing any more is gone. `hist` must not have been finished. About 0.1 us an entry.
+struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths);
 
 // chains.c: accumulation over callers and the call graphs.
 void hist_chains(struct hist *hist);

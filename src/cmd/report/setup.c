@@ -319,6 +319,8 @@ static const char *default_order(struct report *report)
 	struct recording *recording = report->session->recording;
 	bool all = recording->events.n > 0 && !report->pipe;
 
+	if (report->own_order)
+		return report->own_order;
 	for (size_t i = 0; i < recording->events.n && all; i++)
 		all = recording->events.v[i]->attr.type == PERF_TYPE_TRACEPOINT;
 	if (all) {
@@ -434,7 +436,7 @@ int report_setup_columns(struct report *report)
 	if (order && strstr(order, "ipc"))
 		return fail(COMMAND_USAGE,
 			    "ipc columns come with the symbol key, they can't be asked for by name");
-	if (report->o.sort && strstr(order, "symbol"))
+	if (report->o.sort && !report->own_order && strstr(order, "symbol"))
 		order = arena_fmt(&report->arena, "%s,%s", order,
 				  report->mode == MODE_BRANCH ? "ipc_lbr" : "ipc_null");
 	report->sort_order = report->o.sort ? order : NULL;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a report that goes on for days keeps of the past.
+#include "cmd/report/report.h"
+
+enum { GONE = UINT32_MAX };
+// Entries below this part of the whole are shown as 0.00% and can't come to the top again by themselves.
+static const uint64_t least_part = 1000000;
+
+struct aging {
+	struct hist *to;
+	uint64_t eighths, least;
+	uint32_t *ids; // by old id; GONE
+};
+
+static uint64_t aged(const struct aging *aging, uint64_t n)
+{
+	return (uint64_t)((__uint128_t)n * aging->eighths / 8);
+}
+
+static void age_entry(struct aging *aging, const struct entry *from)
+{
+	struct entry e = *from;
+
+	aging->ids[from->id] = GONE;
+	e.period = aged(aging, e.period);
+	if (!e.period || e.period < aging->least)
+		return;
+	e.period_sys = aged(aging, e.period_sys);
+	e.period_us = aged(aging, e.period_us);
+	e.period_guest_sys = aged(aging, e.period_guest_sys);
+	e.period_guest_us = aged(aging, e.period_guest_us);
+	e.samples = (uint32_t)aged(aging, e.samples);
+	e.tree = NULL;
+	e.members = NULL;
+	aging->ids[from->id] = hist_entry(aging->to, &e)->id;
+}
+
+static void age_pair(struct aging *aging, const struct pair *from)
+{
+	struct pair pair = *from;
+	struct hist *to = aging->to;
+
+	pair.entry = aging->ids[from->entry];
+	pair.period = aged(aging, pair.period);
+	if (pair.entry == GONE || !pair.period)
+		return;
+	pair.count = (uint32_t)aged(aging, pair.count);
+	*map_at(&to->pair_ids, (uint64_t)pair.entry << 32 | pair.stack, NULL) = to->pairs.n;
+	vec_push(&to->pairs, pair);
+}
+
+struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)
+{
+	struct aging aging = {.to = hist_new(hist->report, hist->event), .eighths = keep_eighths};
+	struct hist *to = aging.to;
+	uint64_t total = 0;
+
+	to->seen = hist->seen;
+	if (!keep_eighths)
+		return to;
+	to->samples = (uint32_t)aged(&aging, hist->samples);
+	to->shown_samples = (uint32_t)aged(&aging, hist->shown_samples);
+	to->chain_period = aged(&aging, hist->chain_period);
+	to->chain_shown_period = aged(&aging, hist->chain_shown_period);
+	for (size_t i = 0; i < hist->entries.n; i++)
+		total += hist->entries.v[i]->period;
+	aging.least = total / least_part;
+	aging.ids = xcalloc(hist->entries.n + 1, sizeof(*aging.ids));
+	for (size_t i = 0; i < hist->entries.n; i++)
+		age_entry(&aging, hist->entries.v[i]);
+	for (size_t i = 0; i < hist->pairs.n; i++)
+		age_pair(&aging, &hist->pairs.v[i]);
+	free(aging.ids);
+	return to;
+}
