@@ -181,8 +181,10 @@ static int run_feed(struct prof *prof, const struct input *input)
 		options->needs_maps |= feed->events.v[i]->stack;
 	options->needs_maps |= prof->needs_symbols;
 	options->needs_tasks |= prof->needs_tasks;
-	if (prof->kernel) // which names tasks itself
-		options->needs_tasks = prof->needs_symbols;
+	if (prof->kernel) // rows of the kernel mostly have their names
+		options->needs_tasks = prof->needs_symbols || prof->options->perins;
+	options->ordered |=
+		prof->kernel != NULL; // there is little, and a name may change on another CPU
 	if (!err)
 		err = input->run(feed);
 	if (err >= 0)

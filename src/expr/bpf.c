@@ -139,8 +139,11 @@ static int load_context(struct expr_bpf *b, const struct expr *expr, int32_t whi
 		return 0;
 	case EXPR_TID:
 		return load_common(b, expr, 4, 4);
+	case EXPR_TIME: // CLOCK_MONOTONIC, as samples of the running kernel have it
+		expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
+		return 0;
 	default:
-		return unsupported(b, expr, "eBPF has no time and period of a sample");
+		return unsupported(b, expr, "eBPF has no period of a sample");
 	}
 }
 

@@ -26,11 +26,17 @@ enum {
 	KEY = SMALL_KEY - BPF_KEY_BYTES_MAX,
 	VALUES = KEY - 8 * BPF_UPDATES_MAX,
 	FRESH = VALUES - 8 * BPF_CELLS_MAX, // a row of zeros
+	// what waits: its time and what it left, behind that its key; of a second event the delay stands in place of the time
+	WAITING = FRESH - 16,
+	DELAY = WAITING,
+	REMEMBERED = WAITING + 8,
+	PAIR = WAITING - 8,
+	PAIRS_DEFAULT = 1 << 16,
 	MEMBARRIER_GLOBAL = 1,
 };
-_Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && FRESH >= -EXPR_BPF_STACK, "the stack");
+_Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && PAIR >= -EXPR_BPF_STACK, "the stack");
 
-enum stat { STAT_FAILED, STAT_FULL, STATS };
+enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STATS };
 
 struct program {
 	int perf, program;
@@ -43,7 +49,8 @@ struct bpf_count {
 	uint32_t key_bytes;
 	int rows[2]; // one is counted into, the other read
 	int turn;    // one number: which
-	int stats, cpus, tasks;
+	int stats, cpus, tasks, waiting;
+	uint64_t swept_full; // when those that wait were thinned out last
 	uint32_t current;
 	int value_cpus;
 	VEC(struct program) programs;
@@ -70,6 +77,7 @@ void bpf_count_close(struct bpf_count *count)
 	close_fd(count->stats);
 	close_fd(count->cpus);
 	close_fd(count->tasks);
+	close_fd(count->waiting);
 	free(count);
 }
 
@@ -142,7 +150,7 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 		memcpy(count->keys, options->keys, options->keys_n * sizeof(*options->keys));
 	memcpy(count->cells, options->cells, options->cells_n * sizeof(*options->cells));
 	count->rows[0] = count->rows[1] = count->turn = -1;
-	count->stats = count->cpus = count->tasks = -1;
+	count->stats = count->cpus = count->tasks = count->waiting = -1;
 	count->value_cpus = bpf_value_cpus();
 	err = count->value_cpus < 0
 		      ? fail(-count->value_cpus, "can't find out how many CPUs there may be: %s",
@@ -177,6 +185,12 @@ static void emit_lookup(struct builder *w, int map, int key)
 	expr_bpf_emit(&w->b, bpf_alu(BPF_MOV, R2, FP));
 	expr_bpf_emit(&w->b, bpf_alu_imm(BPF_ADD, R2, key));
 	expr_bpf_emit_call(&w->b, BPF_FUNC_map_lookup_elem);
+}
+
+static void copy(struct builder *w, int to, int from)
+{
+	expr_bpf_emit(&w->b, bpf_load(BPF_DW, R0, FP, from));
+	expr_bpf_emit(&w->b, bpf_store(BPF_DW, FP, to, R0));
 }
 
 static void emit_conditions(struct builder *w)
@@ -217,6 +231,13 @@ static int emit_key(struct builder *w)
 	for (uint32_t i = 0; !err && i < count->options.keys_n; i++) {
 		const struct bpf_key *key = &count->keys[i];
 
+		if (key->kind == BPF_KEY_DELAY || key->kind == BPF_KEY_REMEMBERED) {
+			copy(w, place, key->kind == BPF_KEY_DELAY ? DELAY : REMEMBERED);
+			if (key->kind == BPF_KEY_DELAY)
+				expr_bpf_bucket(&w->b, place);
+			place += 8;
+			continue;
+		}
 		if (key->kind == BPF_KEY_TEXT) {
 			err = expr_bpf_text(&w->b, w->event->keys[i], place, key->size);
 			place += (int)key->size;
@@ -236,7 +257,9 @@ static int emit_values(struct builder *w)
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < event->updates_n; i++) {
-		if (event->updates[i].value)
+		if (event->updates[i].delay)
+			copy(w, VALUES + 8 * (int)i, DELAY);
+		else if (event->updates[i].value)
 			err = expr_bpf_number(&w->b, event->updates[i].value, VALUES + 8 * (int)i);
 	}
 	return err;
@@ -324,21 +347,82 @@ static void emit_stat(struct builder *w, enum stat stat)
 	end_if(w, BPF_JA, 0, 0);
 }
 
-static int emit_program(struct builder *w)
+static int emit_pair_key(struct builder *w)
 {
-	const struct bpf_count_event *event = w->event;
+	return expr_bpf_number(&w->b, w->event->pair, PAIR);
+}
+
+// Puts the first event where the second will look for it.
+static int emit_begin(struct builder *w)
+{
+	struct expr_bpf *b = &w->b;
+	size_t kept;
+	int err = emit_pair_key(w);
+
+	if (!err && w->event->remember)
+		err = expr_bpf_number(b, w->event->remember, REMEMBERED);
+	else
+		expr_bpf_emit_zero(b, REMEMBERED, 8);
+	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, WAITING, R0));
+	expr_bpf_emit_map(b, R1, w->count->waiting);
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, WAITING));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_ANY));
+	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	kept = expr_bpf_jump(b, BPF_JEQ, R0, 0);
+	emit_stat(w, STAT_WAITS_FULL);
+	expr_bpf_land(b, kept);
+	end_if(w, BPF_JA, 0, 0);
+	return err;
+}
+
+// Takes the first event of this second one: DELAY and REMEMBERED; the end when there is none.
+static int emit_end(struct builder *w)
+{
+	struct expr_bpf *b = &w->b;
+	size_t wanted[ARRAY_SIZE(w->event->only_remembered)];
+	int err = emit_pair_key(w);
+
+	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, WAITING, R0));
+	emit_lookup(w, w->count->waiting, PAIR);
+	end_if(w, BPF_JEQ, R0, 0);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 0));
+	expr_bpf_emit(b, bpf_load(BPF_DW, R2, R0, 8));
+	expr_bpf_emit(b, bpf_load(BPF_DW, R3, FP, WAITING));
+	expr_bpf_emit(b, bpf_alu(BPF_SUB, R3, R1));
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, DELAY, R3));
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, REMEMBERED, R2));
+	expr_bpf_emit_map(b, R1, w->count->waiting);
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
+	expr_bpf_emit_call(b, BPF_FUNC_map_delete_elem);
+	// Between looking and taking it another CPU may have taken it.
+	end_if(w, BPF_JNE, R0, 0);
+	if (!w->event->only_remembered_n)
+		return err;
+	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, REMEMBERED));
+	for (uint32_t i = 0; i < w->event->only_remembered_n; i++)
+		wanted[i] = expr_bpf_jump(b, BPF_JEQ, R0, (int32_t)w->event->only_remembered[i]);
+	end_if(w, BPF_JA, 0, 0);
+	for (uint32_t i = 0; i < w->event->only_remembered_n; i++)
+		expr_bpf_land(b, wanted[i]);
+	return err;
+}
+
+// Adds to the row that is counted into now.
+static int emit_count(struct builder *w)
+{
 	struct expr_bpf *b = &w->b;
 	size_t second, full[2], counted;
-	int err = 0;
+	int err = emit_key(w);
 
-	expr_bpf_begin(b);
-	emit_conditions(w);
-	if (event->filter) {
-		err = expr_bpf_number(b, event->filter, SMALL_KEY);
-		expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, SMALL_KEY));
-		end_if(w, BPF_JEQ, R0, 0);
-	}
-	if (err < 0 || (err = emit_key(w)) < 0 || (err = emit_values(w)) < 0)
+	if (!err)
+		err = emit_values(w);
+	if (err < 0)
 		return err;
 	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, 0));
 	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
@@ -356,6 +440,30 @@ static int emit_program(struct builder *w)
 	expr_bpf_land(b, full[0]);
 	expr_bpf_land(b, full[1]);
 	emit_stat(w, STAT_FULL);
+	return 0;
+}
+
+static int emit_program(struct builder *w)
+{
+	const struct bpf_count_event *event = w->event;
+	struct expr_bpf *b = &w->b;
+	int err = 0;
+
+	expr_bpf_begin(b);
+	emit_conditions(w);
+	if (event->filter) {
+		err = expr_bpf_number(b, event->filter, SMALL_KEY);
+		expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, SMALL_KEY));
+		end_if(w, BPF_JEQ, R0, 0);
+	}
+	if (!err && event->begins)
+		err = emit_begin(w);
+	if (!err && event->ends)
+		err = emit_end(w);
+	if (!err && !event->begins)
+		err = emit_count(w);
+	if (err < 0)
+		return err;
 	if (b->failed.n) {
 		expr_bpf_land_failed(b);
 		emit_stat(w, STAT_FAILED);
@@ -398,8 +506,13 @@ int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event)
 {
 	struct builder w = {.count = count, .event = event};
 	char *log = NULL;
-	int err, program;
+	int err = 0, program;
 
+	if ((event->begins || event->ends) && count->waiting < 0)
+		err = make_map(&count->waiting, BPF_MAP_TYPE_HASH, 8, 16,
+			       count->options.pairs_max ? count->options.pairs_max : PAIRS_DEFAULT);
+	if (err < 0)
+		return err;
 	w.b.in_context = true;
 	w.b.common_type = event->id;
 	w.b.record_bytes = event->record_bytes;
@@ -468,6 +581,44 @@ static void wait_for_programs(void)
 		usleep(1000);
 }
 
+static uint64_t stat_of(const struct bpf_count *count, uint32_t stat)
+{
+	auto_free uint64_t *values = xcalloc((size_t)count->value_cpus, sizeof(*values));
+	uint64_t sum = 0;
+
+	if (bpf_map_get(count->stats, &stat, values) < 0)
+		return 0;
+	for (int cpu = 0; cpu < count->value_cpus; cpu++)
+		sum += values[cpu];
+	return sum;
+}
+
+// First events without a second fill the table up in the end. When that happened the older half of those that wait goes.
+static void sweep(struct bpf_count *count)
+{
+	uint64_t full = stat_of(count, STAT_WAITS_FULL), key, next, oldest = UINT64_MAX, newest = 0;
+	uint64_t waits[2] = {0};
+
+	if (full == count->swept_full)
+		return;
+	count->swept_full = full;
+	for (int pass = 0; pass < 2; pass++) {
+		bool more = bpf_map_next(count->waiting, NULL, &key) == 0;
+
+		for (; more; key = next) {
+			more = bpf_map_next(count->waiting, &key, &next) == 0;
+			if (bpf_map_get(count->waiting, &key, waits) < 0)
+				continue;
+			if (pass && waits[0] < oldest + (newest - oldest) / 2)
+				bpf_map_remove(count->waiting, &key);
+			else if (!pass) {
+				oldest = MIN(oldest, waits[0]);
+				newest = MAX(newest, waits[0]);
+			}
+		}
+	}
+}
+
 int bpf_count_read(struct bpf_count *count,
 		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg)
 {
@@ -484,6 +635,8 @@ int bpf_count_read(struct bpf_count *count,
 		return fail(-err, "can't read what the kernel counted: %s", strerror(-err));
 	count->current = other;
 	wait_for_programs();
+	if (count->waiting >= 0)
+		sweep(count);
 	more = bpf_map_next(rows, NULL, key) == 0;
 	while (more) {
 		err = bpf_map_get(rows, key, values);
@@ -518,6 +671,9 @@ int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)
 		else if (missed != UINT64_MAX)
 			missed += n;
 	}
-	*ret = (struct bpf_count_stats){numbers[STAT_FAILED], numbers[STAT_FULL], missed};
+	*ret = (struct bpf_count_stats){.failed = numbers[STAT_FAILED],
+					.full = numbers[STAT_FULL],
+					.waits_full = numbers[STAT_WAITS_FULL],
+					.missed = missed};
 	return 0;
 }

@@ -3,15 +3,18 @@
 // numbers; only the rows come out. Costs nothing in user space between two reads.
 //
 // A row has a key (numbers, texts, buckets) and cells. Several events may share the rows, each with its own expressions for the key and
-// its own cells. Nothing of other users of the same tracepoint changes: the programs always let the hit pass.
+// its own cells. An event may wait for a second one with the same number (`begins`): rows and cells of the second (`ends`) then know the
+// delay, and one number that the first left (`remember`). Times are CLOCK_MONOTONIC's. Nothing of other users of the same tracepoint changes: the programs always let the hit pass.
 #pragma once
 #include "expr/expr.h"
 #include <stddef.h>
 
 enum bpf_key_kind {
-	BPF_KEY_NUMBER, // 8 bytes
-	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
-	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
+	BPF_KEY_NUMBER,	    // 8 bytes
+	BPF_KEY_BUCKET,	    // 8 bytes: expr_bucket() of a number
+	BPF_KEY_TEXT,	    // .size bytes, filled up with NUL; longer texts are cut
+	BPF_KEY_DELAY,	    // 8 bytes: expr_bucket() of the delay, ns
+	BPF_KEY_REMEMBERED, // 8 bytes: what the first event left
 };
 
 struct bpf_key {
@@ -31,14 +34,15 @@ struct bpf_cell {
 	bool is_signed; // of MIN and MAX
 };
 
-enum { BPF_KEYS_MAX = 4, BPF_KEY_BYTES_MAX = 128, BPF_CELLS_MAX = 16, BPF_UPDATES_MAX = 8 };
+enum { BPF_KEYS_MAX = 4, BPF_KEY_BYTES_MAX = 96, BPF_CELLS_MAX = 16, BPF_UPDATES_MAX = 8 };
 
 struct bpf_count_options {
 	const struct bpf_key *keys;
 	uint32_t keys_n; // 0: one row for all
 	const struct bpf_cell *cells;
 	uint32_t cells_n;
-	uint32_t rows_max;    // 0: 4096; the kernel needs about 2 us a row to make them
+	uint32_t pairs_max; // first events that may wait; 0: 65536. Only made when an event begins
+	uint32_t rows_max;  // 0: 4096; the kernel needs about 2 us a row to make them
 	const uint32_t *cpus; // only there; NULL: everywhere
 	uint32_t cpus_n;
 	bool by_process, by_thread; // only of tasks that bpf_count_watch names, by their pid or tid
@@ -46,6 +50,7 @@ struct bpf_count_options {
 
 struct bpf_update {
 	uint32_t cell;
+	bool delay;		  // the delay, ns, is the value
 	const struct expr *value; // of HITS: NULL
 };
 
@@ -56,7 +61,12 @@ struct bpf_count_event {
 	const struct expr *keys[BPF_KEYS_MAX];
 	struct bpf_update updates[BPF_UPDATES_MAX];
 	uint32_t updates_n;
-	bool not_self; // without what this process does
+	bool not_self;		     // without what this process does
+	const struct expr *pair;     // the number that joins first and second
+	bool begins, ends;	     // one of them; what begins has no keys and updates
+	const struct expr *remember; // of what begins; NULL: 0
+	uint64_t only_remembered[2]; // of what ends: else the pair is forgotten
+	uint32_t only_remembered_n;
 };
 
 struct bpf_count;
@@ -64,7 +74,8 @@ struct bpf_count;
 // What was not counted.
 struct bpf_count_stats {
 	uint64_t failed; // hits whose expressions failed (division by zero, a pointer out of the event)
-	uint64_t full; // hits whose row found no place
+	uint64_t full;	     // hits whose row found no place
+	uint64_t waits_full; // first events that found no place
 	uint64_t missed; // hits that the kernel skipped as a program ran already; UINT64_MAX: this kernel does not say
 };
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How events bunch: counts in periods down to microseconds.
 #include "base/err.h"
+#include "base/log.h"
 #include "base/time.h"
-#include "prof/core/profiler.h"
+#include "prof/core/kernel.h"
 
-enum { MOST_PERIODS = 10000, MOST_INSTANCES = 4096 };
+enum { MOST_PERIODS = 10000, MOST_INSTANCES = 4096, MOST_KERNEL_ROWS = 1 << 16 };
+
+// A row of the kernel: the periods of all clocks that begin at 0.
+struct hrcount_kernel {
+	uint64_t event, instance, period, n;
+};
 
 struct hrcount_row {
 	uint32_t instance;
@@ -18,6 +24,7 @@ struct hrcount {
 	uint64_t start_ns; // of the interval; 0: not begun
 	struct map by_instance;
 	VEC(struct hrcount_row) rows;
+	VEC(struct hrcount_kernel) counted;
 };
 
 static const struct opt options[] = {
@@ -28,6 +35,7 @@ static const struct opt options[] = {
 		      "a count for each TIME (default: a twentieth of the interval)"),
 	PROF_FLAG(0, "perins", PROF_AT(perins),
 		  "each CPU (with -p, -t or a command: thread) by itself"),
+	PROF_OPTION_NO_BPF,
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_OUTPUT,
 	OPT_END,
@@ -39,6 +47,41 @@ static const struct command_example examples[] = {
 	 "sonde prof hrcount -e sched:sched_wakeup --period 10ms -i 100 --from \"$T/data/prof.data.gz\" >out.txt"},
 	{0},
 };
+
+static void count_in_kernel(struct prof *prof)
+{
+	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0},
+					      {BPF_KEY_NUMBER, 0},
+					      {BPF_KEY_NUMBER, 0}};
+	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false}};
+	const struct hrcount *state = PROF_STATE(struct hrcount, prof);
+	// An interval may end late, and at its seams lie parts of periods.
+	const uint64_t cpus = prof->options->perins ? (uint64_t)sysconf(_SC_NPROCESSORS_CONF) : 1,
+		       rows_n = (state->periods_n * 5ull / 4 + 16) * prof->events.n * cpus;
+	const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells, ARRAY_SIZE(cells),
+					      (uint32_t)rows_n};
+	struct prof_kernel_event *events;
+
+	if (!prof_kernel_may(prof))
+		return;
+	if (rows_n > MOST_KERNEL_ROWS) {
+		inform("hrcount counts in sonde, not in the kernel: it is about %llu numbers",
+		       (unsigned long long)rows_n);
+		return;
+	}
+	events = arena_zalloc(&prof->arena, prof->events.n * sizeof(*events));
+	for (size_t i = 0; i < prof->events.n; i++)
+		events[i] = (struct prof_kernel_event){
+			.event = prof->events.v[i],
+			.keys = {arena_fmt(&prof->arena, "%zu", i),
+				 prof->options->perins ? "_cpu" : "0",
+				 arena_fmt(&prof->arena, "_time / %llu",
+					   (unsigned long long)state->period_ns)},
+			.updates = {{0, NULL}},
+			.updates_n = 1,
+		};
+	prof_kernel_open(prof, &rows, events, prof->events.n);
+}
 
 static int setup(struct prof *prof)
 {
@@ -56,6 +99,7 @@ static int setup(struct prof *prof)
 			    MOST_PERIODS);
 	prof->interval_ns = interval;
 	state->periods_n = (uint32_t)((interval + state->period_ns - 1) / state->period_ns);
+	count_in_kernel(prof);
 	return 0;
 }
 
@@ -71,6 +115,38 @@ static struct hrcount_row *row_of(struct prof *prof, struct hrcount *state, uint
 			xcalloc(prof->events.n * state->periods_n, sizeof(uint64_t));
 	}
 	return &state->rows.v[*at];
+}
+
+static int take_row(void *arg, const void *key, const uint64_t *cells)
+{
+	struct hrcount *state = arg;
+	struct hrcount_kernel row = {.n = cells[0]};
+
+	memcpy(&row, key, 3 * sizeof(uint64_t));
+	vec_push(&state->counted, row);
+	return 0;
+}
+
+static int read_kernel(struct prof *prof, struct hrcount *state)
+{
+	int err = prof_kernel_read(prof, take_row, state);
+	uint64_t first = UINT64_MAX;
+
+	vec_each(struct hrcount_kernel, row, &state->counted)
+		first = MIN(first, row->period * state->period_ns);
+	if (!state->start_ns)
+		state->start_ns = first;
+	vec_each(struct hrcount_kernel, row, &state->counted) {
+		uint64_t from = row->period * state->period_ns, period = 0;
+
+		if (from > state->start_ns)
+			period = (from - state->start_ns + state->period_ns / 2) / state->period_ns;
+		period = MIN(period, (uint64_t)state->periods_n - 1);
+		row_of(prof, state, (uint32_t)row->instance)
+			->counts[row->event * state->periods_n + period] += row->n;
+	}
+	vec_clear(&state->counted);
+	return err;
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -157,7 +233,10 @@ static void put_table(struct prof *prof, struct hrcount *state, uint64_t now_ns)
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct hrcount *state = PROF_STATE(struct hrcount, prof);
+	int err = prof->kernel ? read_kernel(prof, state) : 0;
 
+	if (err < 0)
+		return err;
 	if (state->rows.n)
 		qsort(state->rows.v, state->rows.n, sizeof(*state->rows.v), by_instance);
 	if (prof->options->format && strcmp(prof->options->format, "text")) {
@@ -182,6 +261,7 @@ static void done(struct prof *prof)
 	for (size_t i = 0; i < state->rows.n; i++)
 		free(state->rows.v[i].counts);
 	vec_done(&state->rows);
+	vec_done(&state->counted);
 	map_done(&state->by_instance);
 }
 

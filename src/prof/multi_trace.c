@@ -10,6 +10,7 @@ static const struct opt options[] = {
 		  "delay (how long it takes, default) or pair (whether each has its second)"),
 	PROF_FLAG(0, "cycle", offsetof(struct multi, cycle), "from the last -e back to the first"),
 	MULTI_OPTIONS,
+	PROF_OPTION_NO_BPF,
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
 	PROF_OPTIONS_OUTPUT,
@@ -31,7 +32,12 @@ static const struct command_example examples[] = {
 
 static int setup(struct prof *prof)
 {
-	return multi_setup(prof, PROF_STATE(struct multi, prof));
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	int err = multi_setup(prof, multi);
+
+	if (!err)
+		multi_count_in_kernel(prof, multi);
+	return err;
 }
 
 static const char *const attributes[] = {"key", "role", "untraced", "trigger", NULL};

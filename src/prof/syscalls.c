@@ -2,9 +2,10 @@
 // System calls: how often, how long, how many fail.
 #include "agg/pairs.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "prof/core/heat.h"
 #include "prof/core/history.h"
-#include "prof/core/profiler.h"
+#include "prof/core/kernel.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -42,6 +43,7 @@ static const struct opt options[] = {
 	PROF_FLAG(0, "perins", PROF_AT(perins), "each thread by itself"),
 	PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",
 		  "how long over time: to FILE.lat and, as a picture, FILE.svg"),
+	PROF_OPTION_NO_BPF,
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_OUTPUT,
 	OPT_END,
@@ -55,6 +57,52 @@ static const struct command_example examples[] = {
 	 "sonde prof syscalls -e 'raw_syscalls:sys_enter/id==0/' -e 'raw_syscalls:sys_exit/id==0/' --from \"$T/data/prof.data.gz\" >out.txt"},
 	{0},
 };
+
+// ---- counted in the kernel: a row for each thread (with --perins) and number
+
+static void count_in_kernel(struct prof *prof)
+{
+	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0}, {BPF_KEY_REMEMBERED, 0}};
+	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false},
+						{BPF_CELL_SUM, false},
+						{BPF_CELL_MIN, false},
+						{BPF_CELL_MAX, false},
+						{BPF_CELL_SUM, false}};
+	const struct calls *state = PROF_STATE(struct calls, prof);
+	const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells, ARRAY_SIZE(cells),
+					      prof->options->perins ? 8192 : MOST_NUMBERS};
+	const char *thread = prof->options->perins ? "_tid" : "0";
+	const struct prof_kernel_event events[] = {
+		{.event = prof->events.v[0], .begins = true, .pair = "_tid", .remember = "id"},
+		{.event = prof->events.v[1],
+		 .ends = true,
+		 .pair = "_tid",
+		 .keys = {thread},
+		 .updates = {{0},
+			     {1, .delay = true},
+			     {2, .delay = true},
+			     {3, .delay = true},
+			     {4, "ret < 0"}},
+		 .updates_n = 5},
+		// exit and exit_group never return.
+		{.name = "sched:sched_process_exit",
+		 .ends = true,
+		 .pair = "_tid",
+		 .only_remembered = {SYS_exit, SYS_exit_group},
+		 .only_remembered_n = 2,
+		 .keys = {thread},
+		 .updates = {{0}, {1, .delay = true}, {2, .delay = true}, {3, .delay = true}},
+		 .updates_n = 4},
+	};
+
+	if (!prof_kernel_may(prof))
+		return;
+	if (state->than_ns || prof->options->heatmap) {
+		inform("syscalls counts in sonde, not in the kernel: single events are wanted (--than, --heatmap)");
+		return;
+	}
+	prof_kernel_open(prof, &rows, events, ARRAY_SIZE(events));
+}
 
 static int setup(struct prof *prof)
 {
@@ -71,11 +119,14 @@ static int setup(struct prof *prof)
 		err = prof_value_init(&state->exit_ret, prof, prof->events.v[1], "ret");
 	if (state->than_ns)
 		history_init(&state->history, HISTORY_BYTES);
-	return err ? err : prof_heat_new(prof, "ns");
+	if (!err)
+		err = prof_heat_new(prof, "ns");
+	if (!err)
+		count_in_kernel(prof);
+	return err;
 }
 
-static struct call_stat *stat_of(struct prof *prof, struct calls *state, uint32_t tid,
-				 uint32_t number)
+static struct call_stat *stat_of(struct prof *prof, struct calls *state, uint32_t tid, uint32_t number)
 {
 	uint64_t *row;
 
@@ -94,8 +145,8 @@ static struct call_stat *stat_of(struct prof *prof, struct calls *state, uint32_
 	return &state->rows[*row - 1].stat;
 }
 
-static struct call_stat *took(struct prof *prof, struct calls *state,
-			      const struct pair_slot *slot, uint64_t ns)
+static struct call_stat *took(struct prof *prof, struct calls *state, const struct pair_slot *slot,
+			      uint64_t ns)
 {
 	struct call_stat *stat = stat_of(prof, state, (uint32_t)slot->key, slot->event);
 
@@ -106,6 +157,27 @@ static struct call_stat *took(struct prof *prof, struct calls *state,
 		stat->max = ns;
 	stat->n++;
 	return stat;
+}
+
+static int take_row(void *arg, const void *key, const uint64_t *cells)
+{
+	struct prof *prof = arg;
+	struct calls *state = PROF_STATE(struct calls, prof);
+	struct call_stat *stat;
+	uint64_t keys[2]; // thread, number
+
+	memcpy(keys, key, sizeof(keys));
+	if (keys[1] >= MOST_NUMBERS) {
+		state->strange_n += cells[0];
+		return 0;
+	}
+	stat = stat_of(prof, state, (uint32_t)keys[0], (uint32_t)keys[1]);
+	*stat = (struct call_stat){.n = cells[0],
+				   .total = cells[1],
+				   .min = cells[2],
+				   .max = cells[3],
+				   .errors = cells[4]};
+	return 0;
 }
 
 static void show(struct prof *prof, struct calls *state, const struct pair_slot *slot,
@@ -253,7 +325,10 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	};
 	struct calls *state = PROF_STATE(struct calls, prof);
 	struct table table = {.rule = true};
+	int err = prof->kernel ? prof_kernel_read(prof, take_row, prof) : 0;
 
+	if (err < 0)
+		return err;
 	gather(prof, state);
 	if (prof->options->perins) {
 		table_column(&table, (struct table_column){"thread", NULL, TABLE_COUNT, 6});

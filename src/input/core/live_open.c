@@ -76,6 +76,9 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 		attr->type = PERF_TYPE_SOFTWARE;
 		attr->config = PERF_COUNT_SW_DUMMY;
 	}
+	// All that share a ring have one clock.
+	attr->use_clockid = live->has_clockid && !(wanted && wanted->counts && !wanted->in_kernel);
+	attr->clockid = attr->use_clockid ? CLOCK_MONOTONIC : 0;
 	if (wanted && wanted->counts) {
 		attr->sample_type = 0;
 		attr->sample_period = 0;
@@ -85,8 +88,6 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	}
 	attr->sample_id_all = 1;
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
-	attr->use_clockid = live->has_clockid;
-	attr->clockid = CLOCK_MONOTONIC;
 	// Without PERF_SAMPLE_PERIOD an event that counts (sched_stat_runtime: ns) would come once for each:
 	// kernel/events/core.c, perf_swevent_event.
 	attr->sample_type |= PLAIN_SAMPLE & ~(uint64_t)PERF_SAMPLE_RAW;
@@ -188,7 +189,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 {
 	struct feed *feed = live->feed;
 	size_t per_event = groups->v.n ? groups->v.n : 1, n = feed->events.n * per_event + 1;
-	bool counts_only = true;
+	bool counts_only = true, in_kernel = false;
 	const char *filter = NULL; // what the kernel gets
 	int err = 0;
 
@@ -213,6 +214,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		spec->tp_name = wanted->name;
 		set_attr(live, wanted, &spec->attr);
 		counts_only &= wanted->counts;
+		in_kernel |= wanted->in_kernel;
 		if (wanted->cpus && !err)
 			err = add_cpu(spec, &live->arena, str_of(wanted->cpus));
 		struct opened_event *opened = opened_add(&live->opened, spec);
@@ -223,7 +225,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 			err = fd < 0 ? fd : 0;
 		}
 	}
-	if (err || counts_only)
+	if (err || (counts_only && !(in_kernel && feed->options->needs_tasks)))
 		return err;
 	if (feed->options->needs_tasks || feed->options->needs_maps || feed->options->to) {
 		struct event_spec *spec = &live->opened_specs[live->opened.events.n];

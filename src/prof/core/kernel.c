@@ -37,10 +37,10 @@ bool prof_kernel_may(const struct prof *prof)
 	return true;
 }
 
-static uint32_t record_bytes(const struct prof_event *event)
+static uint32_t record_bytes(const struct event *event)
 {
 	const struct tp_field *fields;
-	const size_t n = tracepoint_fields(event->feed->event->tp, &fields);
+	const size_t n = tracepoint_fields(event->tp, &fields);
 	uint32_t end = 0;
 
 	for (size_t i = 0; i < n; i++)
@@ -54,40 +54,66 @@ static struct expr *keep(struct prof_kernel *kernel, struct expr *expr)
 	return expr;
 }
 
-static int add_event(struct prof_kernel *kernel, const struct prof_kernel_event *wanted,
-		     uint32_t keys_n)
-{
-	const struct feed_event *feed = wanted->event->feed;
-	const struct expr_fields fields = event_fields(feed->event);
-	struct bpf_count_event event = {.id = (uint32_t)feed->event->attr.config,
-					.record_bytes = record_bytes(wanted->event),
-					.not_self = !feed_is_of_system(feed->system)};
-	struct expr *expr = NULL;
-	int err = 0;
+struct found {
+	struct event *event;
+	const char *system;
+};
 
-	if (feed->filter) {
+static int found(void *arg, struct event *event, const char *system, const char *name)
+{
+	*(struct found *)arg = (struct found){event, system};
+	return 0;
+}
+
+static int compile(struct prof_kernel *kernel, const struct event *event, const char *text,
+		   const struct expr **ret)
+{
+	const struct expr_fields fields = event_fields(event);
+	struct expr *expr = NULL;
+	int err = text ? expr_compile(&expr, text, &fields) : 0;
+
+	if (!err && text)
+		*ret = keep(kernel, expr);
+	return err;
+}
+
+static int add_event(struct prof *prof, struct prof_kernel *kernel,
+		     const struct prof_kernel_event *wanted, uint32_t keys_n)
+{
+	const struct feed_event *feed = wanted->event ? wanted->event->feed : NULL;
+	struct found which = {feed ? feed->event : NULL, feed ? feed->system : NULL};
+	struct bpf_count_event event = {.begins = wanted->begins,
+					.ends = wanted->ends,
+					.only_remembered_n = wanted->only_remembered_n,
+					.updates_n = wanted->updates_n};
+	struct expr *expr = NULL;
+	int err = feed ? 0 : prof->find(prof->feed, wanted->name, found, &which);
+
+	if (err < 0)
+		return err;
+	const struct expr_fields fields = event_fields(which.event);
+
+	event.id = (uint32_t)which.event->attr.config;
+	event.record_bytes = record_bytes(which.event);
+	event.not_self = !feed_is_of_system(which.system);
+	memcpy(event.only_remembered, wanted->only_remembered, sizeof(event.only_remembered));
+	if (feed && feed->filter) {
 		err = expr_filter_compile(&expr, feed->filter, &fields);
 		if (err < 0)
 			return err;
 		event.filter = keep(kernel, expr);
 	}
-	for (uint32_t i = 0; i < keys_n; i++) {
-		err = expr_compile(&expr, wanted->keys[i], &fields);
-		if (err < 0)
-			return err;
-		event.keys[i] = keep(kernel, expr);
-	}
-	for (uint32_t i = 0; i < wanted->updates_n; i++) {
+	err = compile(kernel, which.event, wanted->pair, &event.pair);
+	if (!err)
+		err = compile(kernel, which.event, wanted->remember, &event.remember);
+	for (uint32_t i = 0; !err && i < keys_n && !wanted->begins; i++)
+		err = compile(kernel, which.event, wanted->keys[i], &event.keys[i]);
+	for (uint32_t i = 0; !err && i < wanted->updates_n; i++) {
 		event.updates[i].cell = wanted->updates[i].cell;
-		if (wanted->updates[i].value) {
-			err = expr_compile(&expr, wanted->updates[i].value, &fields);
-			if (err < 0)
-				return err;
-			event.updates[i].value = keep(kernel, expr);
-		}
+		event.updates[i].delay = wanted->updates[i].delay;
+		err = compile(kernel, which.event, wanted->updates[i].value, &event.updates[i].value);
 	}
-	event.updates_n = wanted->updates_n;
-	return bpf_count_add(kernel->count, &event);
+	return err < 0 ? err : bpf_count_add(kernel->count, &event);
 }
 
 static int open_count(struct prof *prof, struct prof_kernel *kernel,
@@ -96,7 +122,8 @@ static int open_count(struct prof *prof, struct prof_kernel *kernel,
 	struct bpf_count_options options = {.keys = rows->keys,
 					    .keys_n = rows->keys_n,
 					    .cells = rows->cells,
-					    .cells_n = rows->cells_n};
+					    .cells_n = rows->cells_n,
+					    .rows_max = rows->rows_max};
 	struct target target;
 	VEC(uint32_t) cpus = {0};
 	int err;
@@ -123,8 +150,10 @@ bool prof_kernel_open(struct prof *prof, const struct prof_kernel_rows *rows,
 	int err = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct feed_event *feed = events[i].event->feed;
+		const struct feed_event *feed = events[i].event ? events[i].event->feed : NULL;
 
+		if (!feed)
+			continue;
 		if (!feed->event->tp || feed->event->attr.type != PERF_TYPE_TRACEPOINT)
 			return no(prof, "not all events are tracepoints");
 		if (feed->cpus || feed->stack)
@@ -134,7 +163,7 @@ bool prof_kernel_open(struct prof *prof, const struct prof_kernel_rows *rows,
 	kernel->name = prof->profiler->name;
 	err = open_count(prof, kernel, rows);
 	for (size_t i = 0; i < n && !err; i++)
-		err = add_event(kernel, &events[i], rows->keys_n);
+		err = add_event(prof, kernel, &events[i], rows->keys_n);
 	if (err < 0) {
 		no(prof, err_sentence());
 		err_clear();
@@ -144,7 +173,8 @@ bool prof_kernel_open(struct prof *prof, const struct prof_kernel_rows *rows,
 		return false;
 	}
 	for (size_t i = 0; i < n; i++)
-		events[i].event->feed->in_kernel = events[i].event->feed->counts = true;
+		if (events[i].event)
+			events[i].event->feed->in_kernel = events[i].event->feed->counts = true;
 	inform("%s counts in the kernel", prof->profiler->name);
 	prof->kernel = kernel;
 	return true;
@@ -168,6 +198,9 @@ static void tell_stats(const struct prof_kernel *kernel)
 	if (stats.full)
 		warn("%s: %llu events are not counted: there were more keys than the kernel's table has places",
 		     kernel->name, (unsigned long long)stats.full);
+	if (stats.waits_full)
+		warn("%s: %llu first events are not counted: more waited for their second than the kernel's table has places",
+		     kernel->name, (unsigned long long)stats.waits_full);
 	if (stats.missed && stats.missed != UINT64_MAX)
 		warn("%s: the kernel left out %llu events that came while it was counting others",
 		     kernel->name, (unsigned long long)stats.missed);

@@ -8,13 +8,20 @@ struct prof_kernel;
 
 // What one event of the profiler adds up, as texts of expressions. Its filter is that of the feed.
 struct prof_kernel_event {
-	struct prof_event *event;
+	struct prof_event *event; // NULL: none of the profiler's but `name`
+	const char *name;
 	const char *keys[BPF_KEYS_MAX]; // as many as the rows have
 	struct {
 		uint32_t cell;
 		const char *value; // NULL: of HITS
+		bool delay;
 	} updates[BPF_UPDATES_MAX];
 	uint32_t updates_n;
+	// Pairs, see struct bpf_count_event.
+	const char *pair, *remember;
+	bool begins, ends;
+	uint64_t only_remembered[2];
+	uint32_t only_remembered_n;
 };
 
 struct prof_kernel_rows {
@@ -22,6 +29,7 @@ struct prof_kernel_rows {
 	uint32_t keys_n;
 	const struct bpf_cell *cells;
 	uint32_t cells_n;
+	uint32_t rows_max; // 0: some thousand
 };
 
 // Can the run be counted in the kernel? It must be live and of all tasks, and nothing must want the single events. False: -v says why.

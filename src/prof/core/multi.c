@@ -180,7 +180,7 @@ static uint64_t key_of(const struct multi_event *m, const struct sample *sample)
 	return prof_value_number(&m->key, sample);
 }
 
-static struct multi_row *row_of(struct multi *multi, uint64_t key, uint32_t pair)
+struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair)
 {
 	uint64_t hash = hash_mix(key, pair + 1);
 	struct multi_row *row;
@@ -215,7 +215,7 @@ static void take_pair(struct prof *prof, struct multi *multi, const struct pair_
 	if (multi->impl == MULTI_PAIR)
 		return;
 	if (prof->options->perins) {
-		struct multi_row *row = row_of(multi, first->key, pair);
+		struct multi_row *row = multi_row_of(multi, first->key, pair);
 
 		if (row) {
 			dist_add(&row->dist, delay);
@@ -434,7 +434,10 @@ static void forget(struct prof *prof, struct multi *multi)
 int multi_interval(struct prof *prof, uint64_t now_ns)
 {
 	struct multi *multi = PROF_STATE(struct multi, prof);
+	int err = prof->kernel ? multi_read_kernel(prof) : 0;
 
+	if (err < 0)
+		return err;
 	prof_put_unknown(prof, now_ns, multi->unknown_n, "waits");
 	if (multi->impl == MULTI_PAIR)
 		show_pairs(prof, multi, now_ns);

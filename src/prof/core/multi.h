@@ -87,6 +87,13 @@ int multi_interval(struct prof *prof, uint64_t now_ns);
 int multi_finish(struct prof *prof, uint64_t now_ns);
 void multi_done(struct prof *prof);
 
+// The row of a key and a pair (first * n + second); NULL: there are too many.
+struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair);
+
+// multi_kernel.c: has two events counted in the kernel where that gives the same; after multi_setup.
+void multi_count_in_kernel(struct prof *prof, struct multi *multi);
+int multi_read_kernel(struct prof *prof);
+
 // multi_show.c: shows a pair, now or when what follows it has come.
 void multi_show(struct prof *prof, struct multi *multi, uint64_t first_at, uint64_t second_at);
 void multi_show_due(struct prof *prof, struct multi *multi, uint64_t now_ns);
