@@ -242,9 +242,9 @@ struct maker {
 	VEC(struct shown_source) shown;
 	uint32_t number; // perf's count of lines
 	// of the instruction before
-	const char *function;
-	const char *file;
+	const char *function, *file;
 	uint32_t line;
+	uint32_t said_line; // that a note or source line told last
 };
 
 // White space at both ends goes, tabs become spaces: as perf does with each line that it reads.
@@ -371,30 +371,23 @@ static void add_place(struct maker *maker, uint64_t addr)
 	}
 	if (!function)
 		function = keep(maker, code_function(maker->code, addr));
+	maker->file = file;
+	maker->line = line;
 	if (function && function != maker->function) {
 		add_note(maker, "%s", function_note(maker, function));
 		maker->function = function;
-		maker->line = 0;
+		maker->said_line = 0;
 	}
-	if (maker->annotator->options.no_source) {
-		maker->file = file;
-		maker->line = line;
+	if (maker->annotator->options.no_source || !line)
 		return;
-	}
-	if (line && line != maker->line) {
-		maker->file = file;
-		// perf takes the number from an absolute path and doesn't show it.
-		if (file && *file == '/')
-			maker->number = line;
-		else
-			add_note(maker, "%s:%u", file ? file : "??", line);
-	}
-	if (line && file)
+	// perf takes the number from an absolute path and doesn't show it.
+	if (line != maker->said_line && file && *file == '/')
+		maker->number = line;
+	else if (line != maker->said_line)
+		add_note(maker, "%s:%u", file ? file : "??", line);
+	maker->said_line = line;
+	if (file)
 		show_source(maker, file, line);
-	if (line) {
-		maker->file = file;
-		maker->line = line;
-	}
 }
 
 static void add_instruction(struct maker *maker, struct str bytes, uint64_t addr, uint32_t *ret_size)

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where in a function the samples lie: its source and instructions, each with its share.
+#include "cmd/annotate/annotate.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "cmd/core/command.h"
+#include "cmd/core/rows.h"
+#include "encoder/core/table.h"
+#include "flow/missing.h"
+#include <sys/stat.h>
+
+#define AT(field) offsetof(struct annotate_command_options, field)
+
+static const struct opt opts[] = {
+	HEADING("What is read"),
+	OPT(OPT_TEXT, 'i', "input", AT(input), "FILE",
+	    "The recording (default: perf.data, or standard input when that is a pipe; - is standard input)."),
+	OPT(OPT_FLAG, 'f', "force", AT(force), NULL, "Also when the file belongs to someone else."),
+	OPT(OPT_TEXT, 'C', "cpu", AT(cpus), "LIST", "Only samples of these CPUs, such as 0-3,8."),
+	OPT(OPT_TEXT, 0, "time", AT(time), "RANGE",
+	    "Only samples in START,STOP (seconds, either may be missing), or in parts such as 10%/2."),
+	HEADING("Which functions"),
+	OPT(OPT_TEXT, 's', "symbol", AT(symbol), "NAME",
+	    "Only this function; without -s, the first word says the same."),
+	OPT(OPT_TEXT, 'd', "dsos", AT(dsos), "FILE[,FILE...]", "Only functions of these files."),
+	OPT(OPT_DOUBLE, 0, "percent-limit", AT(percent_limit), "PERCENT",
+	    "Only functions of at least that share of the samples."),
+	OPT(OPT_FLAG, 0, "skip-missing", AT(skip_missing), NULL,
+	    "Say nothing of functions whose code is not here."),
+	HEADING("What is shown"),
+	OPT(OPT_FLAG, 'S', "source", AT(source), NULL,
+	    "Source lines between the instructions (the default; --no-source leaves them out)."),
+	OPT(OPT_FLAG, 'l', "print-line", AT(lines), NULL,
+	    "First the source lines that cost the most, and the line behind each instruction of 0.5% and more."),
+	OPT(OPT_FLAG, 'P', "full-paths", AT(full_paths), NULL, "Whole paths of files."),
+	OPT(OPT_FLAG, 'n', "show-nr-samples", AT(counts), NULL, "Samples in place of percent."),
+	OPT(OPT_FLAG, 0, "show-total-period", AT(total_period), NULL,
+	    "Sums of periods in place of percent."),
+	OPT(OPT_TEXT, 0, "percent-type", AT(percent_type), "WHERE-WHAT",
+	    "local: of the function's samples; global: of all. period: weighted by it; hits: each sample is one. "
+	    "Default: local-period.",
+	    .no_negation = true),
+	OPT(OPT_FLAG, 0, "group", AT(group), NULL, "Events of a group side by side (the default)."),
+	OPT(OPT_TEXT, 'M', "disassembler-style", AT(style), "STYLE",
+	    "att (the default) or intel, for x86."),
+	OPT(OPT_FLAG, 0, "asm-raw", AT(raw_bytes), NULL, "The bytes of instructions too."),
+	OPT(OPT_TEXT, 0, "prefix", AT(prefix), "DIR",
+	    "Put it before the absolute paths of source files."),
+	OPT(OPT_TEXT, 0, "prefix-strip", AT(prefix_strip), "N",
+	    "Take N leading parts off these paths first (with --prefix)."),
+	HEADING("Layout"),
+	OPT(OPT_TEXT, 0, "format", AT(format), "text|json|csv",
+	    "text is perf's layout; json and csv have a row for each instruction."),
+	OPT(OPT_FLAG, 0, "stdio", AT(stdio), NULL, "As text (the default)."),
+	OPT(OPT_FLAG, 0, "stdio2", AT(stdio2), NULL,
+	    "As text, with arrows at jumps and addresses only where they lead."),
+	OPT(OPT_FLAG, 0, "tui", AT(tui), NULL,
+	    "In the terminal browser: press a in sonde report; here it is text."),
+	OPT(OPT_FLAG, 0, "gtk", AT(gtk), NULL, "In a window: not there, it shows text."),
+	OPT(OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.",
+	    .absent = "always"),
+	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "With the counts of each address."),
+	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "No warnings."),
+	OPT(OPT_FLAG, 'D', "dump-raw-trace", AT(dump), NULL,
+	    "The bytes of each record and what they mean."),
+	HEADING("Symbols and code"),
+	OPT(OPT_TEXT, 'k', "vmlinux", AT(vmlinux), "FILE", "The kernel with symbols and code."),
+	OPT(OPT_FLAG, 0, "ignore-vmlinux", AT(ignore_vmlinux), NULL, "Don't look for one."),
+	OPT(OPT_FLAG, 'm', "modules", AT(modules), NULL, "Modules of the running kernel."),
+	OPT(OPT_TEXT, 0, "symfs", AT(symfs), "DIR", "Look for files below it."),
+	OPT(OPT_FLAG, 0, "demangle", AT(demangle), NULL,
+	    "C++ and Rust names as in the source (the default)."),
+	OPT(OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), NULL, "In the kernel too."),
+	HEADING("Taken from perf and without effect here"),
+	OPT(OPT_TEXT, 0, "objdump", AT(ignored_text), "PATH",
+	    "Instructions are decoded here, no objdump is run."),
+	OPT(OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS",
+	    "Decoding of processor traces: not there yet.", .absent = ""),
+	OPT_END,
+};
+
+static const struct command_example examples[] = {
+	{"sonde annotate -i FILE", "shows every function that has samples, the heaviest first",
+	 "sonde record -q -o own.data sonde list >/dev/null && sonde annotate -i own.data"},
+	{"sonde annotate -l -s main", "shows one function, with its hottest source lines first",
+	 "sonde annotate -l -s main"},
+	{"sonde annotate --no-source -M intel --percent-type global-period",
+	 "shows instructions in Intel's syntax, each with its share of all samples",
+	 "sonde annotate -i own.data --no-source -M intel --percent-type global-period"},
+	{0},
+};
+
+static int run(int argc, char **argv);
+
+const struct command command_annotate = {
+	.name = "annotate",
+	.summary = "Show the source and instructions that the time went to",
+	.usage = "sonde annotate [options] [SYMBOL]",
+	.description =
+		"Disassembles the functions that have samples, puts the source lines between the instructions, and "
+		"shows at each instruction its share of the function's samples. The heaviest function comes first. "
+		"Functions that were inlined stand where they were inlined, under their names. With events of a "
+		"group there is a column for each.\n\n"
+		"The code is taken from the files that were mapped, from the build-id cache or an archive; a file "
+		"that is not the one that was recorded is not used. The kernel's code is read from a vmlinux (-k), "
+		"from /proc/kcore, or from what record --kcore kept. Source lines need debug information (-g, or a "
+		"debug package) and the source where the compiler saw it (see --prefix).\n\n"
+		"A sample stands at the instruction that was about to be executed, so on many processors the one "
+		"before it is what took the time; precise events (cycles:pp) are better.",
+	.opts = opts,
+	.opts_size = sizeof(struct annotate_command_options),
+	.examples = examples,
+	.family = COMMAND_PERF,
+	.run = run,
+};
+
+const char *const percent_type_names[4] = {
+	[PERCENT_LOCAL_PERIOD] = "local period",
+	[PERCENT_LOCAL_HITS] = "local hits",
+	[PERCENT_GLOBAL_PERIOD] = "global period",
+	[PERCENT_GLOBAL_HITS] = "global hits",
+};
+
+// "local-period", "hits-global": both words in any order.
+static int parse_percent_type(const char *text, enum percent_type *ret)
+{
+	const char *dash = strchr(text, '-');
+	struct str a, b;
+
+	if (dash) {
+		a = (struct str){text, (size_t)(dash - text)};
+		b = str_of(dash + 1);
+		for (unsigned i = 0; i < 4; i++) {
+			struct str what = str_of(percent_type_names[i]);
+			struct str where = str_cut(&what, ' ');
+
+			if ((str_eq(a, where) && str_eq(b, what)) ||
+			    (str_eq(a, what) && str_eq(b, where))) {
+				*ret = (enum percent_type)i;
+				return 0;
+			}
+		}
+	}
+	return fail(COMMAND_USAGE,
+		    "--percent-type takes local or global, a dash, and period or hits; not '%s'",
+		    text);
+}
+
+// The symbol is matched before anything is counted: the other samples do not exist.
+static int on_sample(void *arg, struct session *session, struct event *event,
+		     const struct sample *sample, struct task *task, const struct record *record)
+{
+	struct annotate *annotate = arg;
+	struct location location;
+
+	if (!filter_time(annotate->report.skip, sample->time) ||
+	    !filter_sample(annotate->report.skip, sample))
+		return 0;
+	if (!task)
+		task = sym_task(session->sym, UINT32_MAX, UINT32_MAX);
+	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
+	if (annotate->dsos && !filter_dso(annotate->dsos, location.dso))
+		return 0;
+	if (annotate->o.symbol &&
+	    (!location.sym || strcmp(location.sym->name, annotate->o.symbol) != 0))
+		return 0;
+	annotate->samples_n++;
+	if (location.sym)
+		annotate_counts_add(annotate->counts, event->index, &location,
+				    event->attr.sample_type & PERF_SAMPLE_PERIOD || !event->attr.freq
+					    ? sample->period
+					    : 1);
+	return report_sample(&annotate->report, session, event, sample, task, record);
+}
+
+static int on_record(void *arg, struct session *session, struct event *event,
+		     const struct sample *ids, const struct record *record)
+{
+	return report_record(&((struct annotate *)arg)->report, session, event, ids, record);
+}
+
+double annotate_percent(const struct annotate *annotate, const struct annotate_view *view,
+			const struct annotated_count *counts, uint32_t event)
+{
+	const struct recording *recording = annotate->report.session->recording;
+	const struct hist *hist = recording->events.v[view->hist->event->index + event]->user;
+	const struct annotated_count *totals = &view->lines->totals[event];
+	uint64_t n = counts[event].period, of = totals->period;
+
+	switch (annotate->percent_type) {
+	case PERCENT_LOCAL_PERIOD:
+		break;
+	case PERCENT_LOCAL_HITS:
+		n = counts[event].samples;
+		of = totals->samples;
+		break;
+	case PERCENT_GLOBAL_PERIOD:
+		of = hist ? hist->total_period : 0;
+		break;
+	case PERCENT_GLOBAL_HITS:
+		n = counts[event].samples;
+		of = hist ? hist->samples : 0;
+		break;
+	}
+	return of ? 100.0 * (double)n / (double)of : 0;
+}
+
+void annotate_event_name(const struct annotate *annotate, const struct event *event, struct out *out)
+{
+	const struct recording *recording = annotate->report.session->recording;
+
+	if (!annotate->report.grouped || event->group_members < 2) {
+		out_text(out, event->name);
+		return;
+	}
+	out_printf(out, "%s { ", event->group_name ? event->group_name : "anon group");
+	for (uint32_t i = 0; i < event->group_members; i++)
+		out_printf(out, "%s%s", i ? ", " : "", recording->events.v[event->index + i]->name);
+	out_text(out, " }");
+}
+
+static bool is_table(const struct annotate *annotate)
+{
+	return annotate->o.format && strcmp(annotate->o.format, "text") != 0;
+}
+
+static void add_rows(struct annotate *annotate, const struct annotate_view *view, struct table *table)
+{
+	const struct annotated *lines = view->lines;
+
+	vec_each(const struct annotated_line, line, &lines->lines) {
+		if (line->kind != ANNOTATED_INSTRUCTION)
+			continue;
+		table_text(table, lines->symbol);
+		table_text(table, lines->path);
+		table_number(table, line->addr);
+		table_text(table, line->text);
+		if (line->file && line->line) {
+			table_text(table, line->file);
+			table_number(table, line->line);
+		} else {
+			table_none(table);
+			table_none(table);
+		}
+		if (line->function)
+			table_text(table, line->function);
+		else
+			table_none(table);
+		for (uint32_t i = 0; i < lines->events_n; i++) {
+			table_text(table, annotate->report.session->recording->events
+						  .v[view->hist->event->index + i]
+						  ->name);
+			table_number(table, line->counts[i].samples);
+			table_number(table, line->counts[i].period);
+			if (i + 1 == lines->events_n)
+				break;
+			table_text(table, lines->symbol);
+			table_text(table, lines->path);
+			table_number(table, line->addr);
+			table_text(table, line->text);
+			table_none(table);
+			table_none(table);
+			table_none(table);
+		}
+	}
+}
+
+static void say_missing(struct annotate *annotate, const struct entry *e)
+{
+	struct dso *dso = e->place.dso;
+
+	annotate->missing_n++;
+	// Once a file.
+	if (!annotate->o.skip_missing && !dso->user)
+		warn("Can't annotate %s: %s", e->place.sym->name, err_sentence());
+	dso->user = annotate;
+	err_clear();
+}
+
+static void show_entry(struct annotate *annotate, struct hist *hist, const struct entry *e,
+		       struct table *table)
+{
+	struct annotate_request request = {
+		.dso = e->place.dso,
+		.symbol = e->place.sym,
+		.counts = annotate->counts,
+		.first = hist->event->index,
+		.n = annotate->report.grouped ? MAX(hist->event->group_members, 1) : 1,
+	};
+	struct annotated lines;
+	struct annotate_view view = {&lines, hist, e};
+
+	if (annotator_lines(annotate->annotator, &request, &lines) < 0) {
+		say_missing(annotate, e);
+		return;
+	}
+	if (table)
+		add_rows(annotate, &view, table);
+	else if (annotate->o.stdio2)
+		annotate_print_arrows(annotate, &view);
+	else
+		annotate_print(annotate, &view);
+	annotated_done(&lines);
+}
+
+static bool has_counts(const struct annotate *annotate, const struct hist *hist,
+		       const struct symbol *symbol)
+{
+	uint32_t n = annotate->report.grouped ? MAX(hist->event->group_members, 1) : 1;
+	bool any = false;
+
+	for (uint32_t i = 0; i < n; i++)
+		any |= annotate_counts_of(annotate->counts, symbol, hist->event->index + i).samples !=
+		       0;
+	return any;
+}
+
+// Each function once, where its heaviest row stands.
+static void show_hist(struct annotate *annotate, struct hist *hist, struct table *table)
+{
+	struct map seen = {0};
+
+	for (size_t i = 0; i < hist->rows_n && !out_broken(&annotate->out); i++) {
+		const struct entry *e = hist->rows[i];
+		uint64_t total = hist->total_period;
+		bool is_new;
+
+		if (!e->place.sym || !e->place.dso || !has_counts(annotate, hist, e->place.sym))
+			continue;
+		if (annotate->o.percent_limit > 0 &&
+		    (!total || 100.0 * (double)e->period / (double)total < annotate->o.percent_limit))
+			continue;
+		*map_at(&seen, (uintptr_t)e->place.sym, &is_new) = 1;
+		if (is_new)
+			show_entry(annotate, hist, e, table);
+	}
+	map_done(&seen);
+}
+
+static void table_start(struct table *table)
+{
+	static const struct table_column columns[] = {
+		{.title = "symbol", .kind = TABLE_TEXT},
+		{.title = "file", .kind = TABLE_TEXT},
+		{.title = "address", .kind = TABLE_COUNT},
+		{.title = "instruction", .kind = TABLE_TEXT},
+		{.title = "source", .kind = TABLE_TEXT},
+		{.title = "line", .kind = TABLE_COUNT},
+		{.title = "function", .kind = TABLE_TEXT},
+		{.title = "event", .kind = TABLE_TEXT},
+		{.title = "samples", .kind = TABLE_COUNT},
+		{.title = "period", .kind = TABLE_COUNT},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		table_column(table, columns[i]);
+}
+
+static int show(struct annotate *annotate)
+{
+	struct report *report = &annotate->report;
+	const struct recording *recording = report->session->recording;
+	struct table table = {0};
+	enum table_format format;
+	int err;
+
+	if (is_table(annotate)) {
+		err = table_format_find(&format, annotate->o.format);
+		if (err < 0)
+			return err;
+		table_start(&table);
+	}
+	for (size_t i = 0; i < recording->events.n; i++) {
+		struct hist *hist = recording->events.v[i]->user;
+
+		if (hist && (!report->grouped || hist->event->leader == hist->event))
+			show_hist(annotate, hist, is_table(annotate) ? &table : NULL);
+	}
+	if (is_table(annotate))
+		table_print(&annotate->out, &table, format, NULL);
+	table_done(&table);
+	return 0;
+}
+
+static int process(struct annotate *annotate)
+{
+	const struct session_hooks hooks = {.sample = on_sample, .record = on_record};
+	struct report *report = &annotate->report;
+	const struct filter_options dsos = {.dsos = annotate->o.dsos};
+	const struct annotate_options options = {
+		.intel = annotate->o.style && !strcmp(annotate->o.style, "intel"),
+		.no_source = !annotate->o.source,
+		.prefix = annotate->o.prefix,
+		.strip = annotate->o.prefix_strip ? (unsigned)atoi(annotate->o.prefix_strip) : 0,
+	};
+	int err = report_prepare(report);
+
+	if (!err && annotate->o.dsos)
+		err = filter_new(&annotate->dsos, &dsos, report->session->recording);
+	if (err)
+		return err;
+	if (annotate->o.dump)
+		return report_dump(report);
+	annotate->counts =
+		annotate_counts_new((uint32_t)MIN(report->session->recording->events.n, 255));
+	err = session_process(report->session, &hooks, annotate);
+	if (err < 0)
+		return err;
+	if (!annotate->samples_n) {
+		warn("The %s data has no samples!", report->session->recording->path);
+		return 0;
+	}
+	report_finish(report);
+	annotate->annotator = annotator_new(report->session->sym, &options);
+	err = show(annotate);
+	annotator_free(annotate->annotator);
+	return err;
+}
+
+static bool standard_input_is_pipe(void)
+{
+	struct stat st;
+
+	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+static int check_options(struct annotate *annotate, int words, char **argv)
+{
+	struct annotate_command_options *o = &annotate->o;
+
+	if (words > 1)
+		return fail(COMMAND_USAGE, "annotate takes one symbol, not '%s' and '%s'", argv[1],
+			    argv[2]);
+	if (words == 1)
+		o->symbol = argv[1];
+	if (o->style && strcmp(o->style, "att") != 0 && strcmp(o->style, "intel") != 0)
+		return fail(COMMAND_USAGE, "-M takes att or intel, not '%s'", o->style);
+	if (o->percent_type)
+		return parse_percent_type(o->percent_type, &annotate->percent_type);
+	return 0;
+}
+
+static void to_report(struct annotate *annotate)
+{
+	const struct annotate_command_options *o = &annotate->o;
+	struct report_options *r = &annotate->report.o;
+
+	r->input = o->input && *o->input ? o->input : standard_input_is_pipe() ? "-" : "perf.data";
+	r->vmlinux = o->vmlinux;
+	r->symfs = o->symfs;
+	r->force = o->force;
+	r->ignore_vmlinux = o->ignore_vmlinux;
+	r->demangle = o->demangle;
+	r->demangle_kernel = o->demangle_kernel;
+	r->group = o->group;
+	r->filter.cpus = o->cpus;
+	r->filter.times = o->time;
+	r->children = false;
+	r->branch = 0;
+	r->chain.mode = CHAIN_NONE;
+}
+
+static int run_with(struct annotate *annotate, int argc, char **argv)
+{
+	int err = command_parse(&command_annotate, &annotate->o, argc, argv, 0), closed;
+
+	if (err < 0)
+		return err;
+	err = check_options(annotate, err, argv);
+	if (err)
+		return err;
+	log_set_level(annotate->o.quiet ? LOG_QUIET : annotate->o.verbose);
+	to_report(annotate);
+	out_init_fd(&annotate->out, STDOUT_FILENO);
+	out_init_fd(&annotate->report.out, STDOUT_FILENO);
+	err = report_open(&annotate->report);
+	if (!err)
+		err = process(annotate);
+	closed = out_close(&annotate->out, "standard output");
+	if (!closed)
+		closed = out_close(&annotate->report.out, "standard output");
+	if (!err && closed)
+		err = closed;
+	if (!err) {
+		err = session_warn(annotate->report.session);
+		missing_show(annotate->report.session);
+	}
+	return err;
+}
+
+static int run(int argc, char **argv)
+{
+	struct annotate annotate = {.o = {.source = true, .demangle = true, .group = true}};
+	int err;
+
+	report_init(&annotate.report);
+	err = run_with(&annotate, argc, argv);
+	annotate_counts_free(annotate.counts);
+	filter_free(annotate.dsos);
+	report_done(&annotate.report);
+	return err;
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the files of `sonde annotate` share.
+#pragma once
+#include "cmd/core/annotate.h"
+#include "cmd/report/report.h"
+
+enum percent_type {
+	PERCENT_LOCAL_PERIOD,
+	PERCENT_LOCAL_HITS,
+	PERCENT_GLOBAL_PERIOD,
+	PERCENT_GLOBAL_HITS
+};
+
+struct annotate_command_options {
+	const char *input, *vmlinux, *symfs, *dsos, *symbol, *style, *percent_type, *prefix,
+		*prefix_strip;
+	const char *cpus, *time, *format, *ignored_text;
+	double percent_limit;
+	int verbose;
+	bool force, ignore_vmlinux, lines, full_paths, modules, counts, quiet, dump, raw_bytes,
+		demangle, demangle_kernel, group, total_period, skip_missing, source, stdio, stdio2,
+		tui, gtk, ignored;
+};
+
+struct annotate {
+	struct annotate_command_options o;
+	struct report report; // puts the functions into perf's order
+	struct filter *dsos;  // samples elsewhere do not count; NULL: all do
+	struct annotate_counts *counts;
+	struct annotator *annotator;
+	enum percent_type percent_type;
+	struct out out;
+	uint64_t samples_n, missing_n; // functions that have no code
+};
+
+extern const char *const percent_type_names[4]; // "local period"
+
+// A function of an event as perf prints it. `events_n` columns, from the event on.
+struct annotate_view {
+	const struct annotated *lines;
+	const struct hist *hist; // of the event, or of the group's leader
+	const struct entry *entry;
+};
+void annotate_print(struct annotate *annotate, const struct annotate_view *view);
+// The share of a line's counts of one event (from 0 in the view), by the wanted kind.
+double annotate_percent(const struct annotate *annotate, const struct annotate_view *view,
+			const struct annotated_count *counts, uint32_t event);
+// "cpu-clock", "anon group { cycles, instructions }"
+void annotate_event_name(const struct annotate *annotate, const struct event *event, struct out *out);
+
+// The same for --stdio2: one line a line, with arrows.
+void annotate_print_arrows(struct annotate *annotate, const struct annotate_view *view);

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// perf's layout of annotate --stdio: tools/perf/util/annotate.c, symbol__tty_annotate.
+#include "cmd/annotate/annotate.h"
+#include <stdio.h>
+
+static const double least_shown_line = 0.5; // percent
+
+struct printer {
+	struct annotate *annotate;
+	const struct annotate_view *view;
+	struct out *out;
+	int column_width, address_width;
+	char shown_path[4200]; // that stood behind an instruction last
+	int shown_color;
+	struct arena arena;
+};
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+// perf's colours of percentages; a line's path is written again when its colour changes.
+static int color_of(double percent)
+{
+	return percent >= 5.0 ? 2 : percent > 0.5 ? 1 : 0;
+}
+
+static double percent_max(const struct printer *p, const struct annotated_line *line)
+{
+	double max = 0;
+
+	for (uint32_t i = 0; i < p->view->lines->events_n; i++) {
+		double percent = annotate_percent(p->annotate, p->view, line->counts, i);
+
+		max = percent > max ? percent : max;
+	}
+	return max;
+}
+
+// The line of an instruction as the summary has it.
+static const char *line_path(struct printer *p, const struct annotated_line *line)
+{
+	const struct dso *dso = p->view->entry->place.dso;
+
+	if (!line->file || !line->line)
+		return arena_fmt(&p->arena, "%s[%llx]", dso->short_name,
+				 (unsigned long long)line->addr);
+	return arena_fmt(&p->arena, "%s:%u",
+			 p->annotate->o.full_paths ? line->file : base_name(line->file), line->line);
+}
+
+struct summary_line {
+	const char *path;
+	double *percents;
+	uint32_t n;
+};
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct summary_line *)b)->path, ((const struct summary_line *)a)->path);
+}
+
+static int by_percent(const void *a, const void *b)
+{
+	const struct summary_line *x = a, *y = b;
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		if (x->percents[i] != y->percents[i])
+			return x->percents[i] > y->percents[i] ? -1 : 1;
+	}
+	// What is equal stays in the order of by_path.
+	return by_path(a, b);
+}
+
+static void print_summary(struct printer *p)
+{
+	const struct annotated *lines = p->view->lines;
+	VEC(struct summary_line) found = {0};
+	size_t kept = 0;
+
+	vec_each(const struct annotated_line, line, &lines->lines) {
+		struct summary_line *to;
+
+		if (!line->counts || percent_max(p, line) <= least_shown_line)
+			continue;
+		to = vec_add(&found);
+		to->path = line_path(p, line);
+		to->n = lines->events_n;
+		to->percents = arena_alloc(&p->arena, lines->events_n * sizeof(double));
+		for (uint32_t i = 0; i < lines->events_n; i++)
+			to->percents[i] = annotate_percent(p->annotate, p->view, line->counts, i);
+	}
+	if (found.n)
+		qsort(found.v, found.n, sizeof(*found.v), by_path);
+	for (size_t i = 0; i < found.n; i++) {
+		if (!kept || strcmp(found.v[kept - 1].path, found.v[i].path) != 0) {
+			found.v[kept++] = found.v[i];
+			continue;
+		}
+		for (uint32_t k = 0; k < lines->events_n; k++)
+			found.v[kept - 1].percents[k] += found.v[i].percents[k];
+	}
+	if (kept)
+		qsort(found.v, kept, sizeof(*found.v), by_percent);
+	out_printf(p->out, "\nSorted summary for file %s\n", p->view->entry->place.dso->long_name);
+	out_text(p->out, "----------------------------------------------\n\n");
+	if (!kept)
+		out_printf(p->out, " Nothing higher than %1.1f%%\n", least_shown_line);
+	for (size_t i = 0; i < kept; i++) {
+		for (uint32_t k = 0; k < lines->events_n; k++)
+			out_printf(p->out, " %7.2f", found.v[i].percents[k]);
+		out_printf(p->out, " %s\n", found.v[i].path);
+	}
+	vec_done(&found);
+}
+
+static void print_title(struct printer *p)
+{
+	const struct annotate_command_options *o = &p->annotate->o;
+	const struct annotated *lines = p->view->lines;
+	const char *path = p->view->entry->place.dso->long_name;
+	int width = p->column_width * (int)lines->events_n;
+	struct out title;
+
+	out_init_memory(&title);
+	out_printf(&title, " %-*.*s|\tSource code & Disassembly of %s for ", width, width,
+		   o->total_period ? "Period"
+		   : o->counts	   ? "Samples"
+				   : "Percent",
+		   o->full_paths ? path : base_name(path));
+	annotate_event_name(p->annotate, p->view->hist->event, &title);
+	out_printf(&title, " (%llu samples, percent: %s)\n",
+		   (unsigned long long)lines->totals[0].samples,
+		   percent_type_names[p->annotate->percent_type]);
+	out_bytes(p->out, title.buf, title.n);
+	out_fill(p->out, '-', title.n + 4);
+	out_char(p->out, '\n');
+	out_done(&title);
+}
+
+// -v: which addresses have samples.
+static void print_counts(struct printer *p)
+{
+	const struct annotated *lines = p->view->lines;
+
+	vec_each(const struct annotated_line, line, &lines->lines) {
+		if (line->counts && line->counts[0].samples)
+			out_printf(p->out, "%*llx: %llu\n", 32, (unsigned long long)line->addr,
+				   (unsigned long long)line->counts[0].samples);
+	}
+	out_printf(p->out, "%*s: %llu\n", 32, "h->nr_samples",
+		   (unsigned long long)lines->totals[0].samples);
+}
+
+static void print_bytes(struct printer *p, const struct annotated_line *line)
+{
+	enum { BYTES_A_LINE = 7 };
+	size_t start = p->out->n;
+
+	for (uint32_t i = 0; i < line->size && i < BYTES_A_LINE; i++)
+		out_printf(p->out, "%02x ", line->bytes[i]);
+	(void)start;
+}
+
+static void print_instruction(struct printer *p, const struct annotated_line *line)
+{
+	const struct annotate_command_options *o = &p->annotate->o;
+	double max = percent_max(p, line);
+	char address[24];
+	int n, color = 0;
+
+	for (uint32_t i = 0; i < p->view->lines->events_n; i++) {
+		double percent = annotate_percent(p->annotate, p->view, line->counts, i);
+
+		color = color_of(percent);
+		if (o->total_period)
+			out_printf(p->out, " %11llu", (unsigned long long)line->counts[i].period);
+		else if (o->counts)
+			out_printf(p->out, " %7llu", (unsigned long long)line->counts[i].samples);
+		else
+			out_printf(p->out, " %7.2f", percent);
+	}
+	out_text(p->out, " : ");
+	n = snprintf(address, sizeof(address), "%llx:", (unsigned long long)line->addr);
+	out_fill(p->out, ' ', 2 + (size_t)MAX(p->address_width + 1 - n, 0));
+	out_text(p->out, address);
+	// objdump puts a tab there, which perf expands without what stood before.
+	out_fill(p->out, ' ', 8 - (size_t)n % 8);
+	if (o->raw_bytes)
+		print_bytes(p, line);
+	out_safe(p->out, line->text);
+	if (o->lines && max > least_shown_line) {
+		const char *path = line_path(p, line);
+
+		if (strcmp(path, p->shown_path) != 0 || color != p->shown_color) {
+			out_printf(p->out, " // %s", path);
+			snprintf(p->shown_path, sizeof(p->shown_path), "%s", path);
+			p->shown_color = color;
+		}
+	}
+	out_char(p->out, '\n');
+}
+
+static void print_text(struct printer *p, const struct annotated_line *line)
+{
+	int width = p->column_width * (int)p->view->lines->events_n;
+
+	if (!*line->text) {
+		out_printf(p->out, " %*s:\n", width, " ");
+		return;
+	}
+	out_printf(p->out, " %*s: %-*u ", width, " ", p->address_width, line->number);
+	out_safe(p->out, line->text);
+	out_char(p->out, '\n');
+}
+
+void annotate_print(struct annotate *annotate, const struct annotate_view *view)
+{
+	struct printer p = {
+		.annotate = annotate,
+		.view = view,
+		.out = &annotate->out,
+		.column_width = annotate->o.total_period ? 12 : 8,
+	};
+
+	vec_each(const struct annotated_line, line, &view->lines->lines) {
+		char text[24];
+
+		if (line->kind == ANNOTATED_INSTRUCTION)
+			p.address_width =
+				snprintf(text, sizeof(text), "%llx", (unsigned long long)line->addr);
+	}
+	if (annotate->o.lines)
+		print_summary(&p);
+	print_title(&p);
+	if (annotate->o.verbose > 0)
+		print_counts(&p);
+	vec_each(const struct annotated_line, line, &view->lines->lines) {
+		if (line->kind == ANNOTATED_INSTRUCTION)
+			print_instruction(&p, line);
+		else
+			print_text(&p, line);
+	}
+	arena_done(&p.arena);
+}
+
+void annotate_print_arrows(struct annotate *annotate, const struct annotate_view *view)
+{
+	annotate_print(annotate, view);
+}
