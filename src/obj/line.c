@@ -12,6 +12,7 @@ enum {
 struct line_header {
 	uint16_t version;
 	uint8_t min_bytes, line_range, opcode_base;
+	bool is_stmt; // at the start of a sequence
 	int8_t line_base;
 	uint8_t lengths[256]; // arguments of standard opcodes
 	const uint8_t *program;
@@ -20,8 +21,10 @@ struct line_header {
 struct state {
 	struct lines *lines;
 	uint64_t addr;
-	uint32_t file, line;
+	uint32_t file, line, discriminator;
 	bool open; // inside of a sequence
+	bool is_stmt, starts_as_stmt;
+	struct line_marks *marks; // NULL: rows are wanted
 	bool zero_is_code;
 	uint64_t last_addr; // the highest address there is
 	struct line_sequence sequence;
@@ -50,6 +53,13 @@ static inline void emit(struct state *s)
 	struct lines *lines = s->lines;
 	struct line_row *last;
 
+	if (s->marks) {
+		vec_push(s->marks,
+			 (struct line_mark){s->addr, s->file, s->line, (uint32_t)s->marks->n,
+					    s->discriminator, s->is_stmt});
+		s->discriminator = 0;
+		return;
+	}
 	if (s->open && s->addr < vec_last(&lines->rows).addr)
 		close_sequence(s, vec_last(&lines->rows).addr);
 	if (!s->open) {
@@ -72,6 +82,8 @@ static void start_state(struct state *s)
 {
 	s->addr = 0;
 	s->file = s->line = 1;
+	s->discriminator = 0;
+	s->is_stmt = s->starts_as_stmt;
 }
 
 // Opcodes behind a 0 byte.
@@ -91,6 +103,9 @@ static void extended(struct state *s, struct dwarf_reader *r)
 		break;
 	case DW_LNE_set_address:
 		s->addr = dwarf_uint(&in, n - 1 == 4 ? 4 : 8);
+		break;
+	case DW_LNE_set_discriminator:
+		s->discriminator = (uint32_t)dwarf_uleb(&in);
 		break;
 	case DW_LNE_define_file: {
 		struct line_file file = {.name = dwarf_cstr(&in)};
@@ -114,6 +129,9 @@ static void standard(struct state *s, struct dwarf_reader *r, const struct line_
 		break;
 	case DW_LNS_advance_line:
 		s->line += (uint32_t)dwarf_sleb(r);
+		break;
+	case DW_LNS_negate_stmt:
+		s->is_stmt = !s->is_stmt;
 		break;
 	case DW_LNS_set_file:
 		s->file = (uint32_t)dwarf_uleb(r);
@@ -143,8 +161,10 @@ static void run_program(struct state *s, struct dwarf_reader *r, const struct li
 		addr_steps[i] = n / header->line_range * header->min_bytes;
 		line_steps[i] = header->line_base + (int)(n % header->line_range);
 	}
+	s->starts_as_stmt = header->is_stmt;
 	start_state(s);
-	while (r->p < r->end && !r->bad && s->lines->rows.n < UINT32_MAX) {
+	while (r->p < r->end && !r->bad && s->lines->rows.n < UINT32_MAX &&
+	       (!s->marks || s->marks->n < UINT32_MAX)) {
 		uint8_t opcode = *r->p++;
 
 		if (opcode >= header->opcode_base) {
@@ -245,7 +265,7 @@ static bool read_header(struct lines *lines, struct dwarf_reader *r, const struc
 	header.min_bytes = dwarf_u8(r);
 	if (header.version >= 4)
 		dwarf_u8(r); // operations an instruction: more than one for IA-64 only
-	dwarf_u8(r);
+	header.is_stmt = dwarf_u8(r) != 0;
 	header.line_base = (int8_t)dwarf_u8(r);
 	header.line_range = dwarf_u8(r);
 	header.opcode_base = dwarf_u8(r);
@@ -333,6 +353,37 @@ struct lines *lines_of(struct dwarf_unit *unit)
 		map_set_ptr(&unit->dwarf->lines, unit->line_at, lines);
 	}
 	return lines;
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct line_mark *x = a, *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void lines_read_marks(struct dwarf_unit *unit, struct line_marks *ret)
+{
+	struct lines scratch = {0};
+	struct line_header header;
+	struct dwarf_reader r;
+	struct state state;
+
+	if (unit->skeleton)
+		unit = unit->skeleton;
+	if (!dwarf_unit_root(unit) || unit->line_at == UINT64_MAX)
+		return;
+	r = dwarf_reader_at(dwarf_section(unit->dwarf, DWARF_LINE), unit->line_at,
+			    unit->dwarf->elf.swap);
+	state = (struct state){.lines = &scratch, .marks = ret};
+	if (!r.bad && read_header(&scratch, &r, unit, &header))
+		run_program(&state, &r, &header);
+	vec_done(&scratch.dirs);
+	vec_done(&scratch.files);
+	if (ret->n)
+		qsort(ret->v, ret->n, sizeof(*ret->v), by_addr);
 }
 
 void lines_free(struct lines *lines)

@@ -8,6 +8,7 @@
 #include "obj/demangle.h"
 #include "obj/disasm.h"
 #include "obj/inline.h"
+#include "obj/line.h"
 #include "sym/code.h"
 #include "sym/source.h"
 #include <limits.h>
@@ -144,6 +145,8 @@ struct annotator {
 	VEC(struct source_file *) files;
 	struct map files_by_name; // of the text's address
 	struct intern texts;
+	const struct dwarf_unit *marked; // whose marks these are
+	struct line_marks marks;
 };
 
 struct annotator *annotator_new(struct sym *sym, const struct annotate_options *options)
@@ -175,6 +178,7 @@ void annotator_free(struct annotator *annotator)
 	vec_done(&annotator->files);
 	map_done(&annotator->files_by_name);
 	intern_done(&annotator->texts);
+	vec_done(&annotator->marks);
 	sources_free(annotator->sources);
 	free(annotator);
 }
@@ -244,7 +248,7 @@ struct maker {
 	// of the instruction before
 	const char *function, *file;
 	uint32_t line;
-	uint32_t said_line; // that a note or source line told last
+	uint32_t said_line, said_discriminator; // that a note told last
 };
 
 // White space at both ends goes, tabs become spaces: as perf does with each line that it reads.
@@ -357,12 +361,31 @@ static const char *function_note(struct maker *maker, const char *name)
 	return note;
 }
 
+// Which of several pieces of code of a line it is; 0: the compiler didn't say.
+static uint32_t discriminator_of(struct annotator *annotator, struct dwarf *dwarf, uint64_t addr,
+				 uint32_t line)
+{
+	struct dwarf_unit *unit = dwarf_unit_at(dwarf, addr);
+	struct line_marks *marks = &annotator->marks;
+	size_t at;
+
+	if (!unit)
+		return 0;
+	if (unit != annotator->marked) {
+		vec_clear(marks);
+		lines_read_marks(unit, marks);
+		annotator->marked = unit;
+	}
+	at = SEARCH(marks->n, i, marks->v[i].addr <= addr);
+	return at && marks->v[at - 1].line == line ? marks->v[at - 1].discriminator : 0;
+}
+
 // What the debug information says of an address comes before its instruction, when it is new.
 static void add_place(struct maker *maker, uint64_t addr)
 {
 	struct dwarf_frame frames[1] = {{0}};
 	const char *function = NULL, *file = NULL;
-	uint32_t line = 0;
+	uint32_t line = 0, discriminator = 0;
 
 	if (maker->dwarf && dwarf_frames(maker->dwarf, addr, frames, 1)) {
 		function = keep(maker, frames[0].function);
@@ -380,12 +403,20 @@ static void add_place(struct maker *maker, uint64_t addr)
 	}
 	if (maker->annotator->options.no_source || !line)
 		return;
-	// perf takes the number from an absolute path and doesn't show it.
-	if (line != maker->said_line && file && *file == '/')
-		maker->number = line;
-	else if (line != maker->said_line)
-		add_note(maker, "%s:%u", file ? file : "??", line);
+	if (!maker->annotator->options.own_lines)
+		discriminator = discriminator_of(maker->annotator, maker->dwarf, addr, line);
+	if (line != maker->said_line || discriminator != maker->said_discriminator) {
+		// perf takes the number from an absolute path and doesn't show it.
+		if (file && *file == '/')
+			maker->number = line;
+		else if (discriminator)
+			add_note(maker, "%s:%u (discriminator %u)", file ? file : "??", line,
+				 discriminator);
+		else
+			add_note(maker, "%s:%u", file ? file : "??", line);
+	}
 	maker->said_line = line;
+	maker->said_discriminator = discriminator;
 	if (file)
 		show_source(maker, file, line);
 }
