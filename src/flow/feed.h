@@ -16,6 +16,8 @@ struct feed_event {
 	bool stack;		   // call chains
 	bool counts;		   // only counted: comes by the hook count
 	bool in_kernel; // with counts: the consumer has it counted in the kernel, nothing is opened for it
+	bool everywhere; // of all CPUs whatever the tasks are, as feed_options.everywhere, but this one alone
+	bool addresses;		      // the address that it was about
 	uint32_t max_stack;	      // frames, 0: as many as the kernel gives
 	uint64_t period_ns;	      // of a clock; 0: it is none
 	struct feed_event *next_same; // of the input: wants the same recorded event

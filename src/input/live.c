@@ -368,6 +368,13 @@ static int start(struct watching *live)
 	// The events of a command switch on by themselves at its exec.
 	if ((!live->target.has_workload || options->everywhere) && opened_enable(&live->opened) < 0)
 		err = fail(EIO, "can't switch the events on: %s", strerror(errno));
+	for (size_t i = 0; !err && i < live->opened.events.n; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+
+		for (size_t k = 0; event->system_wide && k < event->fds.n; k++)
+			if (event->fds.v[k] >= 0)
+				ioctl(event->fds.v[k], PERF_EVENT_IOC_ENABLE, 0);
+	}
 	// Once nothing that tasks do is missed any more.
 	if (!err && (options->needs_tasks || live->writer))
 		err = watching_learn(live);

@@ -251,12 +251,15 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 		return err ? err : 1;
 	if (sample->cpu < source->cpus_n)
 		source->last_ns[sample->cpu] = sample->time;
-	if (!event->user || !filter_sample(source->filter, sample))
+	if (!event->user)
 		return 0;
+	bool meant = filter_sample(source->filter, sample);
 	feed->last_ns = sample->time;
 	if (feed->first_ns == UINT64_MAX)
 		feed->first_ns = sample->time;
 	for (struct feed_event *wanted = event->user; wanted && !err; wanted = wanted->next_same) {
+		if (!meant && !(wanted->everywhere && filter_cpu(source->filter, sample->cpu)))
+			continue;
 		if (wanted->test && !expr_true(source->machine, wanted->test, &bytes))
 			continue;
 		if (wanted->counts)

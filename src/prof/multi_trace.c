@@ -52,12 +52,15 @@ const struct profiler profiler_multi_trace = {
 		"need --order.\n\n"
 		"Attributes: key=EXPR; role=EXPR, bit 0: may be a first, bit 1: may be a second; untraced: takes no part, is only shown "
 		"by --detail; trigger: its coming makes a result.\n\n"
+		"A profiler may be an event: task-state (switches and wake-ups of the watched tasks), profile/-F N -g/ (samples of what runs), "
+		"page-faults, breakpoint/\"0xADDRESS/4:rw\"/. Its events are untraced; its options stand where a filter would.\n\n"
 		"Delays within which events were lost are not known and left out.",
 	.opts = options,
 	.size = sizeof(struct multi),
 	.examples = examples,
 	.attributes = attributes,
 	.endless = true,
+	.takes_profilers = true,
 	.tasks = true,
 	.setup = setup,
 	.sample = multi_sample,

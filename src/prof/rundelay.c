@@ -45,7 +45,7 @@ static int set_filters(struct prof *prof, struct rundelay *state)
 		enum sched_kind kind = event->sched.kind;
 		const char *filter;
 
-		if (prof_spec_attr(event->spec, "untraced"))
+		if (prof_spec_attr(event->spec, "untraced") || event->source)
 			continue;
 		if (event->stage == 0 && (kind == SCHED_WAKEUP || kind == SCHED_WAKEUP_NEW)) {
 			filter = prof_tasks_filter(&state->tasks, prof, "pid", "comm");
@@ -153,6 +153,7 @@ const struct profiler profiler_rundelay = {
 	.default_events = default_events,
 	.attributes = attributes,
 	.endless = true,
+	.takes_profilers = true,
 	.ordered = true,
 	.tasks = true,
 	.setup = setup,

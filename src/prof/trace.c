@@ -152,12 +152,14 @@ const struct profiler profiler_trace = {
 		"A line for each event: the time of day, the task's name and thread, whether interrupts were off (d), a switch was due "
 		"(N), in a hard or soft interrupt (h, s, H), the CPU, the event's own time, its name and fields.\n\n"
 		"Without --order the events come CPU by CPU. The attribute exec=EXPRESSION is evaluated for each event, such as "
-		"exec=printf(\"%d\\n\", pid).",
+		"exec=printf(\"%d\\n\", pid). Profilers may be events, too: task-state, profile/-F N/, page-faults, "
+		"breakpoint/\"0xADDRESS/4:rw\"/.",
 	.opts = options,
 	.size = sizeof(struct trace),
 	.examples = examples,
 	.attributes = attributes,
 	.endless = true,
+	.takes_profilers = true,
 	.tasks = true,
 	.setup = setup,
 	.sample = sample,

@@ -66,8 +66,10 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
-	attr->enable_on_exec = options->workload && !options->everywhere;
-	attr->inherit = options->inherit && live->target.has_tasks + live->target.has_workload;
+	attr->enable_on_exec =
+		options->workload && !options->everywhere && !(wanted && wanted->everywhere);
+	attr->inherit = options->inherit && !(wanted && wanted->everywhere) &&
+			live->target.has_tasks + live->target.has_workload;
 	attr->exclude_user |= options->no_user;
 	attr->exclude_kernel |= options->no_kernel;
 	attr->exclude_guest |= options->no_guest;
@@ -99,6 +101,8 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 		attr->exclude_callchain_user = options->no_user_chain;
 		attr->exclude_callchain_kernel = options->no_kernel_chain;
 	}
+	if (wanted && wanted->addresses)
+		attr->sample_type |= PERF_SAMPLE_ADDR;
 	if (wanted && wanted->period_ns)
 		attr->sample_period = wanted->period_ns;
 	if (wanted && !attr->sample_period)
@@ -218,6 +222,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		if (wanted->cpus && !err)
 			err = add_cpu(spec, &live->arena, str_of(wanted->cpus));
 		struct opened_event *opened = opened_add(&live->opened, spec);
+		opened->system_wide = wanted->everywhere;
 		if (groups->v.n && !err) {
 			int fd = cgroup_open(mount, groups->v.v[i % per_event]);
 

@@ -141,7 +141,7 @@ int multi_setup(struct prof *prof, struct multi *multi)
 		struct multi_event *m = &multi->events[i];
 
 		m->trigger = prof_spec_attr(event->spec, "trigger") != NULL;
-		m->untraced = prof_spec_attr(event->spec, "untraced") != NULL;
+		m->untraced = prof_spec_attr(event->spec, "untraced") || event->source;
 		m->begins = !m->untraced && (multi->cycle || event->stage + 1 < prof->stages);
 		m->ends = !m->untraced && (multi->cycle || event->stage > 0);
 		err = set_key(prof, multi, event);

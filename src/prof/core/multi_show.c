@@ -2,6 +2,7 @@
 // The two events of a long delay and what happened between them.
 #include "base/log.h"
 #include "prof/core/multi.h"
+#include "prof/core/sources.h"
 #include <stdio.h>
 
 enum { MARGIN = 27 }; // "2024-02-24 10:43:22.869109 "
@@ -38,14 +39,28 @@ static bool same(const struct multi_detail *detail, const struct history_entry *
 	       (detail->same_key && entry->key == with->key);
 }
 
-static bool is_wanted(const struct multi_detail *detail, const struct showing *s,
-		      const struct history_entry *entry)
+// A wake-up of the task happens in the context of who wakes it up.
+static bool is_about(const struct prof *prof, const struct showing *s,
+		     const struct history_entry *entry)
+{
+	const struct prof_event *event = prof->events.v[entry->event];
+	struct sample sample;
+
+	if (!event->source)
+		return false;
+	sample = decode(prof, entry);
+	return prof_source_is_of(event, &sample, s->first->tid) ||
+	       prof_source_is_of(event, &sample, s->second->tid);
+}
+
+static bool is_wanted(const struct prof *prof, const struct multi_detail *detail,
+		      const struct showing *s, const struct history_entry *entry)
 {
 	bool any = detail->same_cpu || detail->same_pid || detail->same_tid || detail->same_key;
 	bool first = detail->only_first || !detail->only_second,
 	     second = detail->only_second || !detail->only_first;
 
-	if (!any)
+	if (!any || ((detail->same_tid || detail->same_pid) && is_about(prof, s, entry)))
 		return true;
 	if (s->target_cpu != UINT32_MAX && detail->same_cpu && entry->cpu != s->target_cpu &&
 	    !(entry->key == s->first->key))
@@ -137,7 +152,7 @@ static void put_between(struct prof *prof, struct multi *multi, struct showing *
 	struct sample sample = decode(prof, entry);
 	char text[64];
 
-	if (!is_wanted(&multi->detail, s, entry)) {
+	if (!is_wanted(prof, &multi->detail, s, entry)) {
 		if (event->sched.kind == SCHED_SWITCH)
 			s->last_switch_ns[entry->cpu % 64] = entry->time_ns;
 		follow(prof, s, entry, &sample);
@@ -184,7 +199,7 @@ static void put_before(struct prof *prof, struct multi *multi, struct showing *s
 	     at = history_next(history, at)) {
 		if (entry->time_ns + multi->detail.before_ns < s->first->time_ns)
 			continue;
-		if (!titled && is_wanted(&multi->detail, s, entry)) {
+		if (!titled && is_wanted(prof, &multi->detail, s, entry)) {
 			out_printf(prof->out, "`Previous %.3f us\n",
 				   -us(s->first->time_ns - entry->time_ns));
 			titled = true;
@@ -204,7 +219,7 @@ static void put_after(struct prof *prof, struct multi *multi, struct showing *s,
 		if (entry->time_ns > s->second->time_ns + multi->detail.after_ns)
 			break;
 		put_between(prof, multi, s, entry);
-		if (is_wanted(&multi->detail, s, entry))
+		if (is_wanted(prof, &multi->detail, s, entry))
 			last = entry->time_ns - s->second->time_ns;
 	}
 	put_hidden(prof, s);

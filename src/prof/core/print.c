@@ -144,12 +144,17 @@ void prof_event_text(const struct prof_event *event, const struct sample *sample
 		sched_event_print(out, &event->sched, sample->raw, sample->raw_size);
 	} else if (recorded->tp) {
 		tracepoint_print(out, recorded->tp, sample->raw, sample->raw_size);
+	} else if (event->source && event->feed->addresses) {
+		out_printf(out, "addr %016llx ip %016llx", (unsigned long long)sample->addr,
+			   (unsigned long long)sample->ip);
 	} else if (recorded->attr.type >= PERF_TYPE_MAX) { // a probe
 		out_char(out, '(');
 		out_hex(out, sample->ip);
 		out_char(out, ')');
 	} else {
 		out_u64(out, sample->period);
+		if (event->source)
+			out_printf(out, " %s", recorded->name);
 	}
 }
 
@@ -174,7 +179,7 @@ void prof_put_event(struct prof *prof, const struct prof_event *event, const str
 	out_text(out, "] ");
 	out_time(out, time, 0, 6);
 	out_text(out, ": ");
-	out_text(out, recorded->name);
+	out_text(out, event->source && !recorded->tp ? event->source : recorded->name);
 	out_text(out, ": ");
 	prof_event_text(event, sample, out);
 	out_char(out, '\n');

@@ -36,6 +36,10 @@ struct prof_event {
 	uint32_t index, stage;	      // stage: which -e
 	const char *label;	      // alias, or the name without its system
 	struct sched_event sched;     // kind SCHED_OTHER: none of the scheduler's
+	// Of a profiler in -e ("task-state/-g/"): its name, and whose events are wanted (NULL: those that it happens to).
+	const char *source;
+	uint64_t limit, taken_n; // of a source: so many samples; 0: all
+	struct prof_tasks *tasks;
 	void *user;
 };
 
@@ -55,11 +59,12 @@ struct profiler {
 	enum prof_events events;
 	const char *const *default_events; // -e when none is given, NULL-terminated; may be NULL
 	const char *const *attributes; // of -e that it understands besides the common ones, NULL-terminated; may be NULL
-	bool counts;	 // events are only counted: hook count, no samples
-	bool ordered;	 // always in the order of time
-	bool takes_word; // an expression or the like behind the options
-	bool tasks;	 // needs names of tasks even where it prints no events
-	bool endless;	 // makes its tables at the end when no interval is given; else each second
+	bool counts;	      // events are only counted: hook count, no samples
+	bool ordered;	      // always in the order of time
+	bool takes_word;      // an expression or the like behind the options
+	bool tasks;	      // needs names of tasks even where it prints no events
+	bool takes_profilers; // other profilers may be events of its -e
+	bool endless; // makes its tables at the end when no interval is given; else each second
 	// All hooks but setup may be NULL; results as in struct feed_hooks.
 	int (*setup)(struct prof *prof); // events of -e are there; adds its own, compiles, sets defaults
 	int (*sample)(struct prof *prof, struct prof_event *event, const struct sample *sample);
@@ -76,6 +81,7 @@ struct profiler {
 
 extern const struct profiler *const profilers[]; // by name, ends with NULL; made by src/registry.c
 
+struct prof_tasks;
 struct prof_flame;
 struct prof_kernel;
 struct prof_heat;

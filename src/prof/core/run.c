@@ -8,6 +8,8 @@
 #include "prof/core/heat.h"
 #include "prof/core/kernel.h"
 #include "prof/core/print.h"
+#include "prof/core/sources.h"
+#include "prof/core/tasks.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
 #include <sys/resource.h>
@@ -238,6 +240,13 @@ static int add_given(struct prof *prof)
 					.filter = spec->filter};
 
 		err = check_attributes(prof, spec);
+		if (!err && prof_is_source(spec->name)) {
+			err = prof->profiler->takes_profilers
+				      ? prof_source_add(prof, spec)
+				      : fail(EINVAL, "%s takes no profiler (%s) as an event",
+					     prof->profiler->name, spec->name);
+			continue;
+		}
 		if (!err)
 			err = prof->find(prof->feed, spec->name, found, &adding);
 	}
@@ -254,6 +263,10 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 	uint64_t limit = prof->options->exit_n;
 	int err;
 
+	if (event->tasks && !prof_source_wants(prof, event, sample))
+		return 0;
+	if (event->limit && event->taken_n++ >= event->limit)
+		return 0;
 	prof->sampled_n++;
 	prof->texts->dirty = true;
 	if (prof->options->verbose > 1) {
@@ -273,6 +286,9 @@ static int on_record(void *arg, const struct perf_event_header *header, const st
 {
 	struct prof *prof = arg;
 
+	for (size_t i = 0; i < prof->events.n; i++)
+		if (prof->events.v[i]->tasks)
+			prof_tasks_record(prof->events.v[i]->tasks, prof, header);
 	return prof->profiler->record ? prof->profiler->record(prof, header, ids) : 0;
 }
 
@@ -495,6 +511,9 @@ int prof_setup(struct prof *prof)
 		err = prof->profiler->setup(prof);
 	if (!err && options->flame_graph)
 		err = prof_flame_new(prof);
+	// Who starts whom is to be known.
+	for (size_t i = 0; i < prof->events.n && !err; i++)
+		prof->needs_tasks |= prof->events.v[i]->tasks != NULL;
 	if (err)
 		return err;
 	choose_ticks(prof);
@@ -535,6 +554,9 @@ void prof_done(struct prof *prof)
 {
 	if (prof->profiler->done)
 		prof->profiler->done(prof);
+	for (size_t i = 0; i < prof->events.n; i++)
+		if (prof->events.v[i]->tasks)
+			prof_tasks_done(prof->events.v[i]->tasks);
 	prof_kernel_close(prof->kernel);
 	prof_flame_free(prof->flame);
 	prof_heat_free(prof->heat);
