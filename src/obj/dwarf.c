@@ -12,7 +12,8 @@ static const char *const names[DWARF_SECTIONS] = {
 	[DWARF_LINE_STR] = "line_str", [DWARF_STR_OFFSETS] = "str_offsets",
 	[DWARF_ADDR] = "addr",	       [DWARF_RANGES] = "ranges",
 	[DWARF_RNGLISTS] = "rnglists", [DWARF_ARANGES] = "aranges",
-	[DWARF_CU_INDEX] = "cu_index",
+	[DWARF_CU_INDEX] = "cu_index", [DWARF_LOC] = "loc",
+	[DWARF_LOCLISTS] = "loclists",
 };
 
 enum { MOST_SECTIONS = 1 << 16 };

@@ -22,6 +22,8 @@ enum dwarf_section_id {
 	DWARF_RNGLISTS,
 	DWARF_ARANGES,
 	DWARF_CU_INDEX,
+	DWARF_LOC,
+	DWARF_LOCLISTS,
 	DWARF_SECTIONS
 };
 
@@ -111,7 +113,8 @@ struct dwarf_unit {
 	const char *name, *comp_dir, *dwo_name; // NULL: none
 	uint64_t dwo_id;
 	uint64_t line_at; // UINT64_MAX: none
-	uint64_t low_pc, str_offsets_base, addr_base, rnglists_base, ranges_base;
+	uint64_t low_pc, str_offsets_base, addr_base, rnglists_base, ranges_base, loclists_base;
+	uint64_t signature, type_at; // of a type unit: the offset of its type
 	struct dwarf_unit *skeleton; // of a split unit
 	struct dwarf_unit *split;    // the other way; NULL: none, or not here
 	struct inlines *inlines;     // made by inlines_of
@@ -130,6 +133,9 @@ enum dwarf_kind {
 	DWARF_REF_SUPPLEMENT,
 	DWARF_OFFSET, // into some other section
 	DWARF_RANGES_INDEX,
+	DWARF_BLOCK, // u bytes at text, inside of the section
+	DWARF_LOCATIONS_INDEX,
+	DWARF_SIGNATURE, // of a type unit
 };
 struct dwarf_value {
 	enum dwarf_kind kind;
@@ -171,6 +177,10 @@ uint64_t dwarf_skip_entry(struct dwarf_reader *r, const struct dwarf_unit *unit,
 			  const struct dwarf_abbrev *abbrev);
 const char *dwarf_text(const struct dwarf_unit *unit, const struct dwarf_value *value); // NULL: none
 bool dwarf_address(const struct dwarf_unit *unit, const struct dwarf_value *value, uint64_t *ret);
+
+// The entry that a reference leads to; false: nowhere. Signatures of type units are looked for in the whole file: n units.
+bool dwarf_follow(const struct dwarf_unit *unit, const struct dwarf_value *reference,
+		  struct dwarf_unit **ret_unit, uint64_t *ret_at);
 
 // The linkage name of an entry or its plain one, through DW_AT_abstract_origin and DW_AT_specification. NULL: none.
 const char *dwarf_function_name(const struct dwarf_unit *unit, const struct dwarf_value *reference);

@@ -270,6 +270,14 @@ static struct dwarf_value of_kind(enum dwarf_kind kind, uint64_t u)
 	return (struct dwarf_value){.kind = kind, .u = u};
 }
 
+static struct dwarf_value block(struct dwarf_reader *r, uint64_t n)
+{
+	struct dwarf_value value = {.kind = DWARF_BLOCK, .text = (const char *)r->p, .u = n};
+
+	dwarf_skip(r, n);
+	return r->bad ? of_kind(DWARF_NONE, 0) : value;
+}
+
 static struct dwarf_value read_form(struct dwarf_reader *r, const struct dwarf_unit *unit,
 				    uint16_t form, int64_t implicit)
 {
@@ -334,6 +342,19 @@ static struct dwarf_value read_form(struct dwarf_reader *r, const struct dwarf_u
 		return of_kind(DWARF_REF, unit->at + dwarf_uint(r, (unsigned)form_sizes[form]));
 	case DW_FORM_ref_udata:
 		return of_kind(DWARF_REF, unit->at + dwarf_uleb(r));
+	case DW_FORM_ref_sig8:
+		return of_kind(DWARF_SIGNATURE, dwarf_u64(r));
+	case DW_FORM_loclistx:
+		return of_kind(DWARF_LOCATIONS_INDEX, dwarf_uleb(r));
+	case DW_FORM_block1:
+		return block(r, dwarf_u8(r));
+	case DW_FORM_block2:
+		return block(r, dwarf_u16(r));
+	case DW_FORM_block4:
+		return block(r, dwarf_u32(r));
+	case DW_FORM_block:
+	case DW_FORM_exprloc:
+		return block(r, dwarf_uleb(r));
 	case DW_FORM_ref_alt:
 		return of_kind(DWARF_REF_SUPPLEMENT, dwarf_uint(r, unit->offset_size));
 	case DW_FORM_ref_sup4:
@@ -429,12 +450,31 @@ bool dwarf_address(const struct dwarf_unit *unit, const struct dwarf_value *valu
 	return true;
 }
 
-// The entry that a reference of a unit leads to.
-static bool follow(const struct dwarf_unit *unit, const struct dwarf_value *reference,
-		   struct dwarf_unit **ret_unit, uint64_t *ret_at)
+// The type of a type unit of the same file.
+static bool follow_signature(struct dwarf *dwarf, uint64_t signature, struct dwarf_unit **ret_unit,
+			     uint64_t *ret_at)
+{
+	dwarf_read_units(dwarf);
+	for (size_t i = 0; i < dwarf->units.n; i++) {
+		struct dwarf_unit *unit = &dwarf->units.v[i];
+
+		if (unit->signature != signature || !unit->type_at || unit->type_at < unit->dies ||
+		    unit->type_at >= unit->end)
+			continue;
+		*ret_unit = unit;
+		*ret_at = unit->type_at;
+		return dwarf_abbrevs_of(unit) != NULL;
+	}
+	return false;
+}
+
+bool dwarf_follow(const struct dwarf_unit *unit, const struct dwarf_value *reference,
+		  struct dwarf_unit **ret_unit, uint64_t *ret_at)
 {
 	struct dwarf *dwarf = unit->dwarf;
 
+	if (reference->kind == DWARF_SIGNATURE)
+		return follow_signature(dwarf, reference->u, ret_unit, ret_at);
 	if (reference->kind == DWARF_REF_SUPPLEMENT)
 		dwarf = supplement_of(dwarf);
 	else if (reference->kind != DWARF_REF)
@@ -494,7 +534,7 @@ const char *dwarf_function_name(const struct dwarf_unit *unit, const struct dwar
 		struct naming naming;
 		uint64_t at;
 
-		if (!follow(unit, &next, &other, &at) || !dwarf_unit_root(other))
+		if (!dwarf_follow(unit, &next, &other, &at) || !dwarf_unit_root(other))
 			break;
 		read_naming(other, at, &naming);
 		if (naming.linkage && *naming.linkage)

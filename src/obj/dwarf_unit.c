@@ -43,8 +43,10 @@ static bool read_header(struct dwarf *dwarf, struct dwarf_reader *r, struct dwar
 		unit.abbrev_at = dwarf_uint(&in, unit.offset_size);
 		if (unit.type == DW_UT_skeleton_ || unit.type == DW_UT_split_compile_)
 			unit.dwo_id = dwarf_u64(&in);
-		else if (unit.type == DW_UT_type_ || unit.type == DW_UT_split_type_)
-			dwarf_skip(&in, 8u + unit.offset_size);
+		else if (unit.type == DW_UT_type_ || unit.type == DW_UT_split_type_) {
+			unit.signature = dwarf_u64(&in);
+			unit.type_at = unit.at + dwarf_uint(&in, unit.offset_size);
+		}
 	} else {
 		unit.type = DW_UT_compile_;
 		unit.abbrev_at = dwarf_uint(&in, unit.offset_size);
@@ -91,7 +93,7 @@ struct dwarf_unit *dwarf_unit_of(struct dwarf *dwarf, uint64_t at)
 struct root {
 	struct dwarf_value name, comp_dir, dwo_name;
 	struct dwarf_pcs pcs;
-	bool has_str_offsets, has_addr, has_rnglists;
+	bool has_str_offsets, has_addr, has_rnglists, has_loclists;
 };
 
 static void take_root_attr(struct dwarf_unit *unit, struct root *root, uint16_t name,
@@ -125,6 +127,10 @@ static void take_root_attr(struct dwarf_unit *unit, struct root *root, uint16_t 
 	case DW_AT_rnglists_base:
 		root->has_rnglists = true;
 		unit->rnglists_base = value->u;
+		break;
+	case DW_AT_loclists_base:
+		root->has_loclists = true;
+		unit->loclists_base = value->u;
 		break;
 	case DW_AT_ranges_base_gnu:
 		unit->ranges_base = value->u;
@@ -194,6 +200,8 @@ static bool read_root(struct dwarf_unit *unit, struct root *root)
 		unit->str_offsets_base = unit->offset_size == 8 ? 16 : 8;
 	if (!root->has_rnglists && unit->version >= 5)
 		unit->rnglists_base = unit->offset_size == 8 ? 20 : 12;
+	if (!root->has_loclists && unit->version >= 5)
+		unit->loclists_base = unit->offset_size == 8 ? 20 : 12;
 	return true;
 }
 
@@ -349,6 +357,8 @@ static unsigned column_section(uint32_t version, uint32_t column)
 		return DWARF_ABBREV;
 	case 4:
 		return DWARF_LINE;
+	case 5:
+		return version >= 5 ? DWARF_LOCLISTS : DWARF_LOC;
 	case 6:
 		return DWARF_STR_OFFSETS;
 	case 8:

@@ -118,6 +118,7 @@ static struct dso_private *dso_new(struct sym *sym, const char *name)
 	dso->is_64bit = true;
 	dso->origin = '!';
 	dso->symtab = &private->symtab;
+	private->symtab.aliases = sym->options.aliases;
 	vec_push(&sym->dsos, dso);
 	return private;
 }
@@ -211,4 +212,9 @@ struct dso *dso_get_vdso(struct sym *sym)
 	dso->kind = DSO_VDSO;
 	dso_private_of(dso)->is_vdso = true;
 	return dso;
+}
+
+struct dso *sym_file(struct sym *sym, const char *path)
+{
+	return dso_get(sym, path, NULL);
 }

@@ -21,6 +21,7 @@ struct sym_options {
 	bool live;		  // addresses are of the running system
 	bool other_machine; // the recording names another kernel than the running one: /proc/kallsyms of this one is not for it
 	bool no_cache_dir;
+	bool aliases; // all names of an address are kept, as the prober needs
 };
 
 struct build_id {
@@ -171,5 +172,7 @@ const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, c
 uint8_t sym_cpumode_of(const struct sym *sym, uint64_t ip);
 // `to` waits for debuginfod servers no longer than what `from` left of the time.
 void sym_share_wait(struct sym *to, const struct sym *from);
+// A program or library by its path, without any record about it.
+struct dso *sym_file(struct sym *sym, const char *path);
 // All symbols of a dso in address order.
 size_t dso_symbols(struct sym *sym, struct dso *dso, const struct symbol **ret);

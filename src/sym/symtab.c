@@ -167,7 +167,7 @@ void symtab_fix(struct symtab *symtab, enum symtab_ends ends)
 	give_ends(symtab, ends);
 	v = symtab->symbols.v;
 	for (size_t i = 1; i < symtab->symbols.n; i++) {
-		if (v[kept].start != v[i].start)
+		if (symtab->aliases || v[kept].start != v[i].start)
 			v[++kept] = v[i];
 		else if (!is_better(symtab, &v[kept], &v[i]))
 			v[kept] = v[i];

@@ -11,6 +11,7 @@ struct symtab {
 	struct arena names;
 	uint32_t *around; // per symbol: the nearest before it that ends later; NULL when none overlap
 	bool parameters; // demangled names with them
+	bool aliases;	 // several symbols of one address stay
 };
 
 void symtab_done(struct symtab *symtab);

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The events that a request makes, and how the kernel is told about them.
+#include "base/err.h"
+#include <ctype.h>
+#include <stdio.h>
+#include "cmd/probe/probe.h"
+#include "obj/sdt.h"
+
+void probe_events_done(struct probe_events *events)
+{
+	for (size_t i = 0; i < events->v.n; i++)
+		vec_done(&events->v.v[i].values);
+	vec_done(&events->v);
+}
+
+// ---- names
+
+// "probe_libc" for /usr/lib/libc.so.6
+static const char *group_of(struct probe_target *target)
+{
+	const char *base = target->path ? strrchr(target->path, '/') : NULL;
+	size_t n = 0;
+
+	if (target->is_kernel || !base)
+		return "probe";
+	base++;
+	while (isalnum((unsigned char)base[n]) || base[n] == '_')
+		n++;
+	return arena_fmt(&target->arena, "probe_%.*s", (int)MIN(n, 50), base);
+}
+
+// Without what compilers add (".isra.0") and without versions.
+static const char *event_of(struct probe_target *target, const struct probe_request *request,
+			    const struct probe_event *event)
+{
+	const struct probe_point *point = &request->point;
+	struct arena *arena = &target->arena;
+	const char *base = event->real_name;
+	char *name;
+	size_t n;
+
+	if (request->event && !request->is_sdt)
+		return request->is_sdt || !point->is_return
+			       ? request->event
+			       : arena_fmt(arena, "%s__return", request->event);
+	if (point->is_address)
+		base = arena_fmt(arena, "abs_%llx", (unsigned long long)point->address);
+	else if (point->function && !probe_is_glob(point->function))
+		base = point->function;
+	if (!base)
+		base = "probe";
+	if (*base == '.')
+		base++;
+	n = strcspn(base, ".@");
+	name = arena_fmt(arena, "%.*s", (int)MIN(n ? n : strlen(base), 50), base);
+	// Names of C++ and Rust have more than the kernel allows.
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_')
+			*c = '_';
+	if (isdigit((unsigned char)*name))
+		name = arena_fmt(arena, "_%s", name);
+	if (point->function && point->line)
+		name = arena_fmt(arena, "%s_L%u", name, point->line);
+	return point->is_return ? arena_fmt(arena, "%s__return", name) : name;
+}
+
+// ---- by debug information
+
+struct making {
+	struct probe_target *target;
+	const struct probe_request *request;
+	struct probe_events *events;
+	unsigned skipped;
+};
+
+static int add_site(void *arg, const struct probe_site *site)
+{
+	struct making *making = arg;
+	struct probe_target *target = making->target;
+	struct probe_event event = {.is_return = site->is_return};
+	int err;
+
+	event.real_name = die_name(&site->scope);
+	if (target->is_kernel) {
+		event.symbol = die_name(&site->function);
+		event.at = site->addr - site->entry;
+		if (!event.symbol)
+			return fail(ENOENT, "0x%llx is in a function without a name",
+				    (unsigned long long)site->addr);
+	} else {
+		event.path = target->path;
+		if (!probe_file_offset(target, site->addr, &event.at))
+			return fail(ENOENT, "0x%llx is not in %s", (unsigned long long)site->addr,
+				    target->path);
+	}
+	err = probe_values(target, making->request, site, &event);
+	if (err < 0) {
+		vec_done(&event.values);
+		// Of many functions those that have no such variable are left out.
+		if (probe_is_glob(making->request->point.function ? making->request->point.function
+								  : "")) {
+			making->skipped++;
+			return 0;
+		}
+		return err;
+	}
+	event.group = making->request->group ? making->request->group : group_of(target);
+	event.event = event_of(target, making->request, &event);
+	vec_push(&making->events->v, event);
+	return 0;
+}
+
+// ---- by symbols
+
+static int add_symbol(struct making *making, const char *name, uint64_t at)
+{
+	struct probe_event event = {
+		.path = making->target->path,
+		.at = at + making->request->point.offset,
+		.is_return = making->request->point.is_return,
+		.real_name = name,
+	};
+	int err = probe_raw_values(making->target, making->request, &event);
+
+	if (err < 0) {
+		vec_done(&event.values);
+		return err;
+	}
+	event.group = making->request->group ? making->request->group : group_of(making->target);
+	event.event = event_of(making->target, making->request, &event);
+	vec_push(&making->events->v, event);
+	return 0;
+}
+
+static int add_matching_symbols(struct making *making)
+{
+	struct probe_target *target = making->target;
+	const char *glob = making->request->point.function;
+	const struct symbol *v;
+	size_t n = dso_symbols(target->sym, target->dso, &v);
+	int err = 0;
+
+	for (size_t i = 0; err == 0 && i < n; i++) {
+		if ((v[i].type != STT_FUNC && v[i].type != STT_GNU_IFUNC) ||
+		    !text_glob(v[i].name, glob) || strchr(v[i].name, '@'))
+			continue;
+		if (making->events->v.n >= target->options->max_probes)
+			return fail(ERANGE,
+				    "more than %u functions are called '%s'; --max-probes allows more",
+				    target->options->max_probes, glob);
+		err = add_symbol(making, v[i].name, v[i].start);
+	}
+	return err;
+}
+
+static int by_symbol(struct making *making)
+{
+	const struct probe_point *point = &making->request->point;
+	struct probe_target *target = making->target;
+	uint64_t addr, at;
+
+	if (point->file || point->line || point->lazy || !point->function)
+		return probe_no_debug(target);
+	if (point->is_address)
+		return probe_file_offset(target, point->address, &at)
+			       ? add_symbol(making, point->function, at)
+			       : fail(ENOENT, "%s has no code at %s", target->path, point->function);
+	if (probe_is_glob(point->function))
+		return add_matching_symbols(making);
+	if (!probe_symbol(target, point->function, &addr) || !probe_file_offset(target, addr, &at))
+		return 0;
+	return add_symbol(making, point->function, at);
+}
+
+// ---- static probes
+
+static int add_note(struct making *making, const struct sdt_note *note)
+{
+	struct probe_target *target = making->target;
+	struct probe_event event = {
+		.group = making->request->group,
+		.event = arena_strdup(&target->arena, str_of(note->name)),
+		.path = target->path,
+		.at = note->location,
+		.semaphore = note->semaphore,
+		.real_name = note->name,
+	};
+	struct str rest = str_of(note->arguments);
+	unsigned number = 0;
+	char value[64];
+
+	while (rest.p && !making->request->args.n) {
+		struct str argument = str_cut(&rest, ' '), type;
+		struct str text;
+
+		if (!argument.n)
+			continue;
+		number++;
+		if (!sdt_argument(target->elf.machine, argument, value, sizeof(value)))
+			continue;
+		text = str_of(value);
+		type = text;
+		text = str_cut(&type, ':');
+		vec_push(&event.values,
+			 (struct probe_value){
+				 .name = arena_fmt(&target->arena, "arg%u", number),
+				 .value = arena_strdup(&target->arena, text),
+				 .type = type.p ? arena_strdup(&target->arena, type) : NULL,
+			 });
+	}
+	if (making->request->args.n) {
+		int err = probe_raw_values(target, making->request, &event);
+
+		if (err < 0) {
+			vec_done(&event.values);
+			return err;
+		}
+	}
+	vec_push(&making->events->v, event);
+	return 0;
+}
+
+static int by_note(struct making *making)
+{
+	struct probe_target *target = making->target;
+	const struct probe_request *request = making->request;
+	struct sdt_notes notes;
+	struct sdt_note note;
+	int err = 0;
+
+	if (!target->file.n || !sdt_notes_init(&notes, &target->elf))
+		return fail(ENOENT, "%s has no static probes",
+			    target->path ? target->path : "the kernel");
+	while (err == 0 && sdt_notes_next(&notes, &note)) {
+		const char *provider = request->group;
+
+		if (text_starts(provider, "sdt_"))
+			provider += 4;
+		if (text_glob(note.provider, provider) && text_glob(note.name, request->event))
+			err = add_note(making, &note);
+	}
+	if (err == 0 && !making->events->v.n)
+		return fail(ENOENT, "%s has no static probe '%s:%s'", target->path, request->group,
+			    request->event);
+	return err;
+}
+
+// ----
+
+static bool needs_debug(const struct probe_request *request)
+{
+	const struct probe_point *point = &request->point;
+
+	if (point->file || point->line || point->lazy)
+		return true;
+	for (size_t i = 0; i < request->args.n; i++)
+		if (!request->args.v[i].is_raw || !strcmp(request->args.v[i].var, "$params") ||
+		    !strcmp(request->args.v[i].var, "$vars"))
+			return true;
+	return false;
+}
+
+static int not_found(struct probe_target *target, const struct probe_request *request)
+{
+	struct out out;
+	int err;
+
+	out_init_memory(&out);
+	probe_put_point(&out, &request->point);
+	out_char(&out, '\0');
+	err = fail(ENOENT, "there is no '%s' in %s", out.buf,
+		   target->path ? target->path : "the kernel");
+	out_done(&out);
+	return err;
+}
+
+static int make(struct making *making)
+{
+	const struct probe_request *request = making->request;
+	struct probe_target *target = making->target;
+	int n = 0;
+
+	if (request->is_sdt)
+		return by_note(making);
+	if (target->is_kernel && !target->debug)
+		return probe_kernel_events(target, request, making->events);
+	if (target->debug)
+		n = probe_find(target, &request->point, add_site, making);
+	else if (needs_debug(request))
+		return probe_no_debug(target);
+	// Functions in assembly have symbols only.
+	if (n == 0 && !needs_debug(request))
+		n = target->is_kernel ? probe_kernel_events(target, request, making->events)
+				      : by_symbol(making);
+	if (n >= 0 && !making->events->v.n)
+		return not_found(target, request);
+	return n;
+}
+
+int probe_make_events(struct probe_target *target, const struct probe_request *request,
+		      struct probe_events *ret)
+{
+	struct probe_events events = {0};
+	struct making making = {target, request, &events, 0};
+	int err = make(&making);
+
+	if (err < 0) {
+		probe_events_done(&events);
+		return err;
+	}
+	*ret = events;
+	return 0;
+}
+
+void probe_put_definition(struct out *out, const struct probe_event *event)
+{
+	out_printf(out, "%c:%s/%s ", event->is_return ? 'r' : 'p', event->group, event->event);
+	if (event->path)
+		out_printf(out, "%s:0x%llx", event->path, (unsigned long long)event->at);
+	else
+		out_printf(out, "%s+%llu", event->symbol, (unsigned long long)event->at);
+	if (event->semaphore)
+		out_printf(out, "(0x%llx)", (unsigned long long)event->semaphore);
+	for (size_t i = 0; i < event->values.n; i++) {
+		const struct probe_value *value = &event->values.v[i];
+
+		out_char(out, ' ');
+		if (value->name)
+			out_printf(out, "%s=", value->name);
+		out_text(out, value->value);
+		if (value->type)
+			out_printf(out, ":%s", value->type);
+	}
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the parts of `sonde probe` share: what was asked for, in which program, and what became of it.
+#pragma once
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/out.h"
+#include "obj/cfi.h"
+#include "obj/line.h"
+#include "obj/type.h"
+#include "obj/variable.h"
+#include "sym/source.h"
+
+struct tracefs;
+
+enum { PROBE_MOST_ARGS = 128 }; // MAX_TRACE_ARGS of the kernel
+
+// ---- what was asked for (parse.c)
+
+struct probe_field {
+	struct str name; // of a member; empty: an index
+	int64_t index;
+	bool is_arrow; // ->
+};
+
+struct probe_arg {
+	const char *name; // "x" of x=l->y; NULL: none was given
+	const char *var;  // of the program, or the kernel's own: %di, $retval, +0(%sp), @symbol
+	VEC(struct probe_field) fields;
+	const char *type; // "s32", "string"; NULL
+	bool is_raw;	  // the kernel's own
+	bool is_user;	  // @user: in memory of the user
+};
+
+struct probe_point {
+	const char *function, *file; // function may be a glob; file NULL: any
+	uint32_t line;		     // with a function: from its first line on; 0: none
+	bool has_line;
+	uint64_t offset;
+	const char *lazy; // lines that look like this
+	bool is_return;
+	bool is_address; // function is "0x..."
+	uint64_t address;
+};
+
+struct probe_request {
+	const char *group, *event; // NULL: not given
+	struct probe_point point;
+	VEC(struct probe_arg) args;
+	bool is_sdt;
+};
+
+// -EINVAL with a sentence. All texts lie in the arena.
+int probe_parse(struct arena *arena, const char *text, struct probe_request *ret);
+void probe_request_done(struct probe_request *request);
+
+// FUNC[@SRC][:START[-END|+N]] or SRC[:START[-END|+N]]
+struct probe_lines {
+	const char *function, *file;
+	uint32_t start, end; // inclusive; UINT32_MAX: to the end
+	bool has_end;	     // was given
+};
+int probe_parse_lines(struct arena *arena, const char *text, struct probe_lines *ret);
+// "work:6", "work+4", "@t.c:26"
+void probe_put_point(struct out *out, const struct probe_point *point);
+// "x=l->y:s32"
+void probe_put_arg(struct out *out, const struct probe_arg *arg);
+bool probe_is_glob(const char *text);
+
+// --filter: "a*|b*&!c", by perf's rules. *ret stays NULL for an empty text.
+struct probe_filter;
+int probe_filter_new(struct probe_filter **ret, const char *text);
+bool probe_filter_takes(const struct probe_filter *filter, const char *name); // NULL takes all
+void probe_filter_free(struct probe_filter *filter);
+
+// ---- the program (target.c)
+
+struct probe_options {
+	const char *exec, *module, *vmlinux, *symfs, *source, *filter;
+	uint32_t max_probes;
+	bool range, externs, no_inlines, force, dry_run, quiet, no_demangle;
+	int verbose;
+};
+
+struct probe_target {
+	const struct probe_options *options;
+	bool is_kernel;
+	const char *path;   // of the program; the kernel: NULL or that of its debug file
+	const char *module; // of the kernel; NULL: the kernel itself
+	struct sym *sym;
+	struct dso *dso;
+	struct sources *sources;
+	struct dwarf *debug; // NULL: no debug information
+	struct mapped file;  // of the program
+	struct elf elf;
+	struct cfi_table cfi;
+	bool has_cfi;
+	struct dwarf_unit *marks_unit; // whose lines are in `marks`
+	struct line_marks marks;
+	struct arena arena;
+};
+
+int probe_target_open(struct probe_target *ret, const struct probe_options *options);
+void probe_target_done(struct probe_target *target);
+// From virtual addresses to what uprobe_events and symbols count in, offsets in the file; and back. False: in no segment.
+bool probe_file_offset(const struct probe_target *target, uint64_t vaddr, uint64_t *ret);
+bool probe_vaddr(const struct probe_target *target, uint64_t offset, uint64_t *ret);
+// For struct place_context; arg is the target.
+bool probe_cfa(void *arg, uint64_t pc, unsigned *ret_register, int64_t *ret_offset);
+// The sentence for what needs debug information; returns -ENOENT.
+int probe_no_debug(const struct probe_target *target);
+// The virtual address of a function's symbol, whatever its version; false: there is none.
+bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret);
+
+// ---- places in a program (find.c, lines_walk.c)
+
+// A place that a request means.
+struct probe_site {
+	uint64_t addr;	     // virtual
+	struct die function; // the real one that the address is in
+	struct die scope;    // that, or the inlined call that was asked for
+	uint64_t entry;	     // of the function
+	bool is_return;
+};
+typedef int probe_site_call(void *arg, const struct probe_site *site); // 0, or -errno to stop
+
+// Calls with each place, by debug information. The count, or -errno with a sentence; 0: there is none.
+int probe_find(struct probe_target *target, const struct probe_point *point, probe_site_call *call,
+	       void *arg);
+struct place_context probe_context(struct probe_target *target, const struct probe_site *site);
+
+// The lines of an entry of .debug_info, a unit or a function, where statements begin; in a function without those of what is
+// inlined into it. call returns 0, or what ends the walk.
+struct probe_spot {
+	const char *file;
+	uint32_t line;
+};
+
+typedef int probe_line_call(void *arg, const char *file, uint32_t line, uint64_t addr);
+int probe_walk_lines(struct probe_target *target, const struct die *die, probe_line_call *call,
+		     void *arg);
+// Calls with each inlined or own instance of an abstract function.
+int probe_walk_instances(const struct die *origin, int (*call)(void *arg, const struct die *at),
+			 void *arg);
+// The real function at an address; false: none.
+bool probe_real_function(struct dwarf_unit *unit, uint64_t addr, struct die *ret);
+// All rows of a unit's lines; good until another unit's are asked for.
+const struct line_marks *probe_marks(struct probe_target *target, struct dwarf_unit *unit);
+// The first line that an address is of; as perf has it, the function's own at its start. False: not known.
+bool probe_first_line(struct probe_target *target, struct dwarf_unit *unit, uint64_t addr,
+		      struct probe_spot *ret);
+// The innermost place around an address as source: what -l shows. False: not known.
+bool probe_find_source(struct probe_target *target, uint64_t addr, struct probe_point *ret);
+// The source file that debug information names, where it can be read; on the heap, NULL: it isn't here.
+char *probe_source_path(const struct probe_target *target, const char *name, const char *comp_dir);
+// Is `path` the file that `wanted` ("t.c", "src/t.c") means?
+bool probe_same_file(const char *path, const char *wanted);
+bool probe_name_matches(const struct die *die, const char *wanted);
+
+// ---- what the kernel is told (argument.c, event.c)
+
+struct probe_value {
+	const char *name, *value, *type; // name, type: NULL: none
+};
+
+struct probe_event {
+	const char *group, *event;
+	const char *path;   // NULL: the kernel
+	const char *symbol; // of the kernel
+	uint64_t at;	    // offset in the file, or from the symbol
+	uint64_t semaphore; // offset in the file, 0: none
+	bool is_return;
+	VEC(struct probe_value) values;
+	const char *real_name; // of the function
+};
+
+// The values of a request's arguments at a site; 0, or -errno with a sentence.
+int probe_values(struct probe_target *target, const struct probe_request *request,
+		 const struct probe_site *site, struct probe_event *event);
+// Likewise without debug information: raw ones only.
+int probe_raw_values(struct probe_target *target, const struct probe_request *request,
+		     struct probe_event *event);
+
+// Raw arguments; those by name are parameters, as the kernel's own type information has them.
+int probe_kernel_values(struct probe_target *target, const struct probe_request *request,
+			struct probe_event *event);
+
+struct probe_events {
+	VEC(struct probe_event) v;
+};
+void probe_events_done(struct probe_events *events);
+// All events that a request makes; -errno with a sentence.
+int probe_make_events(struct probe_target *target, const struct probe_request *request,
+		      struct probe_events *ret);
+// Functions of the running kernel by /proc/kallsyms, parameters by its type information (kernel.c).
+int probe_kernel_events(struct probe_target *target, const struct probe_request *request,
+			struct probe_events *ret);
+// "p:group/event path:0x1 a=%di:s32"
+void probe_put_definition(struct out *out, const struct probe_event *event);
+
+// ---- tracefs (store.c)
+
+// One line of uprobe_events or kprobe_events.
+struct probe_stored {
+	const char *line; // whole
+	struct str group, event;
+	bool is_uprobe, is_return;
+	struct str path; // of uprobes; of kprobes: the symbol
+	uint64_t at;
+	VEC(struct str) names; // of arguments
+};
+
+struct probe_store {
+	struct tracefs *tracefs;
+	struct arena arena;
+	VEC(struct probe_stored) v; // sorted as perf sorts them
+};
+int probe_store_open(struct probe_store *ret);
+void probe_store_done(struct probe_store *store);
+const struct probe_stored *probe_store_find(const struct probe_store *store, const char *group,
+					    const char *event);
+int probe_store_add(struct probe_store *store, const struct probe_event *event);
+// As if it were added.
+int probe_store_note(struct probe_store *store, const struct probe_event *event);
+void probe_store_sort_by_name(struct probe_store *store);
+int probe_store_remove(struct probe_store *store, const struct probe_stored *stored);
+
+// ---- what is shown
+
+int probe_show_lines(struct probe_target *target, const char *text, struct out *out);
+int probe_show_variables(struct probe_target *target, const char *text, struct out *out);
+int probe_show_functions(struct probe_target *target, const char *filter, struct out *out);
+int probe_show_list(const struct probe_options *options, const char *filter, struct out *out);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The program, library or kernel that is probed: its file, symbols, debug and unwind information.
+#include "base/err.h"
+#include "cmd/probe/probe.h"
+#include "sym/sym.h"
+#include <limits.h>
+#include <stdio.h>
+#include <sys/utsname.h>
+
+static int open_program(struct probe_target *target, const char *path)
+{
+	const char *symfs = target->options->symfs ? target->options->symfs : "";
+	char real[PATH_MAX];
+	auto_free char *below = text_dup_fmt("%s%s", symfs, path);
+	int err;
+
+	if (!realpath(below, real))
+		return fail(errno, "%s can't be opened: %s", below, strerror(errno));
+	err = file_map(&target->file, real);
+	if (err < 0)
+		return err;
+	if (elf_init(&target->elf, target->file.p, target->file.n) < 0)
+		return fail(EINVAL, "%s is no program and no library (not an ELF file)", real);
+	target->path = arena_strdup(&target->arena, str_of(real + strlen(symfs)));
+	if (*symfs && !text_starts(real, symfs))
+		target->path = arena_strdup(&target->arena, str_of(real));
+	target->dso = sym_file(target->sym, target->path);
+	target->debug = source_dwarf(target->sources, target->dso);
+	return 0;
+}
+
+// The kernel's file with debug information, where distributions put it.
+static void open_vmlinux(struct probe_target *target)
+{
+	static const char *const places[] = {
+		"/usr/lib/debug/boot/vmlinux-%s",	"/usr/lib/debug/lib/modules/%s/vmlinux",
+		"/lib/modules/%s/build/vmlinux",	"/boot/vmlinux-%s",
+		"/usr/lib/debug/boot/vmlinux-%s.debug",
+	};
+	struct utsname name;
+	char path[PATH_MAX];
+
+	if (uname(&name) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		snprintf(path, sizeof(path), places[i], name.release);
+		if (access(path, R_OK) == 0 && open_program(target, path) == 0 && target->debug)
+			return;
+	}
+	err_clear();
+}
+
+int probe_target_open(struct probe_target *ret, const struct probe_options *options)
+{
+	struct sym_options sym = {.symfs = options->symfs,
+				  .no_demangle = true,
+				  .live = true,
+				  .aliases = true};
+	struct probe_target *target = ret;
+	int err = 0;
+
+	*target = (struct probe_target){.options = options, .is_kernel = !options->exec};
+	sym_new(&target->sym, &sym);
+	target->sources = sources_new(target->sym);
+	if (options->exec)
+		err = open_program(target, options->exec);
+	else if (options->vmlinux)
+		err = open_program(target, options->vmlinux);
+	else if (options->module && strchr(options->module, '/'))
+		err = open_program(target, options->module);
+	else
+		open_vmlinux(target);
+	target->module = options->module;
+	if (err < 0)
+		probe_target_done(target);
+	return err;
+}
+
+void probe_target_done(struct probe_target *target)
+{
+	cfi_table_done(&target->cfi);
+	free(target->marks.v);
+	sources_free(target->sources);
+	sym_free(target->sym);
+	file_unmap(&target->file);
+	arena_done(&target->arena);
+	*target = (struct probe_target){0};
+}
+
+bool probe_file_offset(const struct probe_target *target, uint64_t vaddr, uint64_t *ret)
+{
+	struct elf_segment segment;
+
+	if (!elf_segment_of(&target->elf, vaddr, &segment) ||
+	    vaddr - segment.vaddr >= segment.file_size)
+		return false;
+	*ret = vaddr - segment.vaddr + segment.offset;
+	return true;
+}
+
+bool probe_vaddr(const struct probe_target *target, uint64_t offset, uint64_t *ret)
+{
+	struct elf_segment segment;
+	bool found = false;
+
+	for (uint32_t i = 0; elf_segment(&target->elf, i, &segment); i++) {
+		if (segment.type != PT_LOAD || offset - segment.offset >= segment.file_size ||
+		    (found && !(segment.flags & PF_X)))
+			continue;
+		*ret = offset - segment.offset + segment.vaddr;
+		found = true;
+	}
+	return found;
+}
+
+static void read_cfi(struct probe_target *target)
+{
+	if (target->has_cfi)
+		return;
+	target->has_cfi = true;
+	if (target->file.n &&
+	    cfi_build(&target->cfi, &target->elf, target->debug ? &target->debug->elf : NULL) < 0)
+		target->cfi = (struct cfi_table){0};
+}
+
+bool probe_cfa(void *arg, uint64_t pc, unsigned *ret_register, int64_t *ret_offset)
+{
+	struct probe_target *target = arg;
+	const struct cfi_row *row;
+	const struct cfi_rule *rule;
+	uint64_t offset;
+
+	read_cfi(target);
+	if (!target->cfi.rows_n || !probe_file_offset(target, pc, &offset))
+		return false;
+	row = cfi_find(&target->cfi, offset);
+	if (!row || !row->rule)
+		return false;
+	rule = cfi_rule_at(&target->cfi, row->rule);
+	if (rule->cfa != CFI_CFA_REGISTER)
+		return false;
+	*ret_register = rule->cfa_reg;
+	*ret_offset = rule->cfa_offset;
+	return true;
+}
+
+int probe_no_debug(const struct probe_target *target)
+{
+	struct utsname name;
+
+	if (!target->is_kernel)
+		return fail(ENOENT,
+			    "%s has no debug information, so its variables and lines aren't known; build it "
+			    "with -g, install its debug package, or set DEBUGINFOD_URLS; the start and the "
+			    "return of functions can be probed without, with registers (%%di) as arguments",
+			    target->path);
+	if (uname(&name) < 0)
+		name.release[0] = '\0';
+	return fail(ENOENT,
+		    "the kernel's debug information isn't here, so its lines and local variables aren't known; "
+		    "install linux-image-%s-dbg, or give a vmlinux file with -k; the start and the return of "
+		    "functions can be probed without, with their parameters",
+		    name.release);
+}
+
+// "malloc@@GLIBC_2.2.5" is malloc.
+static bool is_named(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '@');
+}
+
+static bool find_in(const struct elf *elf, const char *section_name, const char *name, uint64_t *ret)
+{
+	struct elf_section section;
+	struct elf_symbols symbols;
+	struct elf_symbol symbol;
+	bool found = false;
+
+	if (!elf_find_section(elf, section_name, &section) ||
+	    !elf_symbols_init(&symbols, elf, &section))
+		return false;
+	for (uint32_t i = 0; i < symbols.n; i++) {
+		elf_symbol(&symbols, i, &symbol);
+		if ((symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC &&
+		     symbol.type != STT_NOTYPE) ||
+		    symbol.section == SHN_UNDEF || symbol.section == SHN_ABS ||
+		    !is_named(symbol.name, name))
+			continue;
+		// Of several versions the default one ("@@") is what programs get.
+		if (!found || strstr(symbol.name, "@@"))
+			*ret = symbol.value;
+		found = true;
+	}
+	return found;
+}
+
+bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret)
+{
+	const struct symbol *v;
+	size_t n;
+
+	if ((target->debug && find_in(&target->debug->elf, ".symtab", name, ret)) ||
+	    find_in(&target->elf, ".symtab", name, ret) ||
+	    find_in(&target->elf, ".dynsym", name, ret))
+		return true;
+	n = dso_symbols(target->sym, target->dso, &v);
+	for (size_t i = 0; i < n; i++)
+		if (is_named(v[i].name, name) && probe_vaddr(target, v[i].start, ret))
+			return true;
+	return false;
+}
