@@ -606,6 +606,11 @@ static void put_immediate(const struct writer *w, const cs_x86_op *op)
 		disasm_name(w->options, v, w->out);
 		return;
 	}
+	// The short form of shifts has no number to show.
+	if (is_shift(w->insn->id) && !w->opcode[0] && (w->opcode[1] == 0xd0 || w->opcode[1] == 0xd1)) {
+		out_char(w->out, '1');
+		return;
+	}
 	if (w->att)
 		out_char(w->out, '$');
 	put_hex(w, masked(v, immediate_size(w, op)));

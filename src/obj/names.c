@@ -351,8 +351,7 @@ void names_init(struct names *ret, const struct elf *elf, const struct elf *debu
 	add_table(ret, elf, ".symtab", NULL);
 	if (debug)
 		add_table(ret, debug, ".symtab", NULL);
-	if (!ret->all.n)
-		add_table(ret, elf, ".dynsym", &versions);
+	ret->is_dynamic = !ret->all.n && add_table(ret, elf, ".dynsym", &versions);
 	add_plt(ret, elf);
 	vec_done(&versions.texts);
 	if (ret->all.n)
@@ -373,12 +372,21 @@ void names_done(struct names *names)
 
 static const char *shown(struct names *names, struct name *name)
 {
+	auto_free char *base = NULL;
 	char *plain = NULL;
 
 	if (name->shown)
 		return name->shown;
-	if (!names->no_demangle && !name->is_synthetic && demangle_maybe(name->text))
-		plain = demangle(name->text, true);
+	// What is before "@plt" may be mangled.
+	if (name->is_synthetic && text_ends(name->text, "@plt"))
+		base = str_dup((struct str){name->text, strlen(name->text) - 4});
+	if (!names->no_demangle && demangle_maybe(base ? base : name->text))
+		plain = demangle(base ? base : name->text, true);
+	if (base && plain) {
+		name->shown = arena_fmt(&names->arena, "%.*s@plt", LONGEST_NAME, plain);
+		free(plain);
+		return name->shown;
+	}
 	name->shown = arena_fmt(&names->arena, "%.*s%s%s", LONGEST_NAME, plain ? plain : name->text,
 				!name->version				? ""
 				: name->is_hidden || name->is_undefined ? "@"
@@ -422,7 +430,7 @@ const char *names_function(const struct names *names, uint64_t addr)
 {
 	size_t i = SEARCH(names->all.n, k, names->all.v[k].addr <= addr);
 
-	while (i-- > 0) {
+	while (i-- > 0 && !names->is_dynamic) {
 		const struct name *name = &names->all.v[i];
 
 		if (!name->is_synthetic && (name->type == STT_FUNC || name->type == STT_NOTYPE))

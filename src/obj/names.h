@@ -23,6 +23,7 @@ struct names {
 	VEC(struct name) relocations; // dynamic ones, likewise
 	struct arena arena;
 	bool no_demangle;
+	bool is_dynamic; // the only symbols are dynamic ones
 };
 
 // Of an image and of its separate debug file (NULL: none). n log n of its symbols.
@@ -32,5 +33,5 @@ void names_done(struct names *names);
 const char *names_find(struct names *names, uint64_t addr, uint64_t *ret_offset);
 // The first name behind an address that lies in a section (an index; SHN_UNDEF: any); false: none.
 bool names_next(const struct names *names, uint64_t addr, uint32_t section, uint64_t *ret);
-// The function that an address is in, by the symbols only, as it is in the file; NULL: none.
+// The function that an address is in, by .symtab only, as it is in the file; NULL: none.
 const char *names_function(const struct names *names, uint64_t addr);

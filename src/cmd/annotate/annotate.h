@@ -30,6 +30,7 @@ struct annotate {
 	struct annotator *annotator;
 	enum percent_type percent_type;
 	struct out out;
+	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
 	uint64_t samples_n, missing_n; // functions that have no code
 };
 

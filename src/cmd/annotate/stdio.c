@@ -10,8 +10,6 @@ struct printer {
 	const struct annotate_view *view;
 	struct out *out;
 	int column_width, address_width;
-	char shown_path[4200]; // that stood behind an instruction last
-	int shown_color;
 	struct arena arena;
 };
 
@@ -20,12 +18,6 @@ static const char *base_name(const char *path)
 	const char *slash = strrchr(path, '/');
 
 	return slash ? slash + 1 : path;
-}
-
-// perf's colours of percentages; a line's path is written again when its colour changes.
-static int color_of(double percent)
-{
-	return percent >= 5.0 ? 2 : percent > 0.5 ? 1 : 0;
 }
 
 static double percent_max(const struct printer *p, const struct annotated_line *line)
@@ -43,11 +35,8 @@ static double percent_max(const struct printer *p, const struct annotated_line *
 // The line of an instruction as the summary has it.
 static const char *line_path(struct printer *p, const struct annotated_line *line)
 {
-	const struct dso *dso = p->view->entry->place.dso;
-
 	if (!line->file || !line->line)
-		return arena_fmt(&p->arena, "%s[%llx]", dso->short_name,
-				 (unsigned long long)line->addr);
+		return "??:0";
 	return arena_fmt(&p->arena, "%s:%u",
 			 p->annotate->o.full_paths ? line->file : base_name(line->file), line->line);
 }
@@ -155,27 +144,51 @@ static void print_counts(struct printer *p)
 		   (unsigned long long)lines->totals[0].samples);
 }
 
-static void print_bytes(struct printer *p, const struct annotated_line *line)
+static void print_address(struct printer *p, uint64_t addr)
 {
-	enum { BYTES_A_LINE = 7 };
-	size_t start = p->out->n;
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%llx:", (unsigned long long)addr);
 
-	for (uint32_t i = 0; i < line->size && i < BYTES_A_LINE; i++)
-		out_printf(p->out, "%02x ", line->bytes[i]);
-	(void)start;
+	out_fill(p->out, ' ', 2 + (size_t)MAX(p->address_width + 1 - n, 0));
+	out_text(p->out, text);
+	// objdump puts a tab there, which perf expands without what stood before.
+	out_fill(p->out, ' ', 8 - (size_t)n % 8);
+}
+
+enum { BYTES_A_LINE = 7, BYTES_WIDTH = 24 };
+
+static uint32_t print_bytes(struct printer *p, const struct annotated_line *line, uint32_t at)
+{
+	uint32_t n = MIN(line->size - at, BYTES_A_LINE);
+
+	for (uint32_t i = 0; i < n; i++)
+		out_printf(p->out, i ? " %02x" : "%02x", line->bytes[at + i]);
+	return n * 3 - 1;
+}
+
+// Bytes that don't fit stand below, as lines of their own.
+static void print_more_bytes(struct printer *p, const struct annotated_line *line)
+{
+	const struct annotate_command_options *o = &p->annotate->o;
+	const char *none = o->total_period || o->counts ? "0" : "0.00";
+
+	for (uint32_t at = BYTES_A_LINE; at < line->size; at += BYTES_A_LINE) {
+		for (uint32_t i = 0; i < p->view->lines->events_n; i++)
+			out_printf(p->out, " %*s", o->total_period ? 11 : 7, none);
+		out_text(p->out, " : ");
+		print_address(p, line->addr + at);
+		print_bytes(p, line, at);
+		out_char(p->out, '\n');
+	}
 }
 
 static void print_instruction(struct printer *p, const struct annotated_line *line)
 {
 	const struct annotate_command_options *o = &p->annotate->o;
 	double max = percent_max(p, line);
-	char address[24];
-	int n, color = 0;
-
 	for (uint32_t i = 0; i < p->view->lines->events_n; i++) {
 		double percent = annotate_percent(p->annotate, p->view, line->counts, i);
 
-		color = color_of(percent);
 		if (o->total_period)
 			out_printf(p->out, " %11llu", (unsigned long long)line->counts[i].period);
 		else if (o->counts)
@@ -184,24 +197,22 @@ static void print_instruction(struct printer *p, const struct annotated_line *li
 			out_printf(p->out, " %7.2f", percent);
 	}
 	out_text(p->out, " : ");
-	n = snprintf(address, sizeof(address), "%llx:", (unsigned long long)line->addr);
-	out_fill(p->out, ' ', 2 + (size_t)MAX(p->address_width + 1 - n, 0));
-	out_text(p->out, address);
-	// objdump puts a tab there, which perf expands without what stood before.
-	out_fill(p->out, ' ', 8 - (size_t)n % 8);
+	print_address(p, line->addr);
 	if (o->raw_bytes)
-		print_bytes(p, line);
+		out_fill(p->out, ' ', BYTES_WIDTH - print_bytes(p, line, 0));
 	out_safe(p->out, line->text);
 	if (o->lines && max > least_shown_line) {
 		const char *path = line_path(p, line);
 
-		if (strcmp(path, p->shown_path) != 0 || color != p->shown_color) {
+		if (strcmp(path, p->annotate->shown_path) != 0) {
 			out_printf(p->out, " // %s", path);
-			snprintf(p->shown_path, sizeof(p->shown_path), "%s", path);
-			p->shown_color = color;
+			snprintf(p->annotate->shown_path, sizeof(p->annotate->shown_path), "%s",
+				 path);
 		}
 	}
 	out_char(p->out, '\n');
+	if (o->raw_bytes)
+		print_more_bytes(p, line);
 }
 
 static void print_text(struct printer *p, const struct annotated_line *line)

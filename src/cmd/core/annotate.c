@@ -401,7 +401,7 @@ static void add_place(struct maker *maker, uint64_t addr)
 		maker->function = function;
 		maker->said_line = 0;
 	}
-	if (maker->annotator->options.no_source || !line)
+	if (!line)
 		return;
 	if (!maker->annotator->options.own_lines)
 		discriminator = discriminator_of(maker->annotator, maker->dwarf, addr, line);
@@ -417,7 +417,7 @@ static void add_place(struct maker *maker, uint64_t addr)
 	}
 	maker->said_line = line;
 	maker->said_discriminator = discriminator;
-	if (file)
+	if (file && !maker->annotator->options.no_source)
 		show_source(maker, file, line);
 }
 
