@@ -145,13 +145,16 @@ static int setup(struct prof *prof)
 	return err;
 }
 
-static struct task_rec *rec_of(struct task_state *state, uint32_t tid)
+// NULL: nobody asked for this task. Who has a record is wanted: most are found at the first look.
+static struct task_rec *rec_of(struct prof *prof, struct task_state *state, uint32_t tid)
 {
-	bool is_new;
-	uint64_t *at = map_at(&state->by_tid, tid, &is_new);
+	uint64_t *at = map_find(&state->by_tid, tid);
 
-	if (!is_new)
+	if (at)
 		return &state->recs.v[*at];
+	if (!prof_tasks_wanted(&state->tasks, prof, tid))
+		return NULL;
+	at = map_at(&state->by_tid, tid, NULL);
 	if (state->free_recs.n) {
 		*at = vec_pop(&state->free_recs);
 	} else {
@@ -253,8 +256,9 @@ static void on_switch(struct prof *prof, struct task_state *state, const struct 
 	uint32_t next = (uint32_t)prof_value_number(&state->next_pid, sample);
 	uint64_t bits = prof_value_number(&state->prev_state, sample) & ((1 << SCHED_STATES) - 1);
 
-	if (prev && prof_tasks_wanted(&state->tasks, prof, prev)) {
-		struct task_rec *rec = rec_of(state, prev);
+	struct task_rec *rec = prev ? rec_of(prof, state, prev) : NULL;
+
+	if (rec) {
 		int bit = bits ? __builtin_ctzll(bits) : 0;
 		char letter = bits ? state->switches->sched.letters[bit] : 'R';
 
@@ -264,9 +268,8 @@ static void on_switch(struct prof *prof, struct task_state *state, const struct 
 		if (letter == 'X' || letter == 'Z' || letter == 'x')
 			forget(state, rec);
 	}
-	if (next && prof_tasks_wanted(&state->tasks, prof, next)) {
-		struct task_rec *rec = rec_of(state, next);
-
+	rec = next ? rec_of(prof, state, next) : NULL;
+	if (rec) {
 		// Without what woke it up, how long it waited is not known.
 		if (rec->state != STATE_RD)
 			rec->state = UNKNOWN;
@@ -277,12 +280,9 @@ static void on_switch(struct prof *prof, struct task_state *state, const struct 
 static void on_wakeup(struct prof *prof, struct task_state *state, struct prof_event *event,
 		      const struct sample *sample, uint32_t tid, uint64_t at)
 {
-	struct task_rec *rec;
+	struct task_rec *rec = tid ? rec_of(prof, state, tid) : NULL;
 
-	if (!tid || !prof_tasks_wanted(&state->tasks, prof, tid))
-		return;
-	rec = rec_of(state, tid);
-	if (rec->state == STATE_R || rec->state == STATE_RD)
+	if (!rec || rec->state == STATE_R || rec->state == STATE_RD)
 		return;
 	go(prof, state, rec, STATE_RD, event, sample, at);
 }
