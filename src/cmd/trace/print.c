@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The lines of system calls. The layout is perf trace's.
+#include "cmd/trace/trace.h"
+#include <stdio.h>
+
+enum {
+	ALIGNMENT = 70, // where the result stands
+	COMM_MAX = 14,
+	LEAST_ERROR = -4095, // include/linux/err.h
+};
+
+#define RED "\033[31m"
+#define YELLOW "\033[33m"
+#define PLAIN "\033[m"
+
+void trace_put_ms(struct out *out, uint64_t ns, int width)
+{
+	uint64_t us = ns / 1000, rest = ns % 1000;
+	size_t digits = 1;
+
+	// Halves are rounded as printf rounds the double that perf makes of it.
+	if (rest == 500) {
+		out_printf(out, "%*.3f", width, (double)ns / 1e6);
+		return;
+	}
+	us += rest > 500;
+	for (uint64_t ms = us / 1000; ms >= 10; ms /= 10)
+		digits++;
+	if ((size_t)width > digits + 4)
+		out_fill(out, ' ', (size_t)width - digits - 4);
+	out_u64(out, us / 1000);
+	out_char(out, '.');
+	out_u64_zeros(out, us % 1000, 3);
+}
+
+void trace_put_comm(struct trace *trace, uint32_t tid, struct out *out)
+{
+	const struct task *task = sym_find_task(trace->feed->sym, tid);
+	const char *comm = task ? task_comm(trace->feed->sym, task) : "";
+	size_t n = strnlen(comm, COMM_MAX), start = out->n;
+
+	if (!task) {
+		out_char(out, ':');
+		out_u64(out, tid);
+		return;
+	}
+	out_bytes(out, comm, n);
+	// A name is a stranger's text: it must not move the cursor or begin a line.
+	for (size_t i = start; i < out->n; i++) {
+		if ((unsigned char)out->buf[i] < ' ' || out->buf[i] == 127)
+			out->buf[i] = '?';
+	}
+}
+
+static void put_who(struct trace *trace, uint32_t tid)
+{
+	struct out *out = &trace->line;
+
+	if (!trace->several_threads)
+		return;
+	if (trace->options->comm) {
+		trace_put_comm(trace, tid, out);
+		out_char(out, '/');
+	}
+	out_u64(out, tid);
+	out_char(out, ' ');
+}
+
+static void put_duration(struct trace *trace, const uint64_t *ns)
+{
+	struct out *out = &trace->line;
+	bool colored = ns && trace->colors && *ns >= 10000;
+
+	out_char(out, '(');
+	if (!ns) {
+		out_text(out, "         ): ");
+		return;
+	}
+	if (colored)
+		out_text(out, *ns >= 1000000 ? RED : YELLOW);
+	trace_put_ms(out, *ns, 6);
+	out_text(out, " ms");
+	if (colored)
+		out_text(out, PLAIN);
+	out_text(out, "): ");
+}
+
+// time_ns 0: not known. duration_ns NULL: likewise.
+void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint64_t time_ns,
+		    const uint64_t *duration_ns)
+{
+	struct out *out = &trace->line;
+
+	out->n = 0;
+	if (!time_ns)
+		out_text(out, "         ?");
+	else
+		trace_put_ms(out, time_ns - MIN(trace->base_ns, time_ns), 10);
+	out_char(out, ' ');
+	if (duration_ns || trace->shows_syscalls)
+		put_duration(trace, duration_ns);
+	put_who(trace, thread->tid);
+}
+
+int trace_end_line(struct trace *trace)
+{
+	out_char(&trace->line, '\n');
+	out_bytes(trace->out, trace->line.buf, trace->line.n);
+	trace->line.n = 0;
+	return out_broken(trace->out) ? trace->out->error : 0;
+}
+
+// ---- arguments
+
+static void put_quoted(struct out *out, const char *p, size_t n, bool cut)
+{
+	out_char(out, '"');
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)p[i];
+
+		if (c == '\n')
+			out_bytes(out, "\\n", 2);
+		else if (c == '\t')
+			out_bytes(out, "\\t", 2);
+		else if (c == '\r')
+			out_bytes(out, "\\r", 2);
+		else if (c == '"' || c == '\\')
+			out_printf(out, "\\%c", c);
+		else if (c < ' ' || c >= 127)
+			out_printf(out, "\\%03o", c);
+		else
+			out_char(out, (char)c);
+	}
+	out_char(out, '"');
+	if (cut)
+		out_text(out, "..");
+}
+
+// What the kernel read for this argument; false: nothing.
+static bool put_payload(const struct trace_thread *thread, unsigned arg, enum syscall_kind kind,
+			struct out *out)
+{
+	const struct trace_payload *payload = &thread->payload;
+
+	for (uint32_t i = 0; payload->there && i < payload->pieces_n; i++) {
+		const char *p = payload->bytes + payload->pieces[i].at;
+		size_t n = payload->pieces[i].size;
+
+		if (payload->pieces[i].arg != arg)
+			continue;
+		if (kind == ARG_SOCKADDR)
+			syscall_put_sockaddr(out, p, n);
+		else if (kind == ARG_TIMESPEC)
+			syscall_put_timespec(out, p, n, thread->is_32bit);
+		else if (kind == ARG_BUF)
+			put_quoted(out, p, n, thread->args[arg + 1] > n);
+		else
+			put_quoted(out, p, strnlen(p, n), false);
+		return true;
+	}
+	return false;
+}
+
+static void put_pointer(struct out *out, uint64_t value)
+{
+	if (!value) {
+		out_text(out, "NULL");
+		return;
+	}
+	out_bytes(out, "0x", 2);
+	out_hex(out, value);
+}
+
+static void put_pid(struct trace *trace, int64_t pid, struct out *out)
+{
+	const struct task *task = pid > 0 ? sym_find_task(trace->feed->sym, (uint32_t)pid) : NULL;
+
+	out_i64(out, pid);
+	if (task && task->comm_set) {
+		out_text(out, " (");
+		trace_put_comm(trace, (uint32_t)pid, out);
+		out_char(out, ')');
+	}
+}
+
+static void put_value(struct trace *trace, const struct trace_thread *thread, unsigned arg,
+		      enum syscall_kind kind, struct out *out)
+{
+	uint64_t value = thread->args[arg];
+
+	switch (kind) {
+	case ARG_PATH:
+	case ARG_TEXT:
+	case ARG_BUF:
+	case ARG_SOCKADDR:
+	case ARG_TIMESPEC:
+		if (!put_payload(thread, arg, kind, out))
+			put_pointer(out, value);
+		return;
+	case ARG_PTR:
+	case ARG_OPEN_HOW:
+	case ARG_HEX:
+		put_pointer(out, value);
+		return;
+	case ARG_FDAT:
+		if ((int32_t)value == -100)
+			out_text(out, "CWD");
+		else
+			out_i64(out, (int32_t)value);
+		return;
+	case ARG_PID:
+		put_pid(trace, (int32_t)value, out);
+		return;
+	default:
+		syscall_put_value(out, kind, value);
+	}
+}
+
+// The kind of an argument that depends on others; *ret_none: the call does not take it.
+static enum syscall_kind kind_of(const struct trace_thread *thread, unsigned arg,
+				 enum syscall_kind kind, bool *ret_none)
+{
+	enum { SO_SOCKET = 1, PR_SET_NAME_ = 15, PR_SET_MM_ = 35 };
+	const uint64_t *args = thread->args;
+	enum syscall_kind ret;
+
+	switch (kind) {
+	case ARG_FCNTL_ARG:
+		return syscall_fcntl_arg((uint32_t)args[1], ret_none, &ret);
+	case ARG_SO:
+		return (uint32_t)args[1] == SO_SOCKET ? ARG_SO : ARG_INT;
+	case ARG_PRCTL_ARG2:
+		return args[0] == PR_SET_NAME_ ? ARG_PTR
+		       : args[0] == PR_SET_MM_ ? ARG_PRCTL_MM
+					       : ARG_LONG;
+	case ARG_PRCTL_ARG3:
+		return args[0] == PR_SET_MM_ ? ARG_PTR : ARG_LONG;
+	default:
+		return thread->is_32bit && kind == ARG_LONG ? ARG_INT : kind;
+	}
+}
+
+// Arguments that the values of others make meaningless, a bit for each.
+static unsigned without(const struct trace_thread *thread, const struct syscall_def *def)
+{
+	unsigned mask = 0;
+
+	for (unsigned i = 0; i < def->args_n; i++) {
+		if (def->args[i].kind == ARG_FUTEX_OP)
+			mask |= ~syscall_futex_args((uint32_t)thread->args[i]);
+		else if (def->args[i].kind == ARG_MAP && thread->args[i] & 0x20)
+			mask |= 3u << (i + 1); // of an anonymous mapping: file and offset
+		else if (def->args[i].kind == ARG_KCMP && thread->args[i] && thread->args[i] != 7)
+			mask |= 3u << (i + 1); // only of KCMP_FILE and KCMP_EPOLL_TFD
+	}
+	return mask;
+}
+
+void trace_put_args(struct trace *trace, const struct trace_thread *thread,
+		    const struct syscall_def *def, struct out *out)
+{
+	unsigned hidden = without(thread, def);
+	bool first = true;
+
+	for (unsigned i = 0; i < def->args_n; i++) {
+		bool none = false;
+		enum syscall_kind kind = kind_of(thread, i, def->args[i].kind, &none);
+
+		if (none || hidden >> i & 1)
+			continue;
+		// As perf does: what is 0 has nothing to say, but where 0 has a name.
+		if (!thread->args[i] && !syscall_shows_zero(kind))
+			continue;
+		if (!first)
+			out_bytes(out, ", ", 2);
+		first = false;
+		out_text(out, def->args[i].name);
+		out_bytes(out, ": ", 2);
+		put_value(trace, thread, i, kind, out);
+	}
+}
+
+// ---- lines
+
+static const char *call_name(const struct syscall_def *def, uint32_t number, char *room, size_t size)
+{
+	if (def)
+		return def->name;
+	snprintf(room, size, "syscall_%u", number);
+	return room;
+}
+
+// "openat(dfd: CWD, ..." without the closing parenthesis; returns where it begins in the line.
+static size_t put_call(struct trace *trace, const struct trace_thread *thread)
+{
+	static const struct syscall_def unknown = {
+		.args_n = SYSCALL_ARGS,
+		.args = {{"arg1", ARG_HEX},
+			 {"arg2", ARG_HEX},
+			 {"arg3", ARG_HEX},
+			 {"arg4", ARG_HEX},
+			 {"arg5", ARG_HEX},
+			 {"arg6", ARG_HEX}},
+	};
+	const struct syscall_def *def = trace_def(trace, thread, thread->number);
+	struct out *out = &trace->line;
+	size_t start = out->n;
+	char room[32];
+
+	out_text(out, call_name(def, thread->number, room, sizeof(room)));
+	out_char(out, '(');
+	trace_put_args(trace, thread, def ? def : &unknown, out);
+	return start;
+}
+
+static void put_result(struct trace *trace, const struct trace_thread *thread, int64_t ret)
+{
+	const struct syscall_def *def = trace_def(trace, thread, thread->number);
+	struct out *out = &trace->line;
+	enum syscall_kind kind;
+	const char *name;
+	bool none;
+
+	if (thread->is_32bit)
+		ret = (int32_t)ret;
+	if (ret < 0 && ret >= LEAST_ERROR) {
+		name = syscall_errno_name((unsigned)-ret);
+		out_text(out, "-1 ");
+		if (name)
+			out_text(out, name);
+		else
+			out_printf(out, "errno %u", (unsigned)-ret);
+		out_printf(out, " (%s)", syscall_errno_text((unsigned)-ret));
+		return;
+	}
+	if (def && def->args_n > 2 && def->args[2].kind == ARG_FCNTL_ARG && ret > 0) {
+		syscall_fcntl_arg((uint32_t)thread->args[1], &none, &kind);
+		if (kind == ARG_PID)
+			put_pid(trace, ret, out);
+		else
+			syscall_put_value(out, kind, (uint64_t)ret);
+		return;
+	}
+	switch (def ? (enum syscall_ret)def->ret : SYSCALL_RET_NUMBER) {
+	case SYSCALL_RET_HEX:
+		if (ret)
+			out_text(out, "0x");
+		out_hex(out, thread->is_32bit ? (uint32_t)ret : (uint64_t)ret);
+		return;
+	case SYSCALL_RET_PID:
+		put_pid(trace, ret, out);
+		return;
+	case SYSCALL_RET_TIMEOUT:
+		out_text(out, ret ? "" : "0 (Timeout)");
+		if (!ret)
+			return;
+		break;
+	default:
+		break;
+	}
+	out_i64(out, ret);
+}
+
+// Up to where the result stands, at least one space; `printed` is the length of the call.
+static void put_gap(struct trace *trace, size_t printed)
+{
+	out_fill(&trace->line, ' ', printed < ALIGNMENT ? ALIGNMENT - printed : 1);
+}
+
+void trace_print_exit(struct trace *trace, struct trace_thread *thread, const uint64_t *duration_ns,
+		      int64_t ret)
+{
+	struct out *out = &trace->line;
+	size_t start;
+
+	trace_put_head(trace, thread, thread->entered ? thread->entry_ns : 0, duration_ns);
+	if (thread->pending) {
+		start = put_call(trace, thread);
+	} else {
+		char room[32];
+
+		start = out->n;
+		out_text(out, " ... [");
+		if (trace->colors)
+			out_text(out, YELLOW);
+		out_text(out, "continued");
+		if (trace->colors)
+			out_text(out, PLAIN);
+		out_text(out, "]: ");
+		out_text(out, call_name(trace_def(trace, thread, thread->number), thread->number,
+					room, sizeof(room)));
+		out_text(out, "()");
+		if (trace->colors)
+			start += sizeof(YELLOW PLAIN) - 1;
+	}
+	out_char(out, ')');
+	put_gap(trace, out->n - start);
+	out_text(out, "= ");
+	put_result(trace, thread, ret);
+}
+
+void trace_print_interrupted(struct trace *trace)
+{
+	struct trace_thread *thread = trace->current;
+	size_t start, n;
+
+	if (!thread || !thread->pending || trace->options->failure)
+		return;
+	trace_put_head(trace, thread, thread->entry_ns, NULL);
+	start = put_call(trace, thread);
+	out_char(&trace->line, ')');
+	n = trace->line.n - start;
+	if (n < ALIGNMENT - 4)
+		out_fill(&trace->line, ' ', ALIGNMENT - 4 - n);
+	out_text(&trace->line, " ...");
+	trace_end_line(trace);
+	thread->pending = false;
+	trace->printed_n++;
+}
+
+void trace_print_no_return(struct trace *trace, struct trace_thread *thread)
+{
+	size_t start;
+
+	trace_put_head(trace, thread, thread->entry_ns, NULL);
+	start = put_call(trace, thread);
+	out_char(&trace->line, ')');
+	put_gap(trace, trace->line.n - start);
+	out_text(&trace->line, "= ?");
+	trace_end_line(trace);
+}

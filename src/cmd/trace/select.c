@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What -e means: names of system calls, globs, groups of them; all else are events.
+#include "base/err.h"
+#include "base/log.h"
+#include "base/nearest.h"
+#include "cmd/trace/trace.h"
+
+enum { NATIVE = 1, OF_32BIT = 2 };
+
+// Groups beyond those that follow from the arguments.
+static const struct {
+	const char *name, *calls;
+} groups[] = {
+	{"network",
+	 "socket bind connect listen accept accept4 getsockname getpeername socketpair sendto recvfrom sendmsg recvmsg sendmmsg "
+	 "recvmmsg recvmmsg_time64 shutdown setsockopt getsockopt socketcall sendfile sendfile64"},
+	{"process",
+	 "clone clone3 fork vfork execve execveat exit exit_group wait4 waitid waitpid kill tkill tgkill pidfd_open "
+	 "pidfd_send_signal rt_sigqueueinfo rt_tgsigqueueinfo unshare setns"},
+	{"signal",
+	 "rt_sigaction rt_sigprocmask rt_sigreturn rt_sigpending rt_sigtimedwait rt_sigtimedwait_time64 rt_sigqueueinfo "
+	 "rt_tgsigqueueinfo rt_sigsuspend sigaltstack signal sigaction sigprocmask sigreturn sigpending sigsuspend kill tkill tgkill "
+	 "pause signalfd signalfd4 pidfd_send_signal"},
+	{"ipc",
+	 "semget semop semctl semtimedop semtimedop_time64 shmget shmat shmdt shmctl msgget msgsnd msgrcv msgctl ipc"},
+	{"memory",
+	 "mmap mmap2 munmap mprotect mremap brk madvise mincore msync mlock mlock2 munlock mlockall munlockall mbind "
+	 "set_mempolicy get_mempolicy migrate_pages move_pages pkey_alloc pkey_free pkey_mprotect remap_file_pages process_madvise "
+	 "mseal map_shadow_stack"},
+	{"clock",
+	 "clock_gettime clock_gettime64 clock_settime clock_settime64 clock_getres clock_getres_time64 clock_adjtime clock_adjtime64 "
+	 "gettimeofday settimeofday adjtimex time stime"},
+	{"creds",
+	 "getuid geteuid getgid getegid setuid setgid setreuid setregid getgroups setgroups setresuid getresuid setresgid getresgid "
+	 "setfsuid setfsgid capget capset prctl getuid32 geteuid32 getgid32 getegid32 setuid32 setgid32 setreuid32 setregid32 "
+	 "getgroups32 setgroups32 setresuid32 getresuid32 setresgid32 getresgid32 setfsuid32 setfsgid32"},
+};
+
+static bool has_word(const char *words, const char *word)
+{
+	struct str rest = str_of(words);
+
+	while (rest.p) {
+		if (str_is(str_cut(&rest, ' '), word))
+			return true;
+	}
+	return false;
+}
+
+static bool takes(const struct syscall_def *def, enum syscall_kind kind)
+{
+	for (unsigned i = 0; i < def->args_n; i++) {
+		if (def->args[i].kind == kind)
+			return true;
+	}
+	return false;
+}
+
+// 1: in the group, 0: not in it, -1: no such group.
+static int in_group(const struct syscall_def *def, const char *group)
+{
+	if (!strcmp(group, "file"))
+		return takes(def, ARG_PATH);
+	if (!strcmp(group, "desc"))
+		return takes(def, ARG_FD) || takes(def, ARG_FD32) || takes(def, ARG_FDAT);
+	if (!strcmp(group, "string"))
+		return takes(def, ARG_PATH) || takes(def, ARG_TEXT);
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+		if (!strcmp(groups[i].name, group))
+			return has_word(groups[i].calls, def->name);
+	}
+	return -1;
+}
+
+// Names by which perf and people know a call.
+static const char *alias_of(const char *word)
+{
+	static const char *const aliases[][2] = {
+		{"newfstat", "fstat"},	{"fstatat", "newfstatat"}, {"newlstat", "lstat"},
+		{"newstat", "stat"},	{"newuname", "uname"},	   {"pread", "pread64"},
+		{"pwrite", "pwrite64"}, {"umount", "umount2"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++) {
+		if (!strcmp(aliases[i][0], word))
+			return aliases[i][1];
+	}
+	return NULL;
+}
+
+static void want(struct trace *trace, uint32_t number, unsigned which)
+{
+	if (number < trace->wanted_n)
+		trace->wanted[number] |= (uint8_t)which;
+}
+
+// How many calls the word stands for; 0: it is no system call.
+static size_t want_calls(struct trace *trace, const char *word)
+{
+	const char *alias = alias_of(word), *group = *word == '%' ? word + 1 : word;
+	bool is_glob = strpbrk(word, "*?[") && !strchr(word, ':');
+	size_t n = 0;
+
+	for (unsigned k = 0; k < 2; k++) {
+		enum syscalls abi = k ? trace->abi_32bit : trace->abi;
+
+		if (k && !trace->has_32bit)
+			break;
+		for (uint32_t i = 0; i < syscall_limit_of(abi); i++) {
+			const char *name = syscall_name_of(abi, i);
+			const struct syscall_def *def = trace->defs[k][i];
+			bool fits;
+
+			if (!name || !def)
+				continue;
+			fits = !strcmp(name, word) || (alias && !strcmp(name, alias)) ||
+			       (is_glob && text_glob(name, word));
+			if (!fits && syscall_number_of(trace->abi, word) < 0)
+				fits = in_group(def, group) == 1;
+			if (fits) {
+				want(trace, i, k ? OF_32BIT : NATIVE);
+				n++;
+			}
+		}
+	}
+	return n;
+}
+
+static int unknown(const char *word)
+{
+	VEC(const char *) names = {0};
+	const char *near;
+
+	for (uint32_t i = 0; i < syscall_limit(); i++) {
+		if (syscall_name(i))
+			vec_push(&names, syscall_name(i));
+	}
+	vec_push(&names, NULL);
+	near = nearest(word, names.v);
+	vec_done(&names);
+	if (!near)
+		return 0;
+	return fail(EINVAL, "-e: there is no system call and no event '%s'; did you mean '%s'?",
+		    word, near);
+}
+
+static struct tp_field item_of(const struct tp_field *array, unsigned i)
+{
+	struct tp_field item = *array;
+
+	item.is_array = false;
+	item.size = array->array_len ? (uint16_t)(array->size / array->array_len) : array->size;
+	item.offset = (uint16_t)(array->offset + i * item.size);
+	item.is_signed = false;
+	return item;
+}
+
+static int take_formats(struct trace_event *event)
+{
+	const struct tracepoint *tp = event->feed->event->tp;
+	const struct tp_field *id = tracepoint_field(tp, "id"), *args = tracepoint_field(tp, "args"),
+			      *ret = tracepoint_field(tp, "ret");
+	bool enter = event->role == ROLE_ENTER;
+
+	if (!id || (enter ? !args : !ret))
+		return fail(EINVAL, "%s has no fields as this program knows them",
+			    event->feed->event->name);
+	event->id = *id;
+	event->plain = id->offset == 8 && id->size == 8 && !id->is_swapped;
+	if (!enter) {
+		event->ret = *ret;
+		event->plain &= ret->offset == 16 && ret->size == 8;
+		return 0;
+	}
+	for (unsigned i = 0; i < SYSCALL_ARGS; i++)
+		event->args[i] = item_of(args, i);
+	event->plain &= args->offset == 16 && args->size == 48;
+	return 0;
+}
+
+struct adding {
+	struct trace *trace;
+	enum trace_role role;
+};
+
+static int add_found(void *arg, struct event *found, const char *system, const char *name)
+{
+	struct adding *adding = arg;
+	struct trace *trace = adding->trace;
+	struct trace_event *event = vec_add(&trace->events);
+
+	event->role = adding->role;
+	event->feed = feed_add(trace->feed, found, system, name);
+	event->feed->stack = trace->options->stacks;
+	event->feed->max_stack = trace->options->max_stack;
+	if (event->role == ROLE_ENTER || event->role == ROLE_EXIT)
+		return take_formats(event);
+	if (system && !strcmp(system, "syscalls") && text_starts(name, "sys_enter_"))
+		event->def = syscall_def(name + strlen("sys_enter_"));
+	if (event->role == ROLE_FAULT_MAJOR || event->role == ROLE_FAULT_MINOR) {
+		found->attr.sample_type |= PERF_SAMPLE_ADDR;
+		found->attr.sample_period = 1;
+	}
+	return 0;
+}
+
+int trace_add_event(struct trace *trace, const char *name, enum trace_role role)
+{
+	struct adding adding = {trace, role};
+
+	return trace->input->find(trace->feed, name, add_found, &adding);
+}
+
+// Commas in slashes and braces belong to an event.
+static struct str next_word(struct str *rest)
+{
+	struct str word = {rest->p, 0};
+	bool inside = false;
+	size_t i;
+
+	for (i = 0; i < rest->n; i++) {
+		char c = rest->p[i];
+
+		if (c == '/')
+			inside = !inside;
+		if (c == ',' && !inside)
+			break;
+	}
+	word.n = i;
+	*rest = i < rest->n ? (struct str){rest->p + i + 1, rest->n - i - 1} : (struct str){NULL, 0};
+	return word;
+}
+
+// EVENT/max-events=N/, EVENT/nr=N/: perf's way to limit one event.
+static uint64_t take_limit(char *word)
+{
+	static const char *const names[] = {"/nr=", "/max-events="};
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char *at = strstr(word, names[i]);
+		struct str number;
+
+		if (!at)
+			continue;
+		number = str_of(at + strlen(names[i]));
+		if (number.n && number.p[number.n - 1] == '/')
+			number.n--;
+		if (!num_parse_u64(number, &n))
+			*at = '\0';
+	}
+	return n;
+}
+
+static int add_other(struct trace *trace, char *word)
+{
+	uint64_t limit = take_limit(word);
+	size_t before = trace->events.n;
+	int err = 0;
+
+	if (!strpbrk(word, ":/*@")) {
+		err = unknown(word);
+		if (err)
+			err_clear();
+	}
+	err = trace_add_event(trace, word, ROLE_OTHER);
+	if (err < 0) {
+		auto_free char *sentence = xstrdup(err_sentence());
+
+		if (!strpbrk(word, ":/*@") && unknown(word) < 0)
+			return -EINVAL;
+		return fail(-err, "%s", sentence);
+	}
+	for (size_t i = before; i < trace->events.n; i++)
+		trace->events.v[i].max = limit;
+	trace->has_other = true;
+	return 0;
+}
+
+static int take_choice(struct trace *trace, struct str text, bool *calls, bool *negated)
+{
+	int err = 0;
+
+	if (text.n && *text.p == '!') {
+		*negated = true;
+		text = (struct str){text.p + 1, text.n - 1};
+	}
+	while (text.p && !err) {
+		struct str part = next_word(&text);
+		auto_free char *word = str_dup(part);
+
+		if (!part.n)
+			return fail(EINVAL, "-e: an empty name in the list");
+		if (want_calls(trace, word))
+			*calls = true;
+		else if (*word == '%')
+			err = fail(EINVAL,
+				   "-e: there is no group '%s'; there are %%file, %%desc, %%string, %%network, %%process, "
+				   "%%signal, %%ipc, %%memory, %%clock, %%creds",
+				   word);
+		else
+			err = add_other(trace, word);
+	}
+	return err;
+}
+
+int trace_select(struct trace *trace)
+{
+	bool calls = false, negated = false;
+	size_t before = trace->events.n;
+	int err = 0;
+
+	trace->wanted_n = syscall_limit_of(trace->abi);
+	if (trace->has_32bit)
+		trace->wanted_n = MAX(trace->wanted_n, syscall_limit_of(trace->abi_32bit));
+	trace->wanted = xcalloc(trace->wanted_n, 1);
+	vec_each(const struct trace_choice, choice, &trace->options->choices) {
+		if (choice->is_filter) {
+			if (before == trace->events.n)
+				return fail(EINVAL,
+					    "--filter belongs to the events of the -e before it, which names none");
+			for (size_t i = before; i < trace->events.n; i++)
+				trace->events.v[i].feed->filter =
+					feed_and(trace->feed, trace->events.v[i].feed->filter,
+						 choice->text);
+			continue;
+		}
+		before = trace->events.n;
+		err = take_choice(trace, str_of(choice->text), &calls, &negated);
+		if (err)
+			return err;
+	}
+	if (negated) {
+		for (uint32_t i = 0; i < trace->wanted_n; i++)
+			trace->wanted[i] ^= NATIVE | OF_32BIT;
+	}
+	trace->shows_syscalls =
+		calls || trace->options->syscalls || (!trace->options->faults && !trace->has_other);
+	if (!calls) {
+		free(trace->wanted);
+		trace->wanted = NULL;
+	}
+	return 0;
+}
+
+const struct syscall_def *trace_def(const struct trace *trace, const struct trace_thread *thread,
+				    uint32_t number)
+{
+	enum syscalls abi = thread->is_32bit ? trace->abi_32bit : trace->abi;
+
+	return number < syscall_limit_of(abi) ? trace->defs[thread->is_32bit][number] : NULL;
+}
+
+bool trace_wants(const struct trace *trace, const struct trace_thread *thread, uint32_t number)
+{
+	if (!trace->wanted)
+		return true;
+	return number < trace->wanted_n &&
+	       trace->wanted[number] & (thread->is_32bit ? OF_32BIT : NATIVE);
+}
+
+// Runs of numbers that are wanted (or, where they are fewer, are not).
+static void put_runs(struct out *out, const struct trace *trace, bool wanted)
+{
+	bool first = true;
+
+	for (uint32_t i = 0; i < trace->wanted_n; i++) {
+		uint32_t from = i;
+
+		if (!trace->wanted[i] == wanted)
+			continue;
+		while (i + 1 < trace->wanted_n && !trace->wanted[i + 1] != wanted)
+			i++;
+		if (!first)
+			out_text(out, wanted ? " || " : " && ");
+		first = false;
+		if (from == i)
+			out_printf(out, wanted ? "id == %u" : "id != %u", i);
+		else
+			out_printf(out, wanted ? "(id >= %u && id <= %u)" : "(id < %u || id > %u)",
+				   from, i);
+	}
+	if (first)
+		out_text(out, wanted ? "id == -2" : "id != -2");
+}
+
+const char *trace_filter(struct trace *trace)
+{
+	size_t n = 0;
+	const char *filter;
+	struct out out;
+
+	if (!trace->wanted)
+		return NULL;
+	for (uint32_t i = 0; i < trace->wanted_n; i++)
+		n += trace->wanted[i] != 0;
+	out_init_memory(&out);
+	put_runs(&out, trace, n <= trace->wanted_n / 2);
+	out_char(&out, '\0');
+	filter = arena_strdup(&trace->arena, str_of(out.buf));
+	out_done(&out);
+	return filter;
+}

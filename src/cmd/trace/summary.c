@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The tables of -s and -S: system calls by thread.
+#include "cmd/trace/trace.h"
+#include <math.h>
+#include <stdio.h>
+
+static struct call_stat *stat_of(struct trace_thread *thread, uint32_t number)
+{
+	uint64_t *index = map_at(&thread->by_number, number, NULL);
+	struct call_stat *stat;
+
+	if (!*index) {
+		stat = vec_add(&thread->stats);
+		stat->number = number;
+		*index = thread->stats.n;
+	}
+	return &thread->stats.v[*index - 1];
+}
+
+void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t number,
+		 const uint64_t *duration_ns, int64_t ret)
+{
+	struct call_stat *stat = stat_of(thread, number);
+
+	stat->n++;
+	if (duration_ns) {
+		double delta = (double)*duration_ns - stat->mean;
+
+		if (!stat->timed_n || *duration_ns < stat->min)
+			stat->min = *duration_ns;
+		if (*duration_ns > stat->max)
+			stat->max = *duration_ns;
+		stat->timed_n++;
+		stat->mean += delta / (double)stat->timed_n;
+		stat->m2 += delta * ((double)*duration_ns - stat->mean);
+	}
+	if (thread->is_32bit)
+		ret = (int32_t)ret;
+	if (ret >= 0)
+		return;
+	stat->errors++;
+	if (trace->options->errno_summary)
+		++*map_at(&stat->errnos, (uint64_t)-ret, NULL);
+}
+
+static double total_ms(const struct call_stat *stat)
+{
+	return (double)stat->timed_n * (stat->mean / 1e6);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct call_stat *x = a, *y = b;
+	double mine = total_ms(x), theirs = total_ms(y);
+
+	if (mine != theirs)
+		return mine > theirs ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct map_slot *x = a, *y = b;
+
+	return x->key < y->key ? -1 : x->key > y->key;
+}
+
+static void put_errnos(struct out *out, const struct map *errnos)
+{
+	VEC(struct map_slot) rows = {0};
+	struct map_slot slot;
+
+	for (size_t i = 0; map_next(errnos, &i, &slot);)
+		vec_push(&rows, slot);
+	if (rows.n)
+		qsort(rows.v, rows.n, sizeof(*rows.v), by_number);
+	vec_each(struct map_slot, row, &rows) {
+		const char *name = syscall_errno_name((unsigned)row->key);
+
+		if (name)
+			out_printf(out, "\t\t\t\t%s: %llu\n", name, (unsigned long long)row->value);
+		else
+			out_printf(out, "\t\t\t\terrno %llu: %llu\n", (unsigned long long)row->key,
+				   (unsigned long long)row->value);
+	}
+	vec_done(&rows);
+}
+
+static void put_stat(struct trace *trace, const struct trace_thread *thread,
+		     const struct call_stat *stat)
+{
+	const struct syscall_def *def = trace_def(trace, thread, stat->number);
+	double n = (double)stat->timed_n, spread = 0;
+	struct out *out = trace->out;
+	char name[32];
+
+	if (!def)
+		snprintf(name, sizeof(name), "syscall_%u", stat->number);
+	// The error of the mean, relative to it.
+	if (stat->timed_n > 1 && stat->mean != 0)
+		spread = 100 * sqrt(stat->m2 / (n - 1) / n) / stat->mean;
+	out_printf(out, "   %-15s %8llu %6llu %9.3f %9.3f %9.3f %9.3f %9.2f%%\n",
+		   def ? def->name : name, (unsigned long long)stat->n,
+		   (unsigned long long)stat->errors, total_ms(stat), (double)stat->min / 1e6,
+		   stat->mean / 1e6, (double)stat->max / 1e6, spread);
+	put_errnos(out, &stat->errnos);
+}
+
+static void put_thread(struct trace *trace, struct trace_thread *thread)
+{
+	static const char heading[] =
+		"\n   syscall            calls  errors  total       min       avg       max       stddev\n"
+		"                                     (msec)    (msec)    (msec)    (msec)        (%)\n"
+		"   --------------- --------  ------ -------- --------- --------- ---------     ------\n";
+	const struct task *task = sym_find_task(trace->feed->sym, thread->tid);
+	struct out *out = trace->out;
+
+	out_char(out, ' ');
+	if (thread->comm)
+		out_escaped(out, thread->comm);
+	else if (task)
+		out_escaped(out, task_comm(trace->feed->sym, task));
+	else
+		out_printf(out, ":%u", thread->tid);
+	out_printf(out, " (%u), %llu events, %.1f%%", thread->tid,
+		   (unsigned long long)thread->events_n,
+		   (double)thread->events_n / (double)trace->events_n * 100);
+	if (thread->faults_major)
+		out_printf(out, ", %llu majfaults", (unsigned long long)thread->faults_major);
+	if (thread->faults_minor)
+		out_printf(out, ", %llu minfaults", (unsigned long long)thread->faults_minor);
+	if (trace->options->sched)
+		out_printf(out, ", %.3f msec", thread->runtime_ms);
+	out_char(out, '\n');
+	out_text(out, heading);
+	if (thread->stats.n)
+		qsort(thread->stats.v, thread->stats.n, sizeof(*thread->stats.v), by_total);
+	vec_each(struct call_stat, stat, &thread->stats)
+		put_stat(trace, thread, stat);
+	out_text(out, "\n\n");
+}
+
+static int by_events(const void *a, const void *b)
+{
+	const struct trace_thread *x = *(struct trace_thread *const *)a;
+	const struct trace_thread *y = *(struct trace_thread *const *)b;
+
+	if (x->events_n != y->events_n)
+		return x->events_n > y->events_n ? -1 : 1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+void trace_summary(struct trace *trace)
+{
+	out_text(trace->out, "\n Summary of events:\n\n");
+	if (trace->all.n)
+		qsort(trace->all.v, trace->all.n, sizeof(*trace->all.v), by_events);
+	vec_each(struct trace_thread *, thread, &trace->all) {
+		if ((*thread)->events_n)
+			put_thread(trace, *thread);
+	}
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The parts of `sonde trace`.
+#pragma once
+#include "abi/syscall_args.h"
+#include "base/opt.h"
+#include "base/vec.h"
+#include "flow/feed.h"
+#include "input/core/input.h"
+#include "sys/syscalls.h"
+
+enum trace_fault { FAULT_MAJOR = 1, FAULT_MINOR = 2 };
+
+// -e, --event, --filter in the order in which they were given.
+struct trace_choice {
+	const char *text;
+	bool is_filter;
+};
+
+struct trace_options {
+	struct target_options target;
+	VEC(struct trace_choice) choices;
+	const char *input, *output, *filter_pids, *cgroups, *switch_on, *switch_off;
+	double duration_ms;
+	uint64_t max_events, delay_ms;
+	uint64_t mmap_pages, ignored;
+	uint32_t min_stack, max_stack, stack_bytes;
+	int verbose;
+	unsigned faults; // enum trace_fault
+	bool stacks, kernel_stacks, no_kernel_stacks;
+	bool comm, full_time, failure, summary_only, summary, errno_summary, sched, syscalls, force;
+	bool no_inherit, print_fmt, sorted, print_sample, show_on_off, strings, tool_stats;
+};
+
+// -e and --expr
+opt_call trace_opt_choice, trace_opt_faults, trace_opt_call_graph;
+
+// What one of the events that trace takes is for.
+enum trace_role {
+	ROLE_ENTER,
+	ROLE_EXIT,
+	ROLE_FAULT_MAJOR,
+	ROLE_FAULT_MINOR,
+	ROLE_RUNTIME,
+	ROLE_PAYLOAD, // what the arguments of the next entry point at
+	ROLE_OTHER,
+};
+
+struct trace_event {
+	enum trace_role role;
+	struct feed_event *feed;
+	struct tp_field id, args[SYSCALL_ARGS], ret; // of ENTER and EXIT
+	bool plain; // the fields lie as the native 64-bit kernel puts them
+	bool switches_on, switches_off;
+	uint64_t max, printed;	       // max 0: no limit
+	const struct syscall_def *def; // of syscalls:sys_enter_*
+};
+
+struct call_stat {
+	uint32_t number;
+	uint64_t n, errors, timed_n, min, max;
+	double mean, m2; // Welford's
+	struct map errnos;
+};
+
+enum { PIECES_MAX = 3, PAYLOAD_MAX = 3 * 4096 };
+
+// What the kernel read of the memory that an entry's arguments point at.
+struct trace_payload {
+	bool there;
+	uint32_t number;
+	struct {
+		uint8_t arg;
+		uint16_t size, at;
+	} pieces[PIECES_MAX];
+	uint32_t pieces_n, capacity;
+	char *bytes;
+};
+
+struct trace_thread {
+	uint32_t tid, pid;
+	size_t index;	  // in trace->all
+	const char *comm; // of one that has ended
+	uint64_t entry_ns;
+	uint32_t number;
+	bool entered; // an entry waits for its exit
+	bool pending; // and is not printed yet
+	bool asked_abi, is_32bit;
+	uint64_t args[SYSCALL_ARGS];
+	struct trace_payload payload;
+	uint64_t events_n, faults_major, faults_minor;
+	double runtime_ms;
+	struct map by_number; // -> index in stats + 1
+	VEC(struct call_stat) stats;
+};
+
+struct trace {
+	const struct trace_options *options;
+	const struct input *input;
+	struct feed *feed;
+	struct out *out;
+	struct out line, text; // in memory
+	VEC(struct trace_event) events;
+	const struct syscall_def **defs[2]; // by number: native, 32-bit
+	enum syscalls abi, abi_32bit;
+	bool has_32bit, colors, shows_syscalls, on, has_other, several_threads;
+	uint8_t *wanted; // by number of the native table, bits: 1 native, 2 32-bit; NULL: all
+	uint32_t wanted_n;
+	uint64_t base_ns, printed_n, events_n, lost_n, unknown_n;
+	double runtime_ms;
+	struct map threads; // tid -> struct trace_thread *
+	VEC(struct trace_thread *)
+	all; // in order of appearance; ended ones stay only with a summary
+	struct trace_thread *last, *current; // current: the thread that entered last
+	uint64_t runs;			     // of tool_stats
+	struct arena arena;
+};
+
+// ---- select.c: what -e means.
+// Fills trace->wanted from names, globs, groups; others are events, added to the feed. -EINVAL, -ENOENT with a sentence.
+int trace_select(struct trace *trace);
+// The kernel's filter over the field "id" (and common_pid of --filter-pids); NULL: none.
+const char *trace_filter(struct trace *trace);
+// The entry's definition; NULL: the number is not known.
+const struct syscall_def *trace_def(const struct trace *trace, const struct trace_thread *thread,
+				    uint32_t number);
+bool trace_wants(const struct trace *trace, const struct trace_thread *thread, uint32_t number);
+int trace_add_event(struct trace *trace, const char *name, enum trace_role role);
+
+// ---- calls.c: entries and exits.
+int trace_enter(struct trace *trace, struct trace_event *event, const struct sample *sample);
+int trace_exit(struct trace *trace, struct trace_event *event, const struct sample *sample);
+struct trace_thread *trace_thread(struct trace *trace, const struct sample *sample);
+void trace_thread_ended(struct trace *trace, uint32_t tid);
+void trace_threads_done(struct trace *trace);
+void trace_forget_entries(struct trace *trace); // after a loss
+
+// ---- print.c: lines.
+void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint64_t time_ns,
+		    const uint64_t *duration_ns);
+void trace_put_args(struct trace *trace, const struct trace_thread *thread,
+		    const struct syscall_def *def, struct out *out);
+void trace_print_exit(struct trace *trace, struct trace_thread *thread, const uint64_t *duration_ns,
+		      int64_t ret);
+void trace_print_interrupted(struct trace *trace);
+void trace_print_no_return(struct trace *trace, struct trace_thread *thread);
+void trace_put_comm(struct trace *trace, uint32_t tid, struct out *out);
+void trace_put_ms(struct out *out, uint64_t ns, int width);
+// Ends the line: gives it to the output.
+int trace_end_line(struct trace *trace);
+
+// ---- events.c: page faults, the scheduler, other events, call chains.
+int trace_fault(struct trace *trace, struct trace_event *event, const struct sample *sample);
+int trace_runtime(struct trace *trace, struct trace_event *event, const struct sample *sample);
+int trace_other(struct trace *trace, struct trace_event *event, const struct sample *sample);
+// The frames of a sample; < 0: fewer than --min-stack.
+int trace_stack(struct trace *trace, const struct sample *sample, struct out *ret);
+
+// ---- summary.c
+void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t number,
+		 const uint64_t *duration_ns, int64_t ret);
+void trace_summary(struct trace *trace);
