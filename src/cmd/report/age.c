@@ -73,3 +73,17 @@ struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)
 	free(aging.ids);
 	return to;
 }
+
+void report_forget_stacks(struct report *report)
+{
+	trie_done(&report->trie);
+	stacks_done(&report->stacks);
+	report_init_stacks(report);
+	intern_done(&report->texts);
+	intern_init(&report->texts);
+	// Flags of frames that are other ones now.
+	free(report->frame_parent);
+	free(report->frame_ignored);
+	report->frame_parent = report->frame_ignored = NULL;
+	report->frame_flags_n = 0;
+}

@@ -185,6 +185,7 @@ void browser_apply_zoom(struct browser *browser)
 {
 	struct hist *hist = browser->hist;
 
+	hist_widen_to_headers(hist);
 	hist->total_shown_period = 0;
 	for (size_t i = 0; i < hist->rows_n; i++) {
 		struct entry *e = hist->rows[i];

@@ -140,6 +140,22 @@ static int make_filters(struct report *report)
 	return err;
 }
 
+void report_init_stacks(struct report *report)
+{
+	stacks_init(&report->stacks, report->session->sym,
+		    report->chain.by_srcline || (report->has_srcline && report->children)
+			    ? FRAME_BY_SRCLINE
+		    : report->chain.by_address ? FRAME_BY_ADDRESS
+					       : FRAME_BY_FUNCTION);
+	report->stacks.want_srclines = report->chain.by_address || report->has_srcline;
+	report->stacks.no_inlines = !report->o.inlines;
+	if (report->o.inlines || report->stacks.want_srclines)
+		report->stacks.sources = report->sources;
+	report->stacks.max_stack = report->o.max_stack;
+	report->stacks.keep_outermost = report->chain.caller;
+	report->stacks.hide_unresolved = report->o.hide_unresolved;
+}
+
 int report_prepare(struct report *report)
 {
 	struct report_options *o = &report->o;
@@ -159,19 +175,8 @@ int report_prepare(struct report *report)
 			      &report->has_ignore_regex);
 	if (err)
 		return err;
-	stacks_init(&report->stacks, report->session->sym,
-		    report->chain.by_srcline || (report->has_srcline && report->children)
-			    ? FRAME_BY_SRCLINE
-		    : report->chain.by_address ? FRAME_BY_ADDRESS
-					       : FRAME_BY_FUNCTION);
 	report->sources = sources_new(report->session->sym);
-	report->stacks.want_srclines = report->chain.by_address || report->has_srcline;
-	report->stacks.no_inlines = !o->inlines;
-	if (o->inlines || report->stacks.want_srclines)
-		report->stacks.sources = report->sources;
-	report->stacks.max_stack = o->max_stack;
-	report->stacks.keep_outermost = report->chain.caller;
-	report->stacks.hide_unresolved = o->hide_unresolved;
+	report_init_stacks(report);
 	read_sockets(report);
 	return 0;
 }

@@ -111,7 +111,8 @@ enum hidden {
 	HIDDEN_SYMBOL = 4,
 	HIDDEN_PARENT = 8,
 	HIDDEN_SOCKET = 16,
-	HIDDEN_ZOOM = 32 // by who looks at the screen
+	HIDDEN_ZOOM = 32, // by who looks at the screen
+	HIDDEN_RARE = 64
 };
 
 // The rows of one place in the hierarchy.
@@ -324,6 +325,7 @@ void report_init(struct report *report);
 int report_open(struct report *report);
 // Columns, filters and stacks, by the options and the recording.
 int report_prepare(struct report *report);
+void report_init_stacks(struct report *report);
 uint64_t report_sample_types(const struct recording *recording); // of all events together
 // The hook for records that are no samples.
 int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
@@ -365,6 +367,8 @@ uint64_t hist_total(const struct hist *hist);
 // age.c: reports that go on for days. Entries of another hist of the same event as they weigh some time later: `keep_eighths` of 8. What
 // weighs nothing any more is gone. `hist` must not have been finished. About 0.1 us an entry.
 struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths);
+// Stacks, and texts of samples, as if none had come. No hist is left that has any.
+void report_forget_stacks(struct report *report);
 
 // chains.c: accumulation over callers and the call graphs.
 void hist_chains(struct hist *hist);
@@ -379,6 +383,7 @@ void hierarchy_done(struct hist *hist);
 
 // stdio.c
 void hist_widths_of(struct hist *hist, const struct entry *e);
+void hist_widen_to_headers(struct hist *hist);
 void report_print(struct report *report);
 void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
 			size_t from, size_t to);

@@ -475,7 +475,7 @@ static void print_summary(const struct hist *hist, struct out *out)
 	out_text(out, "\n#\n");
 }
 
-static void reset_widths(struct hist *hist)
+void hist_widen_to_headers(struct hist *hist)
 {
 	const struct report *report = hist->report;
 
@@ -551,7 +551,7 @@ void report_print(struct report *report)
 			continue;
 		if (!report->quiet)
 			print_summary(hist, out);
-		reset_widths(hist);
+		hist_widen_to_headers(hist);
 		if (report->o.hierarchy) {
 			hierarchy_print(hist, out);
 		} else {

@@ -389,7 +389,7 @@ int screen_key(struct screen *screen, int timeout_ms)
 		if (!ms && timeout_ms)
 			return SCREEN_NONE;
 		if (screen->background.run && (ms < 0 || ms > screen->background.every_ms))
-			ms = screen->background.every_ms;
+			ms = screen->background_ns ? screen->background.every_ms : 0;
 		memcpy(fds + 2, screen->background.fds, n * sizeof(*fds));
 		fds[0] = (struct pollfd){.fd = STDIN_FILENO, .events = POLLIN};
 		fds[1] = (struct pollfd){.fd = screen->signal_fd, .events = POLLIN};
