@@ -105,13 +105,45 @@ static struct task *task_new(struct sym *sym)
 	return task;
 }
 
+// ":123": nothing better is known.
+static void name_by_tid(struct sym *sym, struct task *task)
+{
+	char name[16] = ":";
+	unsigned n = 1;
+
+	if (task->tid > INT32_MAX) {
+		name[n++] = '-';
+		n += num_put_u64(name + n, -(uint64_t)(int32_t)task->tid);
+	} else {
+		n += num_put_u64(name + n, task->tid);
+	}
+	task->comm = intern_str(&sym->strings, (struct str){name, n});
+}
+
+// Has no name yet.
+static struct task *task_add(struct sym *sym, uint32_t pid, uint32_t tid)
+{
+	struct sym_private *p = sym->private;
+	struct task *task = task_new(sym);
+
+	task->pid = pid;
+	task->tid = tid;
+	task->ppid = UINT32_MAX;
+	task->cpu = -1;
+	map_set_ptr(&p->tasks_by_tid, tid, task);
+	if (pid == tid || pid == UINT32_MAX)
+		use_space(sym, task, space_new(sym, pid));
+	else
+		use_space(sym, task, task_get(sym, pid, pid, true)->space);
+	p->recent_tasks[tid % RECENT_TASKS] = task;
+	return task;
+}
+
 struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 {
 	struct sym_private *p = sym->private;
 	struct task **recent = &p->recent_tasks[tid % RECENT_TASKS];
 	struct task *task = *recent;
-	char name[16] = ":";
-	unsigned n = 1;
 
 	if (!task || task->tid != tid) {
 		task = map_find_ptr(&p->tasks_by_tid, tid);
@@ -125,24 +157,8 @@ struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 	}
 	if (!create)
 		return NULL;
-	task = task_new(sym);
-	task->pid = pid;
-	task->tid = tid;
-	task->ppid = UINT32_MAX;
-	task->cpu = -1;
-	if (tid > INT32_MAX) {
-		name[n++] = '-';
-		n += num_put_u64(name + n, -(uint64_t)(int32_t)tid);
-	} else {
-		n += num_put_u64(name + n, tid);
-	}
-	task->comm = intern_str(&sym->strings, (struct str){name, n});
-	map_set_ptr(&p->tasks_by_tid, tid, task);
-	if (pid == tid || pid == UINT32_MAX)
-		use_space(sym, task, space_new(sym, pid));
-	else
-		use_space(sym, task, task_get(sym, pid, pid, true)->space);
-	*recent = task;
+	task = task_add(sym, pid, tid);
+	name_by_tid(sym, task);
 	return task;
 }
 
@@ -187,8 +203,11 @@ void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 	}
 	if (task)
 		task_remove(sym, task);
-	task = task_get(sym, fork->pid, fork->tid, true);
-	if (parent->comm_set) {
+	task = task_add(sym, fork->pid, fork->tid);
+	// A name by its number would be kept for ever, for each of millions.
+	if (!parent->comm_set) {
+		name_by_tid(sym, task);
+	} else {
 		task->comm = parent->comm;
 		task->comm_set = true;
 		task->comm_time = time;
