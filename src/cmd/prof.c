@@ -6,6 +6,7 @@
 #include "base/out.h"
 #include "cmd/core/command.h"
 #include "cmd/core/help.h"
+#include "cmd/prof/complete.h"
 #include "input/core/input.h"
 #include "prof/core/run.h"
 #include "sys/tracefs.h"
@@ -275,6 +276,15 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 	return err;
 }
 
+static int complete(const char *profiler, const char *text)
+{
+	struct out out;
+
+	out_init_fd(&out, 1);
+	prof_complete_event(&out, prof_find(profiler), text);
+	return out_close(&out, "standard output");
+}
+
 static int run(int argc, char **argv)
 {
 	const struct profiler *profiler;
@@ -286,6 +296,8 @@ static int run(int argc, char **argv)
 		printf("sonde prof %s\n", SONDE_VERSION);
 		return 0;
 	}
+	if (!strcmp(word, "--complete-event") && argc == 4)
+		return complete(argv[2], argv[3]);
 	if (!strcmp(word, "-e") && argc == 4 && !strcmp(argv[3], "help")) {
 		struct opt_list events = {.v = (const char **)(argv + 2), .n = 1};
 

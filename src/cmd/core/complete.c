@@ -95,6 +95,15 @@ static void bash_script(struct out *out)
 		 "\tif declare -F _get_comp_words_by_ref >/dev/null; then\n"
 		 "\t\t_get_comp_words_by_ref -n =: cur prev # event names hold colons\n\tfi\n"
 		 "\t[[ ${1##*/} != *-prof ]] || path=prof\n"
+		 "\tif [[ ($prev == -e || $prev == --event) && $cur == *[/,]* && ${COMP_WORDS[*]} == *prof* ]]; then\n"
+		 "\t\tfor word in \"${COMP_WORDS[@]:1}\"; do [[ $word == prof || $word == -* ]] || break; done\n"
+		 "\t\tcompopt -o nospace\n"
+		 "\t\tCOMPREPLY=($(sonde prof --complete-event \"$word\" \"$cur\" 2>/dev/null))\n"
+		 "\t\tword=${cur##*,}\n"
+		 "\t\t[[ $word == */* || -n ${COMPREPLY[*]} ]] || COMPREPLY=($(compgen -P \"${cur%\"$word\"}\" -W \"$(sonde list --raw-dump 2>/dev/null)\" -- \"$word\"))\n"
+		 "\t\tif declare -F __ltrim_colon_completions >/dev/null; then\n"
+		 "\t\t\t__ltrim_colon_completions \"$cur\"\n\t\tfi\n"
+		 "\t\treturn\n\tfi\n"
 		 "\tif [[ $prev == -e || $prev == --event ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"$(sonde list --raw-dump 2>/dev/null)\" -- \"$cur\"))\n"
 		 "\t\tif declare -F __ltrim_colon_completions >/dev/null; then\n"
@@ -154,13 +163,18 @@ static void zsh_names(struct out *out, const struct command *command, const char
 
 static void zsh_script(struct out *out)
 {
-	out_text(out, "#compdef sonde sonde-prof\n"
-		      "# zsh completion for sonde; made by: sonde help --completion zsh\n"
-		      "_sonde_events()\n{\n\tlocal -a events\n"
-		      "\tevents=(${=\"$(sonde list --raw-dump 2>/dev/null)\"})\n"
-		      "\tcompadd -a events\n}\n"
-		      "# pairs: the command before it, name:summary\n"
-		      "_sonde_names=(\n");
+	out_text(out,
+		 "#compdef sonde sonde-prof\n"
+		 "# zsh completion for sonde; made by: sonde help --completion zsh\n"
+		 "_sonde_events()\n{\n\tlocal -a events\n"
+		 "\tif [[ $PREFIX == *[/,]* && $words == *prof* ]]; then\n"
+		 "\t\tlocal profiler=$words[3]\n\t\t[[ $words[2] == prof ]] || profiler=$words[2]\n"
+		 "\t\tevents=(${(f)\"$(sonde prof --complete-event \"$profiler\" \"$PREFIX\" 2>/dev/null)\"})\n"
+		 "\t\tcompadd -S '' -a events\n\t\treturn\n\tfi\n"
+		 "\tevents=(${=\"$(sonde list --raw-dump 2>/dev/null)\"})\n"
+		 "\tcompadd -a events\n}\n"
+		 "# pairs: the command before it, name:summary\n"
+		 "_sonde_names=(\n");
 	each_command(out, zsh_names);
 	out_text(out, ")\n_sonde_specs()\n{\n\tcase $1 in\n");
 	each_command(out, zsh_specs);
@@ -204,7 +218,9 @@ static void fish_lines(struct out *out, const struct command *command, const cha
 			out_text(out, " -r");
 		if (takes_event(opt))
 			out_text(out,
-				 " -f -a '(sonde list --raw-dump 2>/dev/null | string split -n \" \")'");
+				 parent && !strcmp(parent, "prof")
+					 ? " -f -a '(__sonde_event)'"
+					 : " -f -a '(sonde list --raw-dump 2>/dev/null | string split -n \" \")'");
 		out_text(out, " -d '");
 		put_quotable(out, opt->help, "\\");
 		out_text(out, "'\n");
@@ -213,19 +229,25 @@ static void fish_lines(struct out *out, const struct command *command, const cha
 
 static void fish_script(struct out *out)
 {
-	out_text(out, "# fish completion for sonde; made by: sonde help --completion fish\n"
-		      "function __sonde_path\n"
-		      "\tcommandline -opc | string match -v -- '-*' | tail -n +2\nend\n"
-		      "# are these all the words so far?\n"
-		      "function __sonde_at\n"
-		      "\tset -l words (__sonde_path)\n"
-		      "\ttest \"$words\" = \"$argv\"\nend\n"
-		      "# are these the first words?\n"
-		      "function __sonde_in\n"
-		      "\tset -l words (__sonde_path)\n"
-		      "\tset -l n (count $argv)\n"
-		      "\ttest (count $words) -ge $n; or return 1\n"
-		      "\ttest \"$words[1..$n]\" = \"$argv\"\nend\n");
+	out_text(out,
+		 "# fish completion for sonde; made by: sonde help --completion fish\n"
+		 "function __sonde_path\n"
+		 "\tcommandline -opc | string match -v -- '-*' | tail -n +2\nend\n"
+		 "function __sonde_event\n"
+		 "\tset -l text (commandline -ct)\n"
+		 "\tset -l words (__sonde_path)\n"
+		 "\tsonde prof --complete-event \"$words[2]\" \"$text\" 2>/dev/null\n"
+		 "\tstring match -q -- '*/*' $text; or sonde list --raw-dump 2>/dev/null | string split -n \" \"\nend\n"
+		 "# are these all the words so far?\n"
+		 "function __sonde_at\n"
+		 "\tset -l words (__sonde_path)\n"
+		 "\ttest \"$words\" = \"$argv\"\nend\n"
+		 "# are these the first words?\n"
+		 "function __sonde_in\n"
+		 "\tset -l words (__sonde_path)\n"
+		 "\tset -l n (count $argv)\n"
+		 "\ttest (count $words) -ge $n; or return 1\n"
+		 "\ttest \"$words[1..$n]\" = \"$argv\"\nend\n");
 	each_command(out, fish_lines);
 }
 

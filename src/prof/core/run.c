@@ -240,7 +240,9 @@ static int add_given(struct prof *prof)
 					.filter = spec->filter};
 
 		err = check_attributes(prof, spec);
-		if (!err && prof_is_source(spec->name)) {
+		// page-faults is an event of the kernel, too.
+		if (!err && prof_is_source(spec->name) &&
+		    (prof->profiler->takes_profilers || prof_find(spec->name))) {
 			err = prof->profiler->takes_profilers
 				      ? prof_source_add(prof, spec)
 				      : fail(EINVAL, "%s takes no profiler (%s) as an event",
