@@ -109,8 +109,10 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 'T', "time", AT(full_time),
 	 .help = "The events' own time, not that since the first."},
 	{OPT_FLAG, 0, "comm", AT(comm), .help = "Names beside the numbers of threads (default)."},
-	{OPT_FLAG, 0, "strings", AT(strings),
-	 .help = "Paths, texts, addresses and times that arguments point at, read by a BPF program at entry (default, where it is allowed)."},
+	{OPT_FLAG, 0, "no-strings", AT(no_strings),
+	 .help = "Pointers as numbers. Else paths, texts, addresses and times that arguments point at are shown; a BPF program "
+		 "reads them at entry, where that is allowed.",
+	 .no_negation = true},
 	{OPT_FLAG, 0, "libtraceevent_print", AT(print_fmt),
 	 .help = "Other events as their format says."},
 	{OPT_TEXT, 'o', "output", AT(output), "FILE",
@@ -189,6 +191,7 @@ static const struct {
 	[ROLE_ENTER] = {trace_enter},	    [ROLE_EXIT] = {trace_exit},
 	[ROLE_FAULT_MAJOR] = {trace_fault}, [ROLE_FAULT_MINOR] = {trace_fault},
 	[ROLE_RUNTIME] = {trace_runtime},   [ROLE_OTHER] = {trace_other},
+	[ROLE_PAYLOAD] = {trace_payload},
 };
 
 static void put_sample(struct trace *trace, const struct trace_event *event,
@@ -223,6 +226,8 @@ static int on_sample(void *arg, struct feed_event *wanted, const struct sample *
 	struct trace_event *event = &trace->events.v[(size_t)(uintptr_t)wanted->user];
 	int err;
 
+	if (event->role == ROLE_PAYLOAD)
+		return trace_payload(trace, event, sample);
 	if (switches(trace, event))
 		return 0;
 	if (!trace->base_ns && !trace->options->full_time)
@@ -432,6 +437,8 @@ static int add_events(struct trace *trace)
 	if (!err)
 		err = mark_switches(trace);
 	if (!err)
+		trace_texts_open(trace);
+	if (!err)
 		err = set_filters(trace);
 	return err;
 }
@@ -479,7 +486,8 @@ static int run_feed(struct trace *trace, struct feed_options *options)
 	static const struct feed_hooks hooks = {.sample = on_sample,
 						.record = on_record,
 						.lost = on_lost,
-						.tick = on_tick};
+						.tick = on_tick,
+						.opened = trace_texts_opened};
 	struct feed *feed = trace->feed;
 	int err = find_abi(trace);
 
@@ -531,6 +539,7 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 		     (unsigned long long)trace.lost_n,
 		     options->summary_only ? ", and times of those beside the gaps are not known"
 					   : "");
+	trace_texts_close(&trace);
 	trace.input->close(&feed);
 	trace_threads_done(&trace);
 	vec_done(&trace.events);
@@ -585,7 +594,7 @@ static int check(struct trace_options *options, int words)
 
 static int run(int argc, char **argv)
 {
-	struct trace_options options = {.comm = true, .strings = true};
+	struct trace_options options = {.comm = true};
 	struct feed_options feed = {.ordered = true, .needs_tasks = true};
 	int words, err;
 
@@ -600,6 +609,7 @@ static int run(int argc, char **argv)
 		feed.target = options.target;
 		feed.from = options.input;
 		feed.mmap_pages = options.mmap_pages;
+		feed.delay_ms = options.delay_ms;
 		feed.inherit = !options.no_inherit;
 		feed.no_kernel_chain = options.no_kernel_stacks;
 		if (words)

@@ -44,6 +44,8 @@ struct feed_hooks {
 	int (*count)(void *arg, struct feed_event *event, uint32_t instance, uint64_t delta);
 	// Every tick_ns: all that happened before `now_ns` (the events' clock) was given.
 	int (*tick)(void *arg, uint64_t now_ns);
+	// Live, before anything is switched on: a descriptor of an event that is everywhere, still the input's.
+	int (*opened)(void *arg, struct feed_event *event, uint32_t cpu, int fd);
 };
 
 struct feed_options {
@@ -52,6 +54,7 @@ struct feed_options {
 	const char *from, *to;	     // recordings
 	const char *const *workload; // NULL-terminated; NULL: none
 	size_t mmap_pages;	     // 0: by need
+	uint64_t delay_ms;	     // live: the events are switched on so much later
 	unsigned watermark_percent;  // 0: by need
 	bool ordered, inherit, overwrite;
 	bool follows; // with everywhere: the consumer also takes what the watched tasks start

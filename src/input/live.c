@@ -293,6 +293,9 @@ static int sleep_ms(const struct watching *live)
 	// Rings wake us up by their fill; what trickles is looked for twenty times a second.
 	if (live->merge.n)
 		ms = MIN(ms, 50);
+	if (live->enable_ns)
+		ms = live->enable_ns > now ? MIN(ms, (int)((live->enable_ns - now) / 1000000) + 1)
+					   : 0;
 	if (live->next_tick_ns) {
 		uint64_t left = live->next_tick_ns > now ? live->next_tick_ns - now : 0;
 
@@ -326,6 +329,10 @@ static int loop(struct watching *live)
 		if (poll(fds, rings + 1, sleep_ms(live)) < 0 && errno != EINTR)
 			return fail(errno, "can't wait for events: %s", strerror(errno));
 		feed->stats.wakeups++;
+		if (live->enable_ns && time_now_ns(CLOCK_MONOTONIC) >= live->enable_ns) {
+			live->enable_ns = 0;
+			opened_enable(&live->opened);
+		}
 		take_signals(live);
 		for (size_t i = 0; i < rings; i++) {
 			if (fds[i].revents & (POLLHUP | POLLERR))
@@ -365,8 +372,11 @@ static int start(struct watching *live)
 	feed->wall_offset_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC));
 	if (feed->tick_ns)
 		live->next_tick_ns = time_now_ns(CLOCK_MONOTONIC) + feed->tick_ns;
+	if (options->delay_ms)
+		live->enable_ns = time_now_ns(CLOCK_MONOTONIC) + options->delay_ms * 1000000;
 	// The events of a command switch on by themselves at its exec.
-	if ((!live->target.has_workload || options->everywhere) && opened_enable(&live->opened) < 0)
+	else if ((!live->target.has_workload || options->everywhere) &&
+		 opened_enable(&live->opened) < 0)
 		err = fail(EIO, "can't switch the events on: %s", strerror(errno));
 	for (size_t i = 0; !err && i < live->opened.events.n; i++) {
 		const struct opened_event *event = &live->opened.events.v[i];

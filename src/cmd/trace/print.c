@@ -136,6 +136,25 @@ static void put_quoted(struct out *out, const char *p, size_t n, bool cut)
 		out_text(out, "..");
 }
 
+// struct open_how: include/uapi/linux/openat2.h
+static void put_how(struct out *out, const char *p, size_t n)
+{
+	uint64_t how[3] = {0};
+
+	memcpy(how, p, MIN(n, sizeof(how)));
+	out_text(out, "{ .flags: ");
+	syscall_put_value(out, ARG_OPEN, how[0]);
+	if (how[1]) {
+		out_text(out, ", .mode: ");
+		syscall_put_value(out, ARG_MODE, how[1]);
+	}
+	if (how[2]) {
+		out_text(out, ", .resolve: 0x");
+		out_hex(out, how[2]);
+	}
+	out_text(out, " }");
+}
+
 // What the kernel read for this argument; false: nothing.
 static bool put_payload(const struct trace_thread *thread, unsigned arg, enum syscall_kind kind,
 			struct out *out)
@@ -152,6 +171,8 @@ static bool put_payload(const struct trace_thread *thread, unsigned arg, enum sy
 			syscall_put_sockaddr(out, p, n);
 		else if (kind == ARG_TIMESPEC)
 			syscall_put_timespec(out, p, n, thread->is_32bit);
+		else if (kind == ARG_OPEN_HOW)
+			put_how(out, p, n);
 		else if (kind == ARG_BUF)
 			put_quoted(out, p, n, thread->args[arg + 1] > n);
 		else
@@ -194,11 +215,11 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 	case ARG_BUF:
 	case ARG_SOCKADDR:
 	case ARG_TIMESPEC:
+	case ARG_OPEN_HOW:
 		if (!put_payload(thread, arg, kind, out))
 			put_pointer(out, value);
 		return;
 	case ARG_PTR:
-	case ARG_OPEN_HOW:
 	case ARG_HEX:
 		put_pointer(out, value);
 		return;

@@ -198,7 +198,7 @@ static int add_found(void *arg, struct event *found, const char *system, const c
 	if (system && !strcmp(system, "syscalls") && text_starts(name, "sys_enter_"))
 		event->def = syscall_def(name + strlen("sys_enter_"));
 	if (event->role == ROLE_FAULT_MAJOR || event->role == ROLE_FAULT_MINOR) {
-		found->attr.sample_type |= PERF_SAMPLE_ADDR;
+		event->feed->addresses = true;
 		found->attr.sample_period = 1;
 	}
 	return 0;

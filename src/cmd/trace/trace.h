@@ -28,7 +28,7 @@ struct trace_options {
 	unsigned faults; // enum trace_fault
 	bool stacks, kernel_stacks, no_kernel_stacks;
 	bool comm, full_time, failure, summary_only, summary, errno_summary, sched, syscalls, force;
-	bool no_inherit, print_fmt, sorted, print_sample, show_on_off, strings, tool_stats;
+	bool no_inherit, print_fmt, sorted, print_sample, show_on_off, no_strings, tool_stats;
 };
 
 // -e and --expr
@@ -62,7 +62,7 @@ struct call_stat {
 	struct map errnos;
 };
 
-enum { PIECES_MAX = 3, PAYLOAD_MAX = 3 * 4096 };
+enum { PIECES_MAX = 3 };
 
 // What the kernel read of the memory that an entry's arguments point at.
 struct trace_payload {
@@ -112,6 +112,8 @@ struct trace {
 	all; // in order of appearance; ended ones stay only with a summary
 	struct trace_thread *last, *current; // current: the thread that entered last
 	uint64_t runs;			     // of tool_stats
+	struct bpf_texts *texts;	     // NULL: there are only pointers
+	bool texts_started;
 	struct arena arena;
 };
 
@@ -154,6 +156,13 @@ int trace_runtime(struct trace *trace, struct trace_event *event, const struct s
 int trace_other(struct trace *trace, struct trace_event *event, const struct sample *sample);
 // The frames of a sample; < 0: fewer than --min-stack.
 int trace_stack(struct trace *trace, const struct sample *sample, struct out *ret);
+
+// ---- texts.c: what arguments point at.
+// Adds the event that brings it where the kernel allows that; -v says why not.
+void trace_texts_open(struct trace *trace);
+int trace_texts_opened(void *arg, struct feed_event *event, uint32_t cpu, int fd);
+int trace_payload(struct trace *trace, struct trace_event *event, const struct sample *sample);
+void trace_texts_close(struct trace *trace);
 
 // ---- summary.c
 void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t number,

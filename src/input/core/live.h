@@ -38,7 +38,7 @@ struct watching {
 	uint64_t *last_counts;
 	size_t counts_n;
 	int signal_fd, exit_signal;
-	uint64_t next_tick_ns;
+	uint64_t next_tick_ns, enable_ns; // 0: none, it is on
 	bool has_clockid, warned_not_running;
 	struct expr_machine *machine; // of filters that run here; NULL: none
 

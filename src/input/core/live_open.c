@@ -66,8 +66,8 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
-	attr->enable_on_exec =
-		options->workload && !options->everywhere && !(wanted && wanted->everywhere);
+	attr->enable_on_exec = options->workload && !options->everywhere && !options->delay_ms &&
+			       !(wanted && wanted->everywhere);
 	attr->inherit = options->inherit && !(wanted && wanted->everywhere) &&
 			live->target.has_tasks + live->target.has_workload;
 	attr->exclude_user |= options->no_user;
@@ -359,6 +359,26 @@ static void init_sample(struct watching *live)
 	live->sample = (struct sample){.branch_hw_idx = UINT64_MAX, .addr = 0, .period = 1};
 }
 
+static int tell_opened(struct watching *live)
+{
+	const struct feed_hooks *hooks = live->feed->hooks;
+	size_t threads = live->target.threads.n;
+	int err = 0;
+
+	live->feed->target = &live->target;
+	for (size_t i = 0; i < live->opened.events.n && hooks->opened; i++) {
+		const struct opened_event *event = &live->opened.events.v[i];
+
+		for (size_t k = 0; k < event->fds.n && event->system_wide && !err; k++) {
+			if (event->fds.v[k] >= 0)
+				err = hooks->opened(live->feed->arg, live->wanted[i],
+						    (uint32_t)live->target.cpus.v[k / threads],
+						    event->fds.v[k]);
+		}
+	}
+	return err;
+}
+
 int watching_open(struct watching *live)
 {
 	struct cgroup_mount mount = {0};
@@ -400,6 +420,9 @@ int watching_open(struct watching *live)
 		return err;
 	note_ids(live);
 	prepare_counts(live);
+	err = tell_opened(live);
+	if (err)
+		return err;
 	for (size_t i = 0; i < live->target.cpus.n; i++)
 		live->cpus_n = MAX(live->cpus_n, (size_t)live->target.cpus.v[i] + 1);
 	live->gaps = xcalloc(live->cpus_n + 1, sizeof(*live->gaps));
