@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// perf's layout of diff: tools/perf/builtin-diff.c.
+#include "cmd/diff/diff.h"
+#include <stdio.h>
+
+enum what { BASELINE, COMPUTED, FORMULA, PERIOD, BASE_PERIOD };
+
+static const char *const compute_titles[] = {
+	[DIFF_DELTA] = "Delta",
+	[DIFF_DELTA_ABS] = "Delta Abs",
+	[DIFF_RATIO] = "Ratio",
+	[DIFF_WDIFF] = "Weighted diff",
+};
+
+struct number_column {
+	enum what what;
+	size_t file;
+	int width;
+	char title[32];
+};
+
+struct printer {
+	struct diff *diff;
+	struct diff_rows *rows;
+	struct out *out;
+	VEC(struct number_column) columns;
+	struct out scratch;
+};
+
+static void add_column(struct printer *p, enum what what, size_t file)
+{
+	static const struct {
+		const char *title;
+		int width;
+	} kinds[] = {
+		[BASELINE] = {"Baseline", 0},	     [COMPUTED] = {NULL, 0},
+		[FORMULA] = {"Formula", 70},	     [PERIOD] = {"Period", 14},
+		[BASE_PERIOD] = {"Base period", 14},
+	};
+	const struct diff *diff = p->diff;
+	struct number_column *column = vec_add(&p->columns);
+	const char *title = what == COMPUTED ? compute_titles[diff->compute] : kinds[what].title;
+	int width = kinds[what].width;
+
+	if (what == COMPUTED && (diff->compute == DIFF_RATIO || diff->compute == DIFF_WDIFF))
+		width = 14;
+	else if (what == COMPUTED)
+		width = 7;
+	column->what = what;
+	column->file = file;
+	if (diff->files_n > 2)
+		snprintf(column->title, sizeof(column->title), "%s/%zu", title, file);
+	else
+		snprintf(column->title, sizeof(column->title), "%s", title);
+	column->width = MAX(width, (int)strlen(column->title));
+}
+
+static void add_columns(struct printer *p)
+{
+	const struct diff_options *o = &p->diff->o;
+
+	for (size_t i = 0; i < p->diff->files_n; i++) {
+		add_column(p, i ? COMPUTED : BASELINE, i);
+		if (o->formula && i)
+			add_column(p, FORMULA, i);
+		if (o->period)
+			add_column(p, i ? PERIOD : BASE_PERIOD, i);
+	}
+}
+
+static void put_formula(const struct printer *p, const struct diff_row *row, size_t file,
+			char ret[128])
+{
+	const struct diff *diff = p->diff;
+	unsigned long long base = row->values[0].period, now = row->values[file].period;
+
+	switch (diff->compute) {
+	case DIFF_RATIO:
+		snprintf(ret, 128, "%.0F / %.0F", (double)now, (double)base);
+		break;
+	case DIFF_WDIFF:
+		snprintf(ret, 128, "(%.0F * %lld) - (%.0F * %lld)", (double)now,
+			 (long long)diff->new_weight, (double)base, (long long)diff->base_weight);
+		break;
+	default:
+		snprintf(ret, 128, "(%llu * 100 / %llu) - (%llu * 100 / %llu)", now,
+			 (unsigned long long)p->rows->totals[file], base,
+			 (unsigned long long)p->rows->totals[0]);
+	}
+}
+
+// With a separator perf leaves out what is about nothing.
+static void put_computed(const struct printer *p, const struct diff_row *row, size_t file,
+			 char ret[128])
+{
+	const struct diff *diff = p->diff;
+	const struct diff_value *value = &row->values[file];
+	bool all = !diff->o.separator;
+
+	if (diff->compute == DIFF_RATIO || diff->compute == DIFF_WDIFF) {
+		if (row->dummy)
+			snprintf(ret, 128, "N/A");
+		else if (diff->compute == DIFF_RATIO && (all || value->ratio > 0))
+			snprintf(ret, 128, "%14.6F", value->ratio);
+		else if (diff->compute == DIFF_WDIFF && (all || value->weighted))
+			snprintf(ret, 128, "%14lld", (long long)value->weighted);
+		return;
+	}
+	snprintf(ret, 128, "%+4.2F%%", value->delta);
+}
+
+static void put_number(const struct printer *p, const struct diff_row *row,
+		       const struct number_column *column, char ret[128])
+{
+	const struct diff_value *value = &row->values[column->file];
+
+	*ret = '\0';
+	switch (column->what) {
+	case BASELINE:
+		if (!row->dummy)
+			snprintf(ret, 128, p->diff->o.separator ? "%.2f" : "%.2f%%",
+				 p->rows->shown_total ? 100.0 * (double)value->period /
+								(double)p->rows->shown_total
+						      : 0);
+		break;
+	case BASE_PERIOD:
+		snprintf(ret, 128, "%llu", (unsigned long long)value->period);
+		break;
+	case PERIOD:
+		if (value->there)
+			snprintf(ret, 128, "%llu", (unsigned long long)value->period);
+		break;
+	case FORMULA:
+		if (value->there)
+			put_formula(p, row, column->file, ret);
+		break;
+	case COMPUTED:
+		if (value->there)
+			put_computed(p, row, column->file, ret);
+		break;
+	}
+}
+
+// The widths of the key columns: of what is shown, whatever file it is from.
+static void set_widths(struct printer *p)
+{
+	struct diff_rows *rows = p->rows;
+	uint16_t widths[WIDTHS] = {0};
+
+	for (size_t i = 0; i < p->diff->files_n; i++) {
+		if (rows->hists[i])
+			memset(rows->hists[i]->widths, 0, sizeof(rows->hists[i]->widths));
+	}
+	vec_each(const struct diff_row, row, &rows->v) {
+		if (!row->hidden)
+			hist_widths_of((struct hist *)row->hist, row->shown);
+	}
+	if (rows->hists[0])
+		hist_widen_to_headers(rows->hists[0]);
+	for (size_t i = 0; i < p->diff->files_n; i++) {
+		for (size_t k = 0; rows->hists[i] && k < WIDTHS; k++)
+			widths[k] = MAX(widths[k], rows->hists[i]->widths[k]);
+	}
+	for (size_t i = 0; i < p->diff->files_n; i++) {
+		if (rows->hists[i])
+			memcpy(rows->hists[i]->widths, widths, sizeof(widths));
+	}
+}
+
+static void put_between(struct printer *p, bool first)
+{
+	const char *separator = p->diff->o.separator;
+
+	if (!first)
+		out_text(p->out, separator ? separator : "  ");
+}
+
+// It is the same in all rows.
+static bool is_elided(const struct printer *p, size_t key)
+{
+	return p->diff->files[0].report.fields.v[p->diff->keys.v[key]]->elided;
+}
+
+static void print_headers(struct printer *p)
+{
+	const struct hist *hist = p->rows->hists[0];
+	const struct report *report = &p->diff->files[0].report;
+
+	out_text(p->out, "# ");
+	for (size_t i = 0; i < p->columns.n; i++) {
+		put_between(p, !i);
+		out_text_right(p->out, p->columns.v[i].title, p->columns.v[i].width);
+	}
+	for (size_t i = 0; hist && i < p->diff->keys.n; i++) {
+		if (is_elided(p, i))
+			continue;
+		put_between(p, false);
+		column_header(report->fields.v[p->diff->keys.v[i]], hist, p->out);
+	}
+	out_char(p->out, '\n');
+	if (p->diff->o.separator)
+		return;
+	out_text(p->out, "# ");
+	for (size_t i = 0; i < p->columns.n; i++) {
+		put_between(p, !i);
+		out_fill(p->out, '.', (size_t)p->columns.v[i].width);
+	}
+	for (size_t i = 0; hist && i < p->diff->keys.n; i++) {
+		if (is_elided(p, i))
+			continue;
+		put_between(p, false);
+		out_fill(p->out, '.',
+			 (size_t)column_width(report->fields.v[p->diff->keys.v[i]], hist));
+	}
+	out_text(p->out, "\n#\n");
+}
+
+static void print_key(struct printer *p, const struct diff_row *row, size_t key)
+{
+	const char *separator = p->diff->o.separator;
+	const struct column *column = row->hist->report->fields.v[p->diff->keys.v[key]];
+	struct out *scratch = &p->scratch;
+	size_t width = (size_t)column_width(column, row->hist);
+
+	scratch->n = 0;
+	column_print(column, row->hist, row->shown, scratch);
+	if (key + 1 < p->diff->keys.n && scratch->n < width)
+		out_fill(scratch, ' ', width - scratch->n);
+	for (size_t i = 0; separator && i < scratch->n; i++) {
+		if (scratch->buf[i] == *separator)
+			scratch->buf[i] = '.';
+	}
+	out_bytes(p->out, scratch->buf, scratch->n);
+}
+
+static void print_row(struct printer *p, const struct diff_row *row)
+{
+	const char *separator = p->diff->o.separator;
+
+	for (size_t i = 0; i < p->columns.n; i++) {
+		const struct number_column *column = &p->columns.v[i];
+		char text[128];
+
+		put_between(p, separator && !i);
+		put_number(p, row, column, text);
+		if (separator)
+			out_text_left(p->out, text, column->width);
+		else
+			out_text_right(p->out, text, column->width);
+	}
+	for (size_t i = 0; i < p->diff->keys.n; i++) {
+		if (is_elided(p, i))
+			continue;
+		put_between(p, false);
+		print_key(p, row, i);
+	}
+	out_char(p->out, '\n');
+}
+
+static void print_files(struct printer *p)
+{
+	const struct diff *diff = p->diff;
+
+	if (diff->o.verbose <= 0 && diff->files_n <= 2)
+		return;
+	out_text(p->out, "# Data files:\n");
+	for (size_t i = 0; i < diff->files_n; i++)
+		out_printf(p->out, "#  [%zu] %s %s\n", i, diff->files[i].path, i ? "" : "(Baseline)");
+	out_text(p->out, "#\n");
+}
+
+void diff_print(struct diff *diff, const struct event *event, struct diff_rows *rows, bool first)
+{
+	struct printer p = {.diff = diff, .rows = rows, .out = &diff->out};
+
+	out_init_memory(&p.scratch);
+	add_columns(&p);
+	set_widths(&p);
+	if (!diff->o.quiet) {
+		out_printf(p.out, "%s# Event '%s'\n#\n", first ? "" : "\n", event->name);
+		print_files(&p);
+		print_headers(&p);
+	}
+	vec_each(const struct diff_row, row, &rows->v) {
+		if (!row->hidden)
+			print_row(&p, row);
+	}
+	vec_done(&p.columns);
+	out_done(&p.scratch);
+}
+
+static void add_value(struct table *table, const struct diff *diff, const struct diff_row *row,
+		      size_t file)
+{
+	const struct diff_value *value = &row->values[file];
+	char text[64];
+
+	if (!value->there) {
+		table_none(table);
+		table_none(table);
+		return;
+	}
+	table_number(table, value->period);
+	switch (file ? diff->compute : DIFF_DELTA) {
+	case DIFF_RATIO:
+		snprintf(text, sizeof(text), "%.6f", value->ratio);
+		break;
+	case DIFF_WDIFF:
+		snprintf(text, sizeof(text), "%lld", (long long)value->weighted);
+		break;
+	default:
+		snprintf(text, sizeof(text), "%.4f", file ? value->delta : value->percent);
+	}
+	if (file && row->dummy && (diff->compute == DIFF_RATIO || diff->compute == DIFF_WDIFF))
+		table_none(table);
+	else
+		table_text(table, text);
+}
+
+void diff_table(struct diff *diff, const struct event *event, const struct diff_rows *rows,
+		struct table *table)
+{
+	vec_each(const struct diff_row, row, &rows->v) {
+		if (row->hidden)
+			continue;
+		table_text(table, event->name);
+		for (size_t i = 0; i < diff->keys.n; i++)
+			table_text(table, row->texts[i]);
+		for (size_t i = 0; i < diff->files_n; i++)
+			add_value(table, diff, row, i);
+	}
+}
