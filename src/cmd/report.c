@@ -343,6 +343,9 @@ static int show(struct report *report)
 		return show_counts(report);
 	if (is_text(report))
 		report_setup_elided(report);
+	if (screen)
+		report->addresses =
+			annotate_counts_new((uint32_t)report->session->recording->events.n);
 	err = check_data(report);
 	if (!err && o->dump)
 		return report_dump(report);

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "cmd/core/annotate_screen.h"
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -253,24 +254,44 @@ static void show_facts(struct browser *browser)
 	out_done(&out);
 }
 
+static int show_annotated(struct browser *browser, const struct entry *e)
+{
+	struct sym *sym = browser->report->session->sym;
+	const struct annotate_options wanted = {.own_lines = true};
+	struct annotator *annotator = annotator_new(sym, &wanted);
+	const struct annotate_screen shown = {.screen = browser->screen,
+					      .annotator = annotator,
+					      .sym = sym,
+					      .request = {.dso = e->place.dso,
+							  .symbol = e->place.sym,
+							  .counts = browser->report->addresses,
+							  .first = browser->hist->event->index,
+							  .n = 1},
+					      .event = browser->hist->event->name,
+					      .refresh_ms = browser->hooks->refresh_ms};
+	int err = annotate_screen_show(&shown);
+
+	annotator_free(annotator);
+	return err;
+}
+
 static void annotate(struct browser *browser)
 {
 	const struct browse_line *line = browser_line(browser);
 	const struct entry *e = line ? browser_entry(browser, line) : NULL;
 	char sentence[512];
 
-	if (!browser->hooks->annotate) {
-		tui_tell(browser->screen, "Annotation is not there in this view.");
-		return;
-	}
-	if (!e || !browser->report->has_sym || !e->place.sym) {
+	if (!e || !browser->report->has_sym || !e->place.sym || !e->place.dso) {
 		tui_tell(browser->screen,
 			 "There is no symbol in this row to annotate (sort by symbol).");
 		return;
 	}
-	if (browser->hooks->annotate(browser->hooks->arg, browser->screen, e) < 0) {
+	if (e->place.sym->inlined) {
+		tui_tell(browser->screen, "This function is inlined: annotate the one around it.");
+		return;
+	}
+	if (show_annotated(browser, e) < 0) {
 		snprintf(sentence, sizeof(sentence), "%s", err_sentence());
-		browser_draw(browser);
 		tui_tell(browser->screen, sentence);
 	}
 }

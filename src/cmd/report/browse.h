@@ -19,8 +19,6 @@ struct browse_hooks {
 	// A key of its own. True: it was one; *ret_refresh: the rows have to be made anew.
 	bool (*key)(void *arg, struct screen *screen, int key, bool *ret_refresh);
 	const char *const *help; // of these keys, as tui_help takes them
-	// Annotation of a symbol, on the screen; negative with a sentence.
-	int (*annotate)(void *arg, struct screen *screen, const struct entry *e);
 };
 
 // Until the user leaves. Negative with a sentence when a hook failed.

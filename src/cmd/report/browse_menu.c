@@ -61,7 +61,7 @@ int browser_menu(struct browser *browser)
 	int chosen;
 
 	out_init_memory(&menu.text);
-	if (e && browser->hooks->annotate && browser->report->has_sym && e->place.sym)
+	if (e && browser->report->addresses && browser->report->has_sym && e->place.sym)
 		add(&menu, 'a', "Annotate", e->place.sym->name);
 	if (e)
 		add_zooms(browser, e, &menu);

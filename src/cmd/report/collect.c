@@ -599,6 +599,8 @@ int report_sample(void *arg, struct session *session, struct event *event,
 		return 0;
 	}
 	period = sample_period(event, sample);
+	if (report->addresses && location.sym)
+		annotate_counts_add(report->addresses, event->index, &location, period);
 	e = hist_entry(hist, &template);
 	add_to(e, &template, period);
 	count_sample(hist, e, period);

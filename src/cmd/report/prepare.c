@@ -286,6 +286,7 @@ void report_done(struct report *report)
 	filter_free(report->skip);
 	filter_free(report->hide);
 	filter_free(report->hide_symbol);
+	annotate_counts_free(report->addresses);
 	trie_done(&report->trie);
 	thread_values_free(report);
 	map_done(&report->cgroup_devs);

@@ -7,6 +7,7 @@
 #include "base/intern.h"
 #include "base/opt.h"
 #include "base/out.h"
+#include "cmd/core/annotate.h"
 #include "flow/filter.h"
 #include "flow/session.h"
 #include "sym/stacks.h"
@@ -282,6 +283,7 @@ struct report {
 	struct filter *skip;		   // samples that do not exist for the report: times, CPUs
 	struct filter *hide, *hide_symbol; // rows that are not shown
 	bool has_hide;
+	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
 	struct stacks stacks;
 	struct sources *sources;
 	struct map srclines; // (dso, address) -> text, 0: not known

@@ -11,6 +11,7 @@
 enum {
 	MOST_NODES = 4 << 20, // of the table of stacks: some 100 MB
 	MOST_TEXTS = 1 << 20,
+	MOST_REFRESHES = 1 << 14, // addresses of samples fade, but stay: some 9 hours of them
 	MOST_FORMAT_BYTES = 1 << 20,
 	RING_BYTES = 4 << 20, // a second is nothing when symbols of a large file are read
 };
@@ -334,6 +335,9 @@ static void start_over(struct top *top)
 		event->user = NULL;
 	}
 	report_forget_stacks(report);
+	if (report->addresses)
+		annotate_counts_clear(report->addresses);
+	top->refreshes = 0;
 	top->started_over_n++;
 }
 
@@ -349,21 +353,24 @@ int top_refresh(struct top *top)
 {
 	struct recording *recording = &top->recording;
 	size_t n = recording->events.n;
+	struct report *report = &top->report;
+	// perf's fading.
+	unsigned keep = top->o.zero || top->forget ? 0 : top->shown ? 7 : 8;
 	struct hist **next;
 	int err = top_drain(top);
 
 	if (err < 0 || (top->frozen && top->shown))
 		return err;
+	top->refreshes++;
 	if (is_full(top))
 		start_over(top);
 	next = xcalloc(n, sizeof(*next));
 	for (size_t i = 0; i < n; i++)
-		next[i] = hist_aged(report_hist(&top->report, recording->events.v[i]),
-				    top->o.zero || top->forget ? 0
-				    : top->shown	       ? 7
-							       : 8);
+		next[i] = hist_aged(report_hist(report, recording->events.v[i]), keep);
+	if (report->addresses)
+		annotate_counts_decay(report->addresses, keep);
 	top->forget = false;
-	report_make_rows(&top->report);
+	report_make_rows(report);
 	free_shown(top);
 	top->shown = next;
 	for (size_t i = 0; i < n; i++) {

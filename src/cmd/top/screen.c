@@ -128,8 +128,10 @@ int top_run_screen(struct top *top)
 					       .every_ms = DRAIN_MS,
 					       .run = drain};
 	struct screen *screen;
-	int err = top_refresh(top);
+	int err;
 
+	top->report.addresses = annotate_counts_new((uint32_t)top->recording.events.n);
+	err = top_refresh(top);
 	view.hooks.arg = &view;
 	view.hooks.hists = top->shown;
 	background.arg = &view;

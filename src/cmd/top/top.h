@@ -47,7 +47,7 @@ struct top {
 	struct top_counts counts;
 	uint64_t lost_n, bad_n, samples_n;
 	bool frozen, ended, kernel_hidden, forget;
-	uint64_t started_over_n; // the table of stacks was full
+	uint64_t refreshes, started_over_n; // what only grows was full
 };
 
 // live.c

@@ -209,6 +209,11 @@ void screen_size(const struct screen *screen, int *ret_rows, int *ret_columns)
 	*ret_columns = getmaxx(stdscr);
 }
 
+bool screen_is_utf8(const struct screen *screen)
+{
+	return screen->utf8;
+}
+
 void screen_clear(struct screen *screen)
 {
 	erase();
@@ -457,6 +462,11 @@ void screen_set_background(struct screen *screen, const struct screen_background
 void screen_size(const struct screen *screen, int *ret_rows, int *ret_columns)
 {
 	*ret_rows = *ret_columns = 0;
+}
+
+bool screen_is_utf8(const struct screen *screen)
+{
+	return false;
 }
 
 void screen_clear(struct screen *screen)

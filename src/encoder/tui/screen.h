@@ -72,6 +72,8 @@ void screen_close(struct screen *screen);
 void screen_set_background(struct screen *screen, const struct screen_background *background);
 
 void screen_size(const struct screen *screen, int *ret_rows, int *ret_columns);
+// Does the terminal show more than ASCII?
+bool screen_is_utf8(const struct screen *screen);
 void screen_clear(struct screen *screen);
 // Hostile bytes are escaped. Returns the column behind it.
 int screen_put(struct screen *screen, struct screen_at at, struct str text);
