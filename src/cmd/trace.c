@@ -5,10 +5,13 @@
 #include "cmd/core/command.h"
 #include "cmd/trace/trace.h"
 #include "data/recording.h"
+#include "sym/unwind.h"
 #include <stdio.h>
 #include <sys/stat.h>
 
 #define AT(field) offsetof(struct trace_options, field)
+
+enum { DEFAULT_STACK = 8192 };
 
 int trace_opt_choice(void *at, const struct opt *opt, const char *arg, bool negated)
 {
@@ -39,9 +42,20 @@ int trace_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool 
 {
 	struct trace_options *options = at;
 
+	uint64_t bytes = DEFAULT_STACK;
+
 	options->stacks = !negated;
-	if (negated || !strcmp(arg, "fp") || text_starts(arg, "dwarf"))
+	options->stack_bytes = 0;
+	if (negated || !strcmp(arg, "fp"))
 		return 0;
+	if (!strcmp(arg, "dwarf") || text_starts(arg, "dwarf,")) {
+		if (arg[5] && (num_parse_u64(str_of(arg + 6), &bytes) || !bytes || bytes > 65528))
+			return fail(EINVAL,
+				    "--call-graph dwarf,SIZE takes up to 65528 bytes, not '%s'",
+				    arg + 6);
+		options->stack_bytes = (uint32_t)((bytes + 7) & ~7ull);
+		return 0;
+	}
 	if (!strcmp(arg, "lbr"))
 		return fail(EOPNOTSUPP,
 			    "--call-graph=lbr: the branches of a system call's return are the kernel's; use fp");
@@ -120,10 +134,9 @@ static const struct opt opts[] = {
 	{.kind = OPT_GROUP, .help = "Call chains"},
 	{.kind = OPT_CALL,
 	 .name = "call-graph",
-	 .arg = "fp|dwarf",
-	 .absent = "fp",
+	 .arg = "fp|dwarf[,SIZE]",
 	 .call = trace_opt_call_graph,
-	 .help = "The chain of calls that led there."},
+	 .help = "The chain of calls that led there: by frame pointers, or unwound from a copy of the stack."},
 	{OPT_FLAG, 0, "kernel-syscall-graph", AT(kernel_stacks),
 	 .help = "With it, the kernel's part as well."},
 	{OPT_U32, 0, "max-stack", AT(max_stack), "N", .help = "At most so many frames."},
@@ -167,7 +180,7 @@ const struct command command_trace = {
 	.name = "trace",
 	.summary = "System calls as they happen, with their arguments",
 	.usage = "sonde trace [options] [COMMAND [ARGS]]\n"
-		 "sonde trace record [options of record] [COMMAND [ARGS]]\n"
+		 "sonde trace [-F all|maj|min] record [options of record] [COMMAND [ARGS]]\n"
 		 "sonde trace -i FILE [options]",
 	.description =
 		"A line for each system call: when it began (milliseconds since the first event), how long it took, the thread, the "
@@ -540,6 +553,8 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 		     options->summary_only ? ", and times of those beside the gaps are not known"
 					   : "");
 	trace_texts_close(&trace);
+	unwinder_free(trace.unwinder);
+	vec_done(&trace.chain);
 	trace.input->close(&feed);
 	trace_threads_done(&trace);
 	vec_done(&trace.events);
@@ -554,13 +569,11 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 }
 
 // perf's `trace record`: record with the events that trace needs.
-static int record(int argc, char **argv)
+static int record(const struct trace_options *options, int argc, char **argv)
 {
-	static char *const before[] = {"record",  "-R",
-				       "-m",	  "1024",
-				       "-c",	  "1",
-				       "-e",	  "raw_syscalls:sys_enter,raw_syscalls:sys_exit",
-				       "--filter"};
+	static char *const before[] = {"record", "-R", "-m", "1024", "-c", "1"};
+	static char *const calls[] = {"-e", "raw_syscalls:sys_enter,raw_syscalls:sys_exit",
+				      "--filter"};
 	const struct command *command = command_find("record");
 	VEC(char *) words = {0};
 	char filter[64];
@@ -569,8 +582,22 @@ static int record(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(before); i++)
 		vec_push(&words, before[i]);
 	snprintf(filter, sizeof(filter), "common_pid != %d", (int)getpid());
-	vec_push(&words, filter);
-	for (int i = 1; i < argc; i++)
+	if (!options->faults || options->syscalls) {
+		for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+			vec_push(&words, calls[i]);
+		vec_push(&words, filter);
+	}
+	if (options->faults & FAULT_MAJOR) {
+		vec_push(&words, "-e");
+		vec_push(&words, "major-faults");
+	}
+	if (options->faults & FAULT_MINOR) {
+		vec_push(&words, "-e");
+		vec_push(&words, "minor-faults");
+	}
+	if (options->faults)
+		vec_push(&words, "-d"); // addresses
+	for (int i = 2; i < argc; i++)
 		vec_push(&words, argv[i]);
 	vec_push(&words, NULL);
 	err = command->run((int)words.n - 1, words.v);
@@ -598,12 +625,15 @@ static int run(int argc, char **argv)
 	struct feed_options feed = {.ordered = true, .needs_tasks = true};
 	int words, err;
 
-	if (argc > 1 && !strcmp(argv[1], "record"))
-		return record(argc - 1, argv + 1);
 	words = command_parse(&command_trace, &options, argc, argv, OPT_STOP_AT_WORD);
 	if (words < 0)
 		return words;
 	log_set_level(options.verbose);
+	if (words && opt_words_before_dashes && !strcmp(argv[1], "record")) {
+		err = record(&options, words + 1, argv);
+		vec_done(&options.choices);
+		return err;
+	}
 	err = check(&options, words);
 	if (!err) {
 		feed.target = options.target;

@@ -159,13 +159,14 @@ int trace_enter(struct trace *trace, struct trace_event *event, const struct sam
 	return out_broken(trace->out) ? trace->out->error : 0;
 }
 
-static int print_exit(struct trace *trace, struct trace_thread *thread, const uint64_t *duration,
-		      int64_t ret, const struct sample *sample)
+static int print_exit(struct trace *trace, const struct trace_event *event,
+		      struct trace_thread *thread, const uint64_t *duration, int64_t ret,
+		      const struct sample *sample)
 {
 	int err;
 
 	trace->text.n = 0;
-	if (sample->callchain && trace_stack(trace, sample, &trace->text) < 0)
+	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
 		return 0;
 	trace_print_exit(trace, thread, duration, ret);
 	err = trace_end_line(trace);
@@ -201,7 +202,7 @@ int trace_exit(struct trace *trace, struct trace_event *event, const struct samp
 		trace_count(trace, thread, (uint32_t)number, duration, ret);
 	if (prints(trace) && (ret < 0 || !options->failure) &&
 	    (!options->duration_ms || (duration && (double)ns >= options->duration_ms * 1e6)))
-		err = print_exit(trace, thread, duration, ret, sample);
+		err = print_exit(trace, event, thread, duration, ret, sample);
 	thread->entered = thread->pending = thread->payload.there = false;
 	return err;
 }

@@ -2,8 +2,9 @@
 // What is not a system call: page faults, the scheduler, events of -e; and call chains.
 #include "base/file.h"
 #include "cmd/trace/trace.h"
+#include "sym/unwind.h"
 
-enum { INDENT = 39 };
+enum { INDENT = 39, FRAMES_MAX = 127 };
 
 // ---- call chains
 
@@ -18,6 +19,7 @@ static void put_frame(struct trace *trace, struct task *task, uint64_t ip, uint8
 	if (location.sym) {
 		out_escaped(out, location.sym->name);
 	} else {
+		ip = location.map ? location.addr + is_return : ip;
 		out_text(out, ip ? "[0x" : "[");
 		out_hex(out, ip);
 		out_char(out, ']');
@@ -27,9 +29,50 @@ static void put_frame(struct trace *trace, struct task *task, uint64_t ip, uint8
 	out_text(out, ")\n");
 }
 
-int trace_stack(struct trace *trace, const struct sample *sample, struct out *ret)
+void trace_want_stacks(struct trace *trace, struct trace_event *event)
+{
+	struct perf_event_attr *attr = &event->feed->event->attr;
+
+	if (!trace->options->stack_bytes || trace->options->input)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+#if defined(__aarch64__)
+	attr->sample_regs_user = 0x1ffffffff; // arch/arm64/include/uapi/asm/perf_regs.h
+#else
+	attr->sample_regs_user =
+		0xff0fff; // all but ds es fs gs: arch/x86/include/uapi/asm/perf_regs.h
+#endif
+	attr->sample_stack_user = trace->options->stack_bytes;
+}
+
+// The sample with what its copy of the stack tells.
+static const struct sample *unwound(struct trace *trace, const struct trace_event *event,
+				    const struct sample *sample, struct sample *ret)
 {
 	struct task *task = sym_task(trace->feed->sym, sample->pid, sample->tid);
+	uint32_t most = trace->options->max_stack ? trace->options->max_stack : FRAMES_MAX;
+
+	if (!sample->user_stack_size || !task)
+		return sample;
+	if (!trace->unwinder)
+		trace->unwinder = unwinder_new(trace->feed->sym, unwind_machine_here());
+	if (!trace->unwinder)
+		return sample;
+	vec_clear(&trace->chain);
+	vec_reserve(&trace->chain, (size_t)sample->callchain_n + 1 + most);
+	*ret = *sample;
+	ret->callchain_n = unwind_sample(trace->unwinder, task, sample, &event->feed->event->plan,
+					 trace->chain.v, most);
+	ret->callchain = trace->chain.v;
+	return ret;
+}
+
+int trace_stack(struct trace *trace, const struct trace_event *event, const struct sample *sample_,
+		struct out *ret)
+{
+	struct task *task = sym_task(trace->feed->sym, sample_->pid, sample_->tid);
+	struct sample whole;
+	const struct sample *sample = unwound(trace, event, sample_, &whole);
 	uint8_t cpumode = sample->cpumode;
 	uint32_t n = 0, most = trace->options->max_stack;
 	bool is_return = false;
@@ -85,14 +128,14 @@ int trace_fault(struct trace *trace, struct trace_event *event, const struct sam
 	int err;
 
 	trace->text.n = 0;
-	if (sample->callchain && trace_stack(trace, sample, &trace->text) < 0)
+	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
 		return 0;
 	thread->events_n++;
 	*(major ? &thread->faults_major : &thread->faults_minor) += 1;
 	if (trace->options->summary_only)
 		return 0;
 	sym_resolve(trace->feed->sym, task, sample->cpumode, sample->ip, &at);
-	sym_resolve_guess(trace->feed->sym, task, sample->cpumode, sample->addr, &on);
+	sym_resolve_map(trace->feed->sym, task, sample->cpumode, sample->addr, &on);
 	trace_put_head(trace, thread, sample->time, &(uint64_t){0});
 	out_text(out, major ? "majfault [" : "minfault [");
 	put_place(trace, &at, false);
@@ -194,6 +237,8 @@ static void put_fields(struct trace *trace, const struct tracepoint *tp, const s
 		} else if (kind_of(field) == ARG_PTR) {
 			out_text(out, "0x");
 			out_hex(out, value);
+		} else if (kind_of(field) == ARG_PID) {
+			trace_put_pid(trace, (int32_t)value, out);
 		} else {
 			syscall_put_value(out, kind_of(field), value);
 		}
@@ -226,7 +271,7 @@ int trace_other(struct trace *trace, struct trace_event *event, const struct sam
 	int err;
 
 	trace->text.n = 0;
-	if (sample->callchain && trace_stack(trace, sample, &trace->text) < 0)
+	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
 		return 0;
 	if (event->max && event->printed == event->max)
 		return 0;

@@ -192,7 +192,7 @@ static void put_pointer(struct out *out, uint64_t value)
 	out_hex(out, value);
 }
 
-static void put_pid(struct trace *trace, int64_t pid, struct out *out)
+void trace_put_pid(struct trace *trace, int64_t pid, struct out *out)
 {
 	const struct task *task = pid > 0 ? sym_find_task(trace->feed->sym, (uint32_t)pid) : NULL;
 
@@ -230,7 +230,7 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 			out_i64(out, (int32_t)value);
 		return;
 	case ARG_PID:
-		put_pid(trace, (int32_t)value, out);
+		trace_put_pid(trace, (int32_t)value, out);
 		return;
 	default:
 		syscall_put_value(out, kind, value);
@@ -357,7 +357,7 @@ static void put_result(struct trace *trace, const struct trace_thread *thread, i
 	if (def && def->args_n > 2 && def->args[2].kind == ARG_FCNTL_ARG && ret > 0) {
 		syscall_fcntl_arg((uint32_t)thread->args[1], &none, &kind);
 		if (kind == ARG_PID)
-			put_pid(trace, ret, out);
+			trace_put_pid(trace, ret, out);
 		else
 			syscall_put_value(out, kind, (uint64_t)ret);
 		return;
@@ -369,7 +369,7 @@ static void put_result(struct trace *trace, const struct trace_thread *thread, i
 		out_hex(out, thread->is_32bit ? (uint32_t)ret : (uint64_t)ret);
 		return;
 	case SYSCALL_RET_PID:
-		put_pid(trace, ret, out);
+		trace_put_pid(trace, ret, out);
 		return;
 	case SYSCALL_RET_TIMEOUT:
 		out_text(out, ret ? "" : "0 (Timeout)");

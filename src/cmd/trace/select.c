@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "cmd/core/command.h"
 #include "cmd/trace/trace.h"
 
 enum { NATIVE = 1, OF_32BIT = 2 };
@@ -140,8 +141,8 @@ static int unknown(const char *word)
 	vec_done(&names);
 	if (!near)
 		return 0;
-	return fail(EINVAL, "-e: there is no system call and no event '%s'; did you mean '%s'?",
-		    word, near);
+	return fail(COMMAND_USAGE,
+		    "-e: there is no system call and no event '%s'; did you mean '%s'?", word, near);
 }
 
 static struct tp_field item_of(const struct tp_field *array, unsigned i)
@@ -193,6 +194,10 @@ static int add_found(void *arg, struct event *found, const char *system, const c
 	event->feed = feed_add(trace->feed, found, system, name);
 	event->feed->stack = trace->options->stacks;
 	event->feed->max_stack = trace->options->max_stack;
+	if (event->role == ROLE_ENTER) // the exit's stack is the same
+		event->feed->stack = false;
+	else
+		trace_want_stacks(trace, event);
 	if (event->role == ROLE_ENTER || event->role == ROLE_EXIT)
 		return take_formats(event);
 	if (system && !strcmp(system, "syscalls") && text_starts(name, "sys_enter_"))
@@ -268,7 +273,7 @@ static int add_other(struct trace *trace, char *word)
 		auto_free char *sentence = xstrdup(err_sentence());
 
 		if (!strpbrk(word, ":/*@") && unknown(word) < 0)
-			return -EINVAL;
+			return -COMMAND_USAGE;
 		return fail(-err, "%s", sentence);
 	}
 	for (size_t i = before; i < trace->events.n; i++)
@@ -290,11 +295,11 @@ static int take_choice(struct trace *trace, struct str text, bool *calls, bool *
 		auto_free char *word = str_dup(part);
 
 		if (!part.n)
-			return fail(EINVAL, "-e: an empty name in the list");
+			return fail(COMMAND_USAGE, "-e: an empty name in the list");
 		if (want_calls(trace, word))
 			*calls = true;
 		else if (*word == '%')
-			err = fail(EINVAL,
+			err = fail(COMMAND_USAGE,
 				   "-e: there is no group '%s'; there are %%file, %%desc, %%string, %%network, %%process, "
 				   "%%signal, %%ipc, %%memory, %%clock, %%creds",
 				   word);

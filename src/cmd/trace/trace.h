@@ -8,6 +8,8 @@
 #include "input/core/input.h"
 #include "sys/syscalls.h"
 
+struct unwinder;
+
 enum trace_fault { FAULT_MAJOR = 1, FAULT_MINOR = 2 };
 
 // -e, --event, --filter in the order in which they were given.
@@ -112,7 +114,9 @@ struct trace {
 	all; // in order of appearance; ended ones stay only with a summary
 	struct trace_thread *last, *current; // current: the thread that entered last
 	uint64_t runs;			     // of tool_stats
-	struct bpf_texts *texts;	     // NULL: there are only pointers
+	struct unwinder *unwinder;	     // of --call-graph dwarf
+	VEC(uint64_t) chain;
+	struct bpf_texts *texts; // NULL: there are only pointers
 	bool texts_started;
 	struct arena arena;
 };
@@ -146,6 +150,8 @@ void trace_print_exit(struct trace *trace, struct trace_thread *thread, const ui
 void trace_print_interrupted(struct trace *trace);
 void trace_print_no_return(struct trace *trace, struct trace_thread *thread);
 void trace_put_comm(struct trace *trace, uint32_t tid, struct out *out);
+// "1234 (comm)"
+void trace_put_pid(struct trace *trace, int64_t pid, struct out *out);
 void trace_put_ms(struct out *out, uint64_t ns, int width);
 // Ends the line: gives it to the output.
 int trace_end_line(struct trace *trace);
@@ -155,7 +161,10 @@ int trace_fault(struct trace *trace, struct trace_event *event, const struct sam
 int trace_runtime(struct trace *trace, struct trace_event *event, const struct sample *sample);
 int trace_other(struct trace *trace, struct trace_event *event, const struct sample *sample);
 // The frames of a sample; < 0: fewer than --min-stack.
-int trace_stack(struct trace *trace, const struct sample *sample, struct out *ret);
+int trace_stack(struct trace *trace, const struct trace_event *event, const struct sample *sample,
+		struct out *ret);
+// Live, before the events are opened: registers and a copy of the stack, so that chains can be unwound.
+void trace_want_stacks(struct trace *trace, struct trace_event *event);
 
 // ---- texts.c: what arguments point at.
 // Adds the event that brings it where the kernel allows that; -v says why not.
