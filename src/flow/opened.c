@@ -157,40 +157,87 @@ static int map_ring(struct opened *opened, int fd, int cpu, size_t pages, bool o
 	return 0;
 }
 
-int opened_map(struct opened *opened, size_t pages, bool overwrite)
+// One ring for all threads of a CPU; without CPUs one a thread.
+static int map_one(struct opened *opened, size_t at, size_t pages, bool overwrite)
 {
 	const struct target *target = opened->target;
-	size_t threads = target->threads.n;
+	size_t threads = target->threads.n, cpu = at / threads;
+	bool per_thread = target->cpus.v[0] < 0;
+	int output = -1, err;
 
-	for (size_t at = 0; at < target->cpus.n * threads; at++) {
-		size_t cpu = at / threads;
-		bool per_thread = target->cpus.v[0] < 0;
-		int output = -1, err;
+	for (size_t thread = at % threads; thread < (per_thread ? at % threads + 1 : threads);
+	     thread++) {
+		vec_each(struct opened_event, event, &opened->events) {
+			int fd = event->fds.v[cpu * threads + thread];
 
-		// One ring for all threads of a CPU; without CPUs one a thread.
-		if (!per_thread && at % threads)
-			continue;
-		for (size_t thread = at % threads;
-		     thread < (per_thread ? at % threads + 1 : threads); thread++) {
-			vec_each(struct opened_event, event, &opened->events) {
-				int fd = event->fds.v[cpu * threads + thread];
-
-				if (fd < 0)
-					continue;
-				if (output < 0) {
-					output = fd;
-					err = map_ring(opened, fd, target->cpus.v[cpu], pages,
-						       overwrite);
-					if (err)
-						return err;
-				} else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) < 0) {
-					return fail(errno, "can't share a ring for event %s: %s",
-						    event->name, strerror(errno));
-				}
+			if (fd < 0)
+				continue;
+			if (output < 0) {
+				output = fd;
+				err = map_ring(opened, fd, target->cpus.v[cpu], pages, overwrite);
+				if (err)
+					return err;
+			} else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) < 0) {
+				return fail(errno, "can't share a ring for event %s: %s",
+					    event->name, strerror(errno));
 			}
 		}
 	}
 	return 0;
+}
+
+int opened_map(struct opened *opened, size_t pages, bool overwrite)
+{
+	const struct target *target = opened->target;
+	size_t step = target->cpus.v[0] < 0 ? 1 : target->threads.n;
+	int err = 0;
+
+	for (size_t at = 0; at < target->cpus.n * target->threads.n && !err; at += step)
+		err = map_one(opened, at, pages, overwrite);
+	return err;
+}
+
+static void unmap_cpu(struct opened *opened, int cpu)
+{
+	for (size_t i = 0; i < opened->rings.n; i++) {
+		if (opened->rings.v[i].cpu != cpu)
+			continue;
+		ring_unmap(&opened->rings.v[i]);
+		opened->rings.n--;
+		memmove(&opened->rings.v[i], &opened->rings.v[i + 1],
+			(opened->rings.n - i) * sizeof(opened->rings.v[i]));
+		return;
+	}
+}
+
+int opened_cpu_again(struct opened *opened, size_t cpu, size_t pages)
+{
+	const struct target *target = opened->target;
+	size_t threads = target->threads.n, first = cpu * threads;
+	bool has_rings = opened->rings.n > 0;
+	int err = 0;
+
+	unmap_cpu(opened, target->cpus.v[cpu]);
+	vec_each(struct opened_event, event, &opened->events) {
+		while (event->fds.n < first + threads)
+			vec_push(&event->fds, -1);
+		for (size_t at = first; at < first + threads; at++) {
+			if (event->fds.v[at] >= 0)
+				close(event->fds.v[at]);
+			event->fds.v[at] = -1;
+		}
+		for (size_t thread = 0;
+		     thread < threads && !err && wanted_on(event, target->cpus.v[cpu]); thread++) {
+			err = open_one(opened, event, cpu, thread);
+			if (!err && event->fds.v[first + thread] >= 0 && event->spec->filter &&
+			    ioctl(event->fds.v[first + thread], PERF_EVENT_IOC_SET_FILTER,
+				  event->spec->filter) < 0)
+				err = fail(errno,
+					   "the kernel refuses the filter '%s' of event %s: %s",
+					   event->spec->filter, event->name, strerror(errno));
+		}
+	}
+	return err || !has_rings ? err : map_one(opened, first, pages, false);
 }
 
 int opened_ioctl(struct opened *opened, unsigned long request, unsigned long arg, bool leaders_only)

@@ -33,6 +33,9 @@ int opened_open(struct opened *opened, const struct target *target);
 // A ring of `pages` (power of two; 0: as much as allowed up to 512 KiB) per CPU or thread, all events of
 // it writing there.
 int opened_map(struct opened *opened, size_t pages, bool overwrite);
+// The events of target->cpus.v[cpu] anew, and its ring where there are rings: the CPU was offline, or has just been added behind the others.
+// Events are switched off. -errno with a sentence.
+int opened_cpu_again(struct opened *opened, size_t cpu, size_t pages);
 int opened_ioctl(struct opened *opened, unsigned long request, unsigned long arg, bool leaders_only);
 int opened_enable(struct opened *opened);
 int opened_disable(struct opened *opened);

@@ -310,22 +310,66 @@ static bool tasks_ended(struct watching *live, const struct pollfd *fds)
 
 	for (size_t i = 0; i < rings; i++)
 		gone += fds[i].fd < 0;
-	if (rings && gone == rings)
+	// Of a CPU that went offline, too: others go on.
+	if (rings && gone == rings && live->target.has_tasks)
 		return true;
 	return live->target.has_tasks && !target_alive(&live->target);
 }
 
-static int loop(struct watching *live)
+static struct pollfd *poll_fds(const struct watching *live)
 {
 	size_t rings = live->opened.rings.n;
-	auto_free struct pollfd *fds = xcalloc(rings + 1, sizeof(*fds));
-	struct feed *feed = live->feed;
-	int err = 0;
+	struct pollfd *fds = xcalloc(rings + 1, sizeof(*fds));
 
 	for (size_t i = 0; i < rings; i++)
 		fds[i] = (struct pollfd){.fd = live->opened.rings.v[i].fd, .events = POLLIN};
 	fds[rings] = (struct pollfd){.fd = live->signal_fd, .events = POLLIN};
+	return fds;
+}
+
+static void begin_merge(struct watching *live)
+{
+	uint64_t late = live->merge.late_n, bytes = live->merge.bytes;
+
+	merge_done(&live->merge);
+	merge_init(&live->merge, live->opened.rings.v, live->opened.rings.n);
+	live->merge.ordered = live->feed->options->ordered;
+	live->merge.look = look;
+	live->merge.give = give;
+	live->merge.fresh = live->writer ? watching_to_fresh : NULL;
+	live->merge.arg = live;
+	live->merge.late_n = late;
+	live->merge.bytes = bytes;
+}
+
+// Processors came back: what lies in the rings is given before they change.
+static int change_cpus(struct watching *live, struct pollfd **fds)
+{
+	bool has_rings = live->merge.n > 0;
+	int err = live->counts_n ? watching_counts(live) : 0;
+
+	for (int i = 0; i < 2 && has_rings && !err; i++)
+		err = one_round(live, true);
+	if (!err)
+		err = watching_cpus(live);
+	if (err <= 0)
+		return err;
+	if (has_rings)
+		begin_merge(live);
+	free(*fds);
+	*fds = poll_fds(live);
+	return 0;
+}
+
+static int loop(struct watching *live)
+{
+	auto_free struct pollfd *fds = poll_fds(live);
+	struct feed *feed = live->feed;
+	int err = 0;
+
 	while (!err && !feed->stop) {
+		size_t rings = live->opened.rings.n;
+
 		if (poll(fds, rings + 1, sleep_ms(live)) < 0 && errno != EINTR)
 			return fail(errno, "can't wait for events: %s", strerror(errno));
 		feed->stats.wakeups++;
@@ -344,6 +388,8 @@ static int loop(struct watching *live)
 			err = one_round(live, false);
 		if (!err && !feed->stop)
 			err = tick(live);
+		if (!err && !feed->stop && watching_cpus_changed(live))
+			err = change_cpus(live, &fds);
 	}
 	return err;
 }
@@ -381,7 +427,10 @@ static int start(struct watching *live)
 	for (size_t i = 0; !err && i < live->opened.events.n; i++) {
 		const struct opened_event *event = &live->opened.events.v[i];
 
-		for (size_t k = 0; event->system_wide && k < event->fds.n; k++)
+		// Names are learned while the events still wait.
+		bool early = event->system_wide || (options->delay_ms && !live->wanted[i]);
+
+		for (size_t k = 0; early && k < event->fds.n; k++)
 			if (event->fds.v[k] >= 0)
 				ioctl(event->fds.v[k], PERF_EVENT_IOC_ENABLE, 0);
 	}
@@ -426,14 +475,8 @@ static int run(struct feed *feed)
 	feed->target = &live->target;
 	if (!err && feed->options->to)
 		err = watching_to_open(live);
-	if (!err && live->opened.rings.n) {
-		merge_init(&live->merge, live->opened.rings.v, live->opened.rings.n);
-		live->merge.ordered = feed->options->ordered;
-		live->merge.look = look;
-		live->merge.give = give;
-		live->merge.fresh = live->writer ? watching_to_fresh : NULL;
-		live->merge.arg = live;
-	}
+	if (!err && live->opened.rings.n)
+		begin_merge(live);
 	if (!err)
 		err = start(live);
 	if (!err) {
@@ -481,6 +524,8 @@ static void close_live(struct feed *feed)
 	free(live->last_counts);
 	free(live->gaps);
 	free(live->last_ns);
+	free(live->online);
+	free(live->returned);
 	map_done(&live->ids);
 	vec_done(&live->events);
 	event_specs_done(&live->specs);

@@ -34,9 +34,9 @@ struct watching {
 	struct map ids; // id -> index of opened
 	struct watching_id *id_table;
 	uint64_t first_id, ids_n;
-	struct sample sample; // what all plain samples share
-	uint64_t *last_counts;
-	size_t counts_n;
+	struct sample sample;  // what all plain samples share
+	uint64_t *last_counts; // [counted event * counts_stride + descriptor]
+	size_t counts_n, counts_stride;
 	int signal_fd, exit_signal;
 	uint64_t next_tick_ns, enable_ns; // 0: none, it is on
 	bool has_clockid, warned_not_running;
@@ -45,10 +45,14 @@ struct watching {
 	// losses placed in time
 	struct watching_gap {
 		uint64_t lost, from_ns;
-	} * gaps;	   // [cpu], waiting for the record behind
-	uint64_t *last_ns; // [cpu]
-	size_t cpus_n;
+	} * gaps;	    // [cpu], waiting for the record behind
+	uint64_t *last_ns;  // [cpu]
+	size_t cpus_n;	    // that there may be
 	uint64_t lost_told; // in LOST records
+
+	// processors come and go
+	bool *online, *returned; // [cpu]: is there; was opened anew
+	uint64_t next_look_ns;
 
 	struct writer *writer; // of --to
 	int to_fd;
@@ -60,6 +64,18 @@ int watching_open(struct watching *live);
 int watching_counts(struct watching *live);
 // What the kernel counted as lost in all (Linux 6.0 and newer), 0 where it doesn't say.
 uint64_t watching_lost(const struct watching *live);
+
+// Again after descriptors were opened anew: ids, plans.
+void watching_note_ids(struct watching *live);
+size_t watching_pages(const struct watching *live);
+
+// live_cpus.c: what is online now; before the loop.
+void watching_cpus_init(struct watching *live);
+// Are there processors that came back or are new? Opens their events; what lies in the rings must have been given. 1: rings are other ones
+// now; 0: nothing has changed; -errno with a sentence.
+int watching_cpus(struct watching *live);
+// Would watching_cpus find something? Looks at most once a second.
+bool watching_cpus_changed(struct watching *live);
 
 // live_filter.c: where the filter of an event runs: *ret_kernel is what the kernel gets, NULL: nothing; else wanted->test runs here.
 // -EINVAL with a sentence.

@@ -125,6 +125,8 @@ static void set_dummy(struct watching *live, struct event_spec *spec)
 	spec->attr.task = spec->attr.comm = spec->attr.comm_exec = 1;
 	if (options->needs_maps)
 		spec->attr.mmap = spec->attr.mmap2 = spec->attr.ksymbol = 1;
+	vec_each(struct feed_event *, wanted, &live->feed->events) // what they were about may be data
+		spec->attr.mmap_data |= options->needs_maps && (*wanted)->addresses;
 }
 
 static int add_cpu(struct event_spec *spec, struct arena *arena, struct str text)
@@ -241,7 +243,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 	return 0;
 }
 
-static size_t choose_pages(const struct watching *live)
+size_t watching_pages(const struct watching *live)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = RING_BYTES;
 	size_t rings = live->target.cpus.v[0] < 0 ? live->target.threads.n : live->target.cpus.n;
@@ -263,7 +265,7 @@ static size_t choose_pages(const struct watching *live)
 
 static void choose_wakeups(struct watching *live)
 {
-	size_t pages = choose_pages(live), page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t pages = watching_pages(live), page = (size_t)sysconf(_SC_PAGESIZE);
 	size_t size = pages ? pages * page : LEAST_RING_BYTES;
 	unsigned percent = live->feed->options->watermark_percent;
 	size_t wake = percent ? size / 100 * percent : MIN(size / 2, (size_t)WAKE_BYTES);
@@ -276,12 +278,16 @@ static void choose_wakeups(struct watching *live)
 	}
 }
 
-static void note_ids(struct watching *live)
+void watching_note_ids(struct watching *live)
 {
 	size_t n = live->opened.events.n;
 	struct watching_id *by_event = xcalloc(n + 1, sizeof(*by_event));
 	uint64_t first = UINT64_MAX, last = 0;
 
+	free(live->plans);
+	free(live->id_table);
+	map_clear(&live->ids);
+	live->ids_n = 0;
 	live->plans = xcalloc(n + 1, sizeof(*live->plans));
 	for (size_t i = 0; i < n; i++) {
 		const struct opened_event *event = &live->opened.events.v[i];
@@ -323,12 +329,11 @@ static void prepare_counts(struct watching *live)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < live->opened.events.n; i++) {
-		if (live->wanted[i] && live->wanted[i]->counts)
-			n += live->opened.events.v[i].fds.n;
-	}
+	live->counts_stride = MAX(live->target.cpus.n, live->cpus_n) * live->target.threads.n;
+	for (size_t i = 0; i < live->opened.events.n; i++)
+		n += live->wanted[i] && live->wanted[i]->counts;
 	live->counts_n = n;
-	live->last_counts = xcalloc(n + 1, sizeof(*live->last_counts));
+	live->last_counts = xcalloc(n * live->counts_stride + 1, sizeof(*live->last_counts));
 }
 
 static int make_target(struct watching *live)
@@ -415,16 +420,18 @@ int watching_open(struct watching *live)
 	for (size_t i = 0; i < live->opened.events.n; i++)
 		samples |= !live->wanted[i] || !live->wanted[i]->counts;
 	if (samples)
-		err = opened_map(&live->opened, choose_pages(live), false);
+		err = opened_map(&live->opened, watching_pages(live), false);
 	if (err)
 		return err;
-	note_ids(live);
+	watching_note_ids(live);
+	live->cpus_n = (size_t)MAX(sysconf(_SC_NPROCESSORS_CONF), 1L);
+	for (size_t i = 0; i < live->target.cpus.n; i++)
+		live->cpus_n = MAX(live->cpus_n, (size_t)(live->target.cpus.v[i] + 1));
 	prepare_counts(live);
+	watching_cpus_init(live);
 	err = tell_opened(live);
 	if (err)
 		return err;
-	for (size_t i = 0; i < live->target.cpus.n; i++)
-		live->cpus_n = MAX(live->cpus_n, (size_t)live->target.cpus.v[i] + 1);
 	live->gaps = xcalloc(live->cpus_n + 1, sizeof(*live->gaps));
 	live->last_ns = xcalloc(live->cpus_n + 1, sizeof(*live->last_ns));
 	return 0;
@@ -470,10 +477,12 @@ int watching_counts(struct watching *live)
 
 		if (!wanted || !wanted->counts)
 			continue;
-		for (size_t k = 0; k < event->fds.n && !err; k++, n++) {
+		for (size_t k = 0; k < event->fds.n && !err; k++) {
 			if (event->fds.v[k] >= 0)
-				err = take_count(live, event, k, wanted, &live->last_counts[n]);
+				err = take_count(live, event, k, wanted,
+						 &live->last_counts[n * live->counts_stride + k]);
 		}
+		n++;
 	}
 	return err;
 }

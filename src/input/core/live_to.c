@@ -87,6 +87,9 @@ int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_piec
 {
 	struct watching *live = arg;
 
+	// The file names the events' ids at its beginning.
+	if (ring->cpu >= 0 && live->returned[ring->cpu])
+		return 0;
 	return writer_record2(live->writer, pieces->p[0], pieces->n[0], pieces->p[1], pieces->n[1]);
 }
 
