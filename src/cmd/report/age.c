@@ -4,7 +4,7 @@
 
 enum { GONE = UINT32_MAX };
 // Entries below this part of the whole are shown as 0.00% and can't come to the top again by themselves.
-static const uint64_t least_part = 1000000;
+static const uint64_t least_part = 100000;
 
 struct aging {
 	struct hist *to;
