@@ -589,3 +589,48 @@ int record_swap(struct perf_event_header *header, const struct perf_event_attr *
 	record_swap_header(header);
 	return 0;
 }
+
+size_t record_cpu_map(const struct perf_event_header *header, int *ret, size_t max)
+{
+	enum { CPUS, MASK, RANGE };
+	const uint8_t *p = (const uint8_t *)(header + 1);
+	size_t room = header->size - sizeof(*header), n = 0;
+	uint16_t type, count, second;
+
+	if (header->size < sizeof(*header) + 8)
+		return 0;
+	memcpy(&type, p, 2);
+	memcpy(&count, p + 2, 2);
+	memcpy(&second, p + 4, 2);
+#define PUT(cpu)                                                                                   \
+	do {                                                                                       \
+		if (n < max)                                                                       \
+			ret[n] = (cpu);                                                            \
+		n++;                                                                               \
+	} while (0)
+	if (type == CPUS) {
+		for (size_t i = 0; i < count && 6 + i * 2 <= room; i++) {
+			uint16_t cpu;
+
+			memcpy(&cpu, p + 4 + i * 2, 2);
+			PUT(cpu == UINT16_MAX ? -1 : cpu);
+		}
+	} else if (type == MASK) { // words of `second` bytes
+		size_t at = second == 8 ? 8 : 6;
+
+		for (size_t bit = 0; bit < (size_t)count * second * 8 && at + bit / 8 < room; bit++) {
+			if (p[at + bit / 8] >> (bit % 8) & 1)
+				PUT((int)bit);
+		}
+	} else if (type == RANGE) {
+		uint16_t last;
+
+		memcpy(&last, p + 6, 2);
+		if (count & 0xff) // any_cpu
+			PUT(-1);
+		for (unsigned cpu = second; cpu <= last; cpu++)
+			PUT((int)cpu);
+	}
+#undef PUT
+	return MIN(n, max ? max : n);
+}

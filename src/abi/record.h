@@ -150,6 +150,36 @@ struct record_text_poke {
 	uint16_t old_len, new_len;
 	uint8_t bytes[];
 };
+struct record_thread_map {
+	struct perf_event_header header;
+	uint64_t nr;
+	struct {
+		uint64_t pid;
+		char comm[16];
+	} threads[];
+};
+struct record_stat_config {
+	struct perf_event_header header;
+	uint64_t nr;
+	struct {
+		uint64_t tag, value; // enum stat_config_tag
+	} terms[];
+};
+enum stat_config_tag { STAT_CONFIG_AGGREGATION, STAT_CONFIG_INTERVAL, STAT_CONFIG_SCALE };
+struct record_stat {
+	struct perf_event_header header;
+	uint64_t id;
+	uint32_t cpu, thread; // its number; its place in the THREAD_MAP
+	uint64_t value, enabled_ns, running_ns;
+};
+struct record_stat_round {
+	struct perf_event_header header;
+	uint64_t type, time_ns; // enum stat_round
+};
+enum stat_round { STAT_ROUND_INTERVAL, STAT_ROUND_FINAL };
+
+// The CPUs of a CPU_MAP, -1: any. Returns how many, at most as many as `max`; ret may be NULL with max 0.
+size_t record_cpu_map(const struct perf_event_header *header, int *ret, size_t max);
 
 // The NUL-terminated text at `text` inside the record (a field of it); NULL when no NUL stands before
 // the record's end.

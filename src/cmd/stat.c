@@ -53,6 +53,29 @@ static int opt_absent(void *at, const struct opt *opt, const char *arg, bool neg
 #define NO_METRICS                                                                                 \
 	"metrics by name need tables of the processor's events, which sonde does not have"
 
+#define HOW_TO_ADD_UP                                                                              \
+	HEADING("How to add up"), FLAG('A', "no-aggr", no_aggr, "each CPU by itself"),             \
+		FLAG(0, "per-thread", per_thread, "each thread by itself"),                        \
+		FLAG(0, "per-core", per_core, "a count for each core"),                            \
+		FLAG(0, "per-die", per_die, "a count for each die"),                               \
+		FLAG(0, "per-socket", per_socket, "a count for each socket"),                      \
+		FLAG(0, "per-node", per_node, "a count for each memory node")
+#define HOW_TO_WRITE                                                                               \
+	TEXT('x', "field-separator", separator, "SEPARATOR", "CSV with this between the fields"),  \
+		FLAG('j', "json-output", json, "a JSON object a line"),                            \
+		TEXT('o', "output", output, "FILE", "write there instead of standard error"),      \
+		FLAG(0, "append", append, "append to that file")
+
+static const struct opt report_table[] = {
+	HEADING("Input"),
+	TEXT('i', "input", input, "FILE", "the recording (default: perf.data; - for a pipe)"),
+	HOW_TO_ADD_UP,
+	HEADING("Output"),
+	HOW_TO_WRITE,
+	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "more messages"),
+	OPT_END,
+};
+
 static const struct opt stat_table[] = {
 	HEADING("Whom to count"),
 	FLAG('a', "all-cpus", target.all_cpus, "everything on all CPUs"),
@@ -93,19 +116,10 @@ static const struct opt stat_table[] = {
 	TEXT(0, "post", post, "COMMAND", "run this after each run"),
 	FLAG('S', "sync", sync, "sync(2) before each run"),
 
-	HEADING("How to add up"),
-	FLAG('A', "no-aggr", no_aggr, "each CPU by itself"),
-	FLAG(0, "per-thread", per_thread, "each thread by itself"),
-	FLAG(0, "per-core", per_core, "a count for each core"),
-	FLAG(0, "per-die", per_die, "a count for each die"),
-	FLAG(0, "per-socket", per_socket, "a count for each socket"),
-	FLAG(0, "per-node", per_node, "a count for each memory node"),
+	HOW_TO_ADD_UP,
 
 	HEADING("Output"),
-	TEXT('x', "field-separator", separator, "SEPARATOR", "CSV with this between the fields"),
-	FLAG('j', "json-output", json, "a JSON object a line"),
-	TEXT('o', "output", output, "FILE", "write there instead of standard error"),
-	FLAG(0, "append", append, "append to that file"),
+	HOW_TO_WRITE,
 	OPT(OPT_INT, 0, "log-fd", AT(log_fd), "N", "write to this descriptor", .given = AT(log_given)),
 	FLAG(0, "metric-only", metric_only, "only what follows from the counts"),
 	FLAG(0, "summary", summary, "with -I: the sums at the end"),
@@ -146,10 +160,13 @@ static const struct command_example stat_examples[] = {
 	 "sonde stat -a -A -I 50 --interval-count 2 -e context-switches,page-faults 2>&1"},
 	{"sonde stat -x, -e cycles,instructions -- CMD", "for a script",
 	 "sonde stat -x, -e task-clock,page-faults -- true 2>&1"},
+	{"sonde stat record -o FILE -- CMD; sonde stat report -i FILE", "counts that are kept",
+	 "sonde stat record -o a.data true 2> /dev/null && sonde stat report -i a.data 2>&1"},
 	{NULL, NULL, NULL},
 };
 
-static int check_options(struct stat_options *options, bool has_command)
+// How counts are added up and written.
+static int check_output(struct stat_options *options)
 {
 	const struct {
 		bool on;
@@ -159,15 +176,24 @@ static int check_options(struct stat_options *options, bool has_command)
 		{options->per_die, STAT_BY_DIE},   {options->per_socket, STAT_BY_SOCKET},
 		{options->per_node, STAT_BY_NODE}, {options->per_thread, STAT_BY_THREAD},
 	};
-	bool has_tasks = options->target.pids || options->target.tids;
 
 	for (size_t i = 0; i < ARRAY_SIZE(chosen); i++)
 		options->by = chosen[i].on ? chosen[i].by : options->by;
 	options->format = options->json ? STAT_JSON : options->separator ? STAT_CSV : STAT_TEXT;
 	if (options->separator && !strcmp(options->separator, "\\t"))
 		options->separator = "\t";
-	if (options->json && options->separator)
-		return fail(COMMAND_USAGE, "-j and -x exclude each other");
+	return options->json && options->separator
+		       ? fail(COMMAND_USAGE, "-j and -x exclude each other")
+		       : 0;
+}
+
+static int check_options(struct stat_options *options, bool has_command)
+{
+	bool has_tasks = options->target.pids || options->target.tids;
+	int err = check_output(options);
+
+	if (err)
+		return err;
 	if (options->output && options->log_given)
 		return fail(COMMAND_USAGE, "cannot use both --output and --log-fd");
 	if (options->table && options->repeat <= 1)
@@ -188,6 +214,9 @@ static int check_options(struct stat_options *options, bool has_command)
 		return fail(COMMAND_USAGE, "--per-thread needs a command, -p or -t");
 	if (options->cgroups.n && options->each_cgroup)
 		return fail(COMMAND_USAGE, "-G and --for-each-cgroup exclude each other");
+	if (options->repeat != 1 && options->keep)
+		return fail(COMMAND_USAGE,
+			    "-r does not go with stat record: a recording holds one run");
 	if (options->repeat != 1 && (options->interval_ms || !has_command))
 		return fail(COMMAND_USAGE, "-r repeats a command, and doesn't go with -I");
 	return 0;
@@ -272,6 +301,10 @@ static int wait_for_end(struct counting *stat)
 			next += step;
 			stat->elapsed_ns = now - stat->started_ns;
 			stat_read(stat);
+			int err = stat_file_round(stat, stat->elapsed_ns, false);
+
+			if (err < 0)
+				return err;
 			if (!options->quiet)
 				stat_print_interval(stat, now - stat->started_ns);
 			stat_rows_clear(stat);
@@ -297,7 +330,9 @@ static int run_counted(struct counting *stat)
 	struct rusage before, after;
 	int err = stat_open(stat);
 
-	if (err)
+	if (!err && options->keep)
+		err = stat_file_open(stat);
+	if (err < 0)
 		return err;
 	getrusage(RUSAGE_CHILDREN, &before);
 	if (options->delay_ms && !options->quiet)
@@ -320,7 +355,7 @@ static int run_counted(struct counting *stat)
 	stat->user_ns = timeval_ns(after.ru_utime) - timeval_ns(before.ru_utime);
 	stat->system_ns = timeval_ns(after.ru_stime) - timeval_ns(before.ru_stime);
 	stat_read(stat);
-	return 0;
+	return MIN(stat_file_round(stat, stat->elapsed_ns, true), 0);
 }
 
 static int run_helper(const char *command)
@@ -350,10 +385,12 @@ static int run_once(struct counting *stat)
 		err = target_init(&stat->target, &target);
 	}
 	if (!err) {
-		stat_rows_make(stat);
+		stat_rows_make(stat, NULL);
 		err = run_counted(stat);
 	}
 	stat_close(stat);
+	int closed = stat_file_close(stat);
+	err = err ? err : MIN(closed, 0);
 	if (!err)
 		err = run_helper(options->post);
 	workload_done(&stat->workload, true);
@@ -413,7 +450,7 @@ static int open_output(struct counting *stat)
 	time_t now = time(NULL);
 	int fd = options->log_given ? options->log_fd : 2;
 
-	if (options->output) {
+	if (options->output && !options->keep) {
 		fd = open(options->output, flags, 0600);
 		if (fd < 0)
 			return fail(errno, "can't write %s: %s", options->output, strerror(errno));
@@ -421,7 +458,7 @@ static int open_output(struct counting *stat)
 		return fail(errno, "--log-fd %d: there is no such descriptor", fd);
 	}
 	out_init_fd(&stat->out, fd);
-	if (options->output) {
+	if (options->output && !options->keep) {
 		char when[64];
 
 		strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime(&now));
@@ -459,6 +496,75 @@ static void done(struct counting *stat)
 		close(stat->signal_fd);
 }
 
+static const struct command command_stat_report = {
+	.name = "stat report",
+	.summary = "print the counts of a recording that stat record made",
+	.usage = "sonde stat report [options] [-i FILE]",
+	.description =
+		"Prints the counts of a recording as stat printed them, or added up in another way.",
+	.opts = report_table,
+	.opts_size = sizeof(struct stat_options),
+	.family = COMMAND_PERF,
+};
+
+static int report(struct counting *stat, int argc, char **argv)
+{
+	struct stat_options *options = stat->options;
+	int words = command_parse(&command_stat_report, options, argc, argv, 0), err, closed;
+
+	if (words < 0)
+		return words;
+	log_set_level(options->verbose);
+	if (words)
+		return fail(COMMAND_USAGE, "stat report takes its recording with -i, not as '%s'",
+			    argv[1]);
+	if (!options->input)
+		options->input = "perf.data";
+	err = check_output(options);
+	if (!err)
+		err = open_output(stat);
+	if (err)
+		return err;
+	err = stat_report(stat);
+	closed = out_close(&stat->out, options->output ? options->output : "the output");
+	if (options->output)
+		close(stat->out.fd);
+	return err ? err : closed;
+}
+
+// The counting itself, and the command's exit code.
+static int run_counts(struct counting *stat, int words)
+{
+	struct stat_options *options = stat->options;
+	int err = check_options(options, words > 0);
+
+	if (!err)
+		err = stat_choose(stat);
+	if (!err) {
+		stat->control = options->control;
+		stat->signal_fd = err = signals_open(0);
+	}
+	if (err >= 0)
+		err = open_output(stat);
+	if (!err) {
+		bool has_file = options->output && !options->keep;
+
+		err = count(stat);
+		int closed = out_close(&stat->out, has_file ? options->output : "the output");
+
+		err = err ? err : closed;
+		if (has_file)
+			close(stat->out.fd);
+	}
+	if (!stat->timed_out && !stat->signal && stat->workload.reaped &&
+	    WIFSIGNALED(stat->workload.status))
+		warn("%s: %s", stat->command[0], strsignal(WTERMSIG(stat->workload.status)));
+	return err < 0		 ? err
+	       : stat->signal	 ? 128 + stat->signal
+	       : stat->timed_out ? 0
+				 : workload_exit_code(&stat->workload);
+}
+
 extern const struct command command_stat;
 
 static int run_stat(int argc, char **argv)
@@ -468,52 +574,38 @@ static int run_stat(int argc, char **argv)
 				       .big_num = true,
 				       .control = {.fd = -1, .ack_fd = -1}};
 	struct counting stat = {.options = &options, .signal_fd = -1};
-	int words = command_parse(&command_stat, &options, argc, argv, OPT_STOP_AT_WORD);
-	int err, code;
+	// Before the words are sorted.
+	auto_free char **line = xcalloc((size_t)argc + 1, sizeof(*line));
+	int words, err;
 
-	if (words < 0) {
-		event_specs_done(&options.specs);
-		return words;
+	memcpy(line, argv, (size_t)argc * sizeof(*argv));
+	options.command_line = (const char *const *)line;
+	words = command_parse(&command_stat, &options, argc, argv, OPT_STOP_AT_WORD);
+	if (words > 0 && !strcmp(argv[1], "report")) {
+		err = report(&stat, words, argv + 1);
+	} else {
+		if (words > 0 && !strcmp(argv[1], "record")) {
+			options.keep = true;
+			argv++;
+			words = command_parse(&command_stat, &options, words, argv, OPT_STOP_AT_WORD);
+		}
+		err = words;
+		if (words >= 0) {
+			stat.command = argv + 1;
+			stat.command[words] = NULL;
+			log_set_level(options.quiet ? LOG_QUIET : options.verbose);
+			err = run_counts(&stat, words);
+		}
 	}
-	stat.command = argv + 1;
-	stat.command[words] = NULL;
-	log_set_level(options.quiet ? LOG_QUIET : options.verbose);
-	if (words && (!strcmp(argv[1], "record") || !strcmp(argv[1], "report")))
-		err = fail(EOPNOTSUPP,
-			   "stat %s is not there yet: counts are not kept in files; write them with -x or -j and -o",
-			   argv[1]);
-	else
-		err = check_options(&options, words > 0);
-	if (!err)
-		err = stat_choose(&stat);
-	if (!err) {
-		stat.control = options.control;
-		stat.signal_fd = err = signals_open(0);
-	}
-	if (err >= 0)
-		err = open_output(&stat);
-	if (!err) {
-		err = count(&stat);
-		int closed = out_close(&stat.out, options.output ? options.output : "the output");
-
-		err = err ? err : closed;
-		if (options.output)
-			close(stat.out.fd);
-	}
-	if (!stat.timed_out && !stat.signal && stat.workload.reaped &&
-	    WIFSIGNALED(stat.workload.status))
-		warn("%s: %s", stat.command[0], strsignal(WTERMSIG(stat.workload.status)));
-	code = stat.signal	? 128 + stat.signal
-	       : stat.timed_out ? 0
-				: workload_exit_code(&stat.workload);
 	done(&stat);
-	return err < 0 ? err : code;
+	return err;
 }
 
 const struct command command_stat = {
 	.name = "stat",
 	.summary = "count events while a program runs or the system works",
-	.usage = "sonde stat [options] [--] COMMAND [ARGS]\nsonde stat [options] -p PID | -t TID | -a | -C LIST",
+	.usage = "sonde stat [options] [--] COMMAND [ARGS]\nsonde stat [options] -p PID | -t TID | -a | -C LIST\n"
+		 "sonde stat [options] record [-o FILE] COMMAND [ARGS]\nsonde stat report [-i FILE]",
 	.description =
 		"Counts events, without samples and so nearly without cost, and prints what was counted with what follows from it: "
 		"CPUs used, instructions per cycle, misses per access. Without -e it counts what says most about a program. Events that "

@@ -360,6 +360,11 @@ static bool write_branch_stack(struct out *out, const struct feature_facts *fact
 	return facts->options->branch_stack;
 }
 
+static bool write_stat(struct out *out, const struct feature_facts *facts)
+{
+	return facts->options->counts;
+}
+
 static bool write_pmus(struct out *out, const struct feature_facts *facts)
 {
 	struct pmus *pmus;
@@ -710,6 +715,7 @@ static const struct {
 	[FEATURE_PMU_MAPPINGS] = {.write = write_pmus, .in_pipe = true},
 	[FEATURE_GROUP_DESC] = {.write = write_groups, .in_pipe = true},
 	[FEATURE_AUXTRACE] = {.write = write_auxtrace},
+	[FEATURE_STAT] = {.write = write_stat, .in_pipe = true},
 	[FEATURE_CACHE] = {.write = write_caches},
 	[FEATURE_SAMPLE_TIME] = {.write = write_sample_time, .in_pipe = true},
 	[FEATURE_MEM_TOPOLOGY] = {.write = write_memory_topology, .in_pipe = true},

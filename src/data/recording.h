@@ -140,6 +140,11 @@ int recording_rewind(struct recording *recording);
 struct event *recording_event(struct recording *recording, const struct perf_event_header *header);
 struct event *recording_event_by_id(struct recording *recording, uint64_t id);
 
+// CPUs with their cores, dies and sockets, and memory nodes, as the features tell (what the recording lacks is empty). The
+// texts are the recording's; topology_done afterwards.
+struct topology;
+void recording_topology(const struct recording *recording, struct topology *ret);
+
 // Feature section text of `perf report --header[-only]` / `perf script --header` ("# hostname : ..."), byte for byte.
 // full: -I (cpu/numa topology).
 struct out;

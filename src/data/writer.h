@@ -29,6 +29,7 @@ struct writer_options {
 	bool branch_stack;
 	bool has_sample_time;
 	bool dir_format;
+	bool counts; // STAT records, no samples
 	const char *root; // of /proc and /sys, "" normally
 };
 

@@ -13,7 +13,12 @@ run sonde stat --topdown true
 run sonde stat --smi-cost true
 run sonde stat -M IPC true
 run sonde stat -T true
-run sonde stat record true
+run sonde stat record -r 2 true
+run sonde stat record -n -o kept.data -- no-such-program
+run sonde stat report -i "$T/data/sleep.data"
+run sonde stat report -i no-such-file
+run sonde stat report -x, -j
+run sonde stat report kept.data
 run sonde stat -e no-such-event true
 run sonde stat --log-fd 77 true
 run sonde stat -n -- no-such-program

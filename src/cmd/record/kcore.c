@@ -12,17 +12,3 @@ int kcore_save_beside(const char *folder)
 
 	return err < 0 ? fail_context(err, "--kcore") : err;
 }
-
-void kcore_remove(const char *folder)
-{
-	static const char *const names[] = {"data", "kcore_dir/kallsyms", "kcore_dir/modules",
-					    "kcore_dir/kcore"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		auto_free char *path = text_dup_fmt("%s/%s", folder, names[i]);
-		unlink(path);
-	}
-	auto_free char *dir = text_dup_fmt("%s/kcore_dir", folder);
-	rmdir(dir);
-	rmdir(folder);
-}

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cmd/core/output.h"
 #include "cmd/record/live.h"
 #include "cmd/record/record.h"
 #include "flow/synthesize.h"
@@ -50,20 +51,6 @@ static int make_writer(struct recorder *recorder)
 	return writer_new(&recorder->writer, recorder->fd, events, n, &how);
 }
 
-// perf keeps one older recording under NAME.old.
-static bool keep_old(const char *path)
-{
-	auto_free char *old = text_dup_fmt("%s.old", path);
-	auto_free char *data = text_dup_fmt("%s/data", path);
-	struct stat st;
-
-	if (stat(path, &st) != 0 || !(S_ISREG(st.st_mode) ? st.st_size : access(data, F_OK) == 0))
-		return false;
-	if (stat(old, &st) == 0 && S_ISDIR(st.st_mode))
-		kcore_remove(old);
-	return rename(path, old) == 0;
-}
-
 bool output_is_pipe(const struct record_options *options)
 {
 	struct stat st;
@@ -83,7 +70,7 @@ void output_discard(struct recorder *recorder)
 	close(recorder->fd);
 	recorder->fd = -1;
 	if (recorder->options->kcore)
-		kcore_remove(recorder->path);
+		output_remove_folder(recorder->path);
 	if (!recorder->kept_old || rename(old, recorder->path) < 0)
 		unlink(recorder->path);
 }
@@ -106,7 +93,7 @@ int output_open(struct recorder *recorder)
 		return fail(EINVAL, "-o needs the name of a file; '' is none (- is a pipe)");
 	free(recorder->path);
 	recorder->path = xstrdup(path ? path : "perf.data");
-	recorder->kept_old = keep_old(recorder->path);
+	recorder->kept_old = output_keep_old(recorder->path);
 	auto_free char *data = text_dup_fmt("%s%s", recorder->path, options->kcore ? "/data" : "");
 	if (options->kcore && mkdir(recorder->path, 0700) < 0)
 		return fail(errno, "can't make the folder %s: %s", recorder->path, strerror(errno));

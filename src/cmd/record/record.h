@@ -133,7 +133,6 @@ bool trigger_fired(struct recorder *recorder);
 // Copies kallsyms, modules and the kernel's code to FOLDER/kcore_dir. About 30 MB.
 int kcore_save_beside(const char *folder);
 // Removes a folder that record --kcore made; one that holds other things stays.
-void kcore_remove(const char *folder);
 
 // The GNU build-id of a file on this machine; its size, 0: none.
 size_t build_id_of_file(const char *path, uint8_t ret[20]);

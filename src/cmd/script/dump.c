@@ -167,53 +167,24 @@ static void cpu_list_flush(struct cpu_list *list)
 
 static void dump_cpu_map(struct out *out, const struct perf_event_header *header)
 {
-	const uint8_t *p = (const uint8_t *)(header + 1);
-	unsigned room = header->size - (unsigned)sizeof(*header);
 	struct cpu_list list = {.out = out, .start = -2, .last = -2};
-	uint16_t type, n, word_size;
-	VEC(int) cpus = {0};
+	size_t n = record_cpu_map(header, NULL, 0);
+	auto_free int *cpus = xcalloc(n + 1, sizeof(*cpus));
 
 	out_text(out, ": ");
-	if (room < 8)
-		return;
-	memcpy(&type, p, 2);
-	memcpy(&n, p + 2, 2);
-	if (type == 0) {
-		for (unsigned i = 0; i < n && 4 + i * 2 + 2 <= room; i++) {
-			uint16_t cpu;
-			memcpy(&cpu, p + 4 + i * 2, 2);
-			vec_push(&cpus, cpu == 0xffff ? -1 : cpu);
-		}
-	} else if (type == 1) {
-		memcpy(&word_size, p + 4, 2);
-		unsigned at = word_size == 8 ? 8 : 6;
-		for (unsigned bit = 0; bit < (unsigned)n * word_size * 8 && at + bit / 8 < room;
-		     bit++) {
-			if (p[at + bit / 8] >> (bit % 8) & 1)
-				vec_push(&cpus, (int)bit);
-		}
-	} else if (type == 2) {
-		uint16_t start, end;
-		memcpy(&start, p + 4, 2);
-		memcpy(&end, p + 6, 2);
-		if (p[2])
-			vec_push(&cpus, -1);
-		for (unsigned cpu = start; cpu <= end; cpu++)
-			vec_push(&cpus, (int)cpu);
-	}
-	for (size_t i = 0; i < cpus.n; i++) {
-		if (i && cpus.v[i] == list.last + 1) {
+	record_cpu_map(header, cpus, n);
+	for (size_t i = 0; i < n; i++) {
+		if (i && cpus[i] == list.last + 1) {
 			list.last++;
 			continue;
 		}
 		if (i)
 			cpu_list_flush(&list);
-		list.start = list.last = cpus.v[i];
+		list.start = list.last = cpus[i];
 	}
-	if (cpus.n)
+	if (n)
 		cpu_list_flush(&list);
 	out_char(out, '\n');
-	vec_done(&cpus);
 }
 
 static void dump_auxtrace(struct out *out, const struct perf_event_header *header)

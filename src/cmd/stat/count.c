@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "cmd/stat/stat.h"
 #include "sys/topology.h"
 #include <math.h>
@@ -36,13 +37,25 @@ static bool same_row(const struct stat_row *a, const struct stat_row *b)
 	       a->core == b->core && a->node == b->node && a->thread == b->thread;
 }
 
+struct wanted_cpu {
+	uint32_t cpu;
+	bool found;
+};
+
+static void note_cpu(void *arg, uint32_t cpu)
+{
+	struct wanted_cpu *wanted = arg;
+
+	wanted->found |= wanted->cpu == cpu;
+}
+
 static int node_of(const struct topology *topology, int cpu)
 {
 	vec_each(const struct topology_node, node, &topology->nodes) {
-		char path[96];
+		struct wanted_cpu wanted = {.cpu = (uint32_t)cpu};
 
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/node%u", cpu, node->node);
-		if (access(path, F_OK) == 0)
+		num_parse_list(str_of(node->cpus), UINT16_MAX, note_cpu, &wanted);
+		if (wanted.found)
 			return (int)node->node;
 	}
 	return -1;
@@ -101,30 +114,32 @@ static int order_of(const void *a, const void *b)
 	return 0;
 }
 
-void stat_rows_make(struct counting *stat)
+void stat_rows_make(struct counting *stat, const struct topology *given)
 {
 	const struct target *target = &stat->target;
 	size_t cells = target->cpus.n * target->threads.n;
 	enum stat_by by = stat->options->by;
-	struct topology topology = {0};
+	struct topology read = {0};
+	const struct topology *topology = given ? given : &read;
 
 	if (stat->rows.n)
 		return;
-	if (by != STAT_BY_ALL && by != STAT_BY_CPU && by != STAT_BY_THREAD)
-		topology_read(&topology, "");
+	if (!given && by != STAT_BY_ALL && by != STAT_BY_CPU && by != STAT_BY_THREAD)
+		topology_read(&read, "");
 	stat->row_of = xcalloc(cells, sizeof(*stat->row_of));
 	// Rows first, in their order; then which cell belongs to which.
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t cell = 0; cell < cells; cell++) {
 			struct stat_row row =
-				row_for(stat, &topology, target->cpus.v[cell / target->threads.n],
+				row_for(stat, topology, target->cpus.v[cell / target->threads.n],
 					target->threads.v[cell % target->threads.n]);
 			size_t i = 0;
 
 			while (i < stat->rows.n && !same_row(&stat->rows.v[i], &row))
 				i++;
 			if (i == stat->rows.n) {
-				name_thread(&row);
+				if (!given)
+					name_thread(&row);
 				vec_push(&stat->rows, row);
 			}
 			stat->row_of[cell] = (unsigned)i;
@@ -133,7 +148,7 @@ void stat_rows_make(struct counting *stat)
 		if (!pass && by != STAT_BY_THREAD)
 			qsort(stat->rows.v, stat->rows.n, sizeof(*stat->rows.v), order_of);
 	}
-	topology_done(&topology);
+	topology_done(&read);
 	vec_each(struct stat_counter, counter, &stat->counters) {
 		counter->rows = xcalloc(stat->rows.n, sizeof(*counter->rows));
 		counter->row_cells = xcalloc(stat->rows.n, sizeof(*counter->row_cells));
@@ -287,8 +302,7 @@ int stat_switch(struct counting *stat, bool on)
 	return 0;
 }
 
-static void add_to_row(struct counting *stat, struct stat_counter *counter, size_t cell,
-		       struct stat_count now)
+void stat_add(struct counting *stat, struct stat_counter *counter, size_t cell, struct stat_count now)
 {
 	struct stat_count *before = &counter->before[cell];
 	struct stat_count delta = {now.value - before->value, now.enabled_ns - before->enabled_ns,
@@ -331,10 +345,10 @@ void stat_read(struct counting *stat)
 
 			if (tool && !cell) {
 				uint64_t v = tool_value(stat, tool);
-				add_to_row(stat, counter, cell, (struct stat_count){v, v, v});
+				stat_add(stat, counter, cell, (struct stat_count){v, v, v});
 			} else if (counter->fds[cell] >= 0 &&
 				   read(counter->fds[cell], &now, sizeof(now)) == sizeof(now)) {
-				add_to_row(stat, counter, cell, now);
+				stat_add(stat, counter, cell, now);
 			}
 		}
 		for (size_t i = 0; i < stat->rows.n; i++)

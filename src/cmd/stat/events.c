@@ -45,7 +45,7 @@ static int default_set(struct counting *stat)
 	return err;
 }
 
-static void add_all(struct counting *stat, const char *cgroup, int cgroup_fd)
+void stat_counters_add(struct counting *stat, const char *cgroup, int cgroup_fd)
 {
 	struct event_specs *specs = &stat->options->specs;
 	uint32_t first = (uint32_t)stat->counters.n;
@@ -74,7 +74,7 @@ static int each_cgroup(struct counting *stat, const struct cgroup_mount *mount)
 
 		if (fd < 0)
 			return fd;
-		add_all(stat, name, fd);
+		stat_counters_add(stat, name, fd);
 	}
 	return 0;
 }
@@ -127,7 +127,7 @@ int stat_choose(struct counting *stat)
 	if (!err && options->each_cgroup) {
 		err = each_cgroup(stat, &mount);
 	} else if (!err) {
-		add_all(stat, NULL, -1);
+		stat_counters_add(stat, NULL, -1);
 		if (stat->has_cgroups)
 			err = cgroup_by_event(stat, &mount);
 	}

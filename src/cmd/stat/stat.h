@@ -37,6 +37,9 @@ struct stat_options {
 	struct control control;
 	enum stat_by by;
 	enum stat_format format;
+	bool keep;	   // stat record: counts go to a file as well
+	const char *input; // stat report
+	const char *const *command_line;
 };
 
 struct stat_count {
@@ -89,14 +92,19 @@ struct counting {
 	struct stat_spread elapsed, user, system;
 	VEC(uint64_t) run_ns;
 	char **command;
-	unsigned printed; // intervals since the last header
+	unsigned printed;	// intervals since the last header
+	struct stat_file *file; // NULL: not kept
 };
 
 // events.c: the counters of the options: -e, else perf's default set with -d; cgroups.
 int stat_choose(struct counting *stat);
 
-// count.c: rows for the target; opening, reading, closing.
-void stat_rows_make(struct counting *stat);
+// A counter for each of the options' events.
+void stat_counters_add(struct counting *stat, const char *cgroup, int cgroup_fd);
+
+// count.c: rows for the target; opening, reading, closing. `topology` NULL: this machine's.
+struct topology;
+void stat_rows_make(struct counting *stat, const struct topology *topology);
 void stat_rows_clear(struct counting *stat);
 // The rows become the sums of all intervals.
 void stat_rows_total(struct counting *stat);
@@ -104,6 +112,9 @@ int stat_open(struct counting *stat);
 int stat_switch(struct counting *stat, bool on);
 // Adds what was counted since the last read to the rows.
 void stat_read(struct counting *stat);
+// Adds what a counter stands at now.
+void stat_add(struct counting *stat, struct stat_counter *counter, size_t cell,
+	      struct stat_count now);
 void stat_close(struct counting *stat);
 
 // Spread over runs.
@@ -127,6 +138,16 @@ unsigned stat_metrics(const struct counting *stat, const struct stat_counter *co
 double stat_value(const struct counting *stat, const struct stat_counter *counter, size_t row);
 double stat_wall_ns(const struct counting *stat);
 bool stat_is_clock(const struct stat_counter *counter);
+
+// record.c: the counts in a recording, as perf stat record writes them. After stat_open.
+struct stat_file;
+int stat_file_open(struct counting *stat);
+// What was read last; is_final: the end of the run.
+int stat_file_round(struct counting *stat, uint64_t since_ns, bool is_final);
+int stat_file_close(struct counting *stat);
+
+// report.c: prints what such a recording holds.
+int stat_report(struct counting *stat);
 
 // print.c: counts of an interval (since_ns: after the start) or of all.
 void stat_print_interval(struct counting *stat, uint64_t since_ns);

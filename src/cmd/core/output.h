@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The file that a recording is written to, and the one that it replaces.
+#pragma once
+#include <stdbool.h>
+
+// As perf does, one older recording that isn't empty is kept as PATH.old. True: it is there now.
+bool output_keep_old(const char *path);
+// A recording that is a folder (record --kcore); only the files that such a folder has are removed.
+void output_remove_folder(const char *folder);
