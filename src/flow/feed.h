@@ -44,6 +44,8 @@ struct feed_hooks {
 	int (*count)(void *arg, struct feed_event *event, uint32_t instance, uint64_t delta);
 	// Every tick_ns: all that happened before `now_ns` (the events' clock) was given.
 	int (*tick)(void *arg, uint64_t now_ns);
+	// Live: there is something to read at typed_fd.
+	int (*typed)(void *arg);
 	// Live, before anything is switched on: a descriptor of an event that is everywhere, still the input's.
 	int (*opened)(void *arg, struct feed_event *event, uint32_t cpu, int fd);
 };
@@ -76,6 +78,7 @@ struct feed {
 	const struct feed_hooks *hooks;
 	void *arg;
 	uint64_t tick_ns; // 0: never
+	int typed_fd;	  // what the user types; -1: nobody reads it
 	struct sym *sym;
 	const struct target *target; // live, while it runs; NULL: a recording
 	// Of a recording that was made of some tasks: which, and whether also of what they started.

@@ -319,10 +319,11 @@ static bool tasks_ended(struct watching *live, const struct pollfd *fds)
 static struct pollfd *poll_fds(const struct watching *live)
 {
 	size_t rings = live->opened.rings.n;
-	struct pollfd *fds = xcalloc(rings + 1, sizeof(*fds));
+	struct pollfd *fds = xcalloc(rings + 2, sizeof(*fds));
 
 	for (size_t i = 0; i < rings; i++)
 		fds[i] = (struct pollfd){.fd = live->opened.rings.v[i].fd, .events = POLLIN};
+	fds[rings + 1] = (struct pollfd){.fd = live->feed->typed_fd, .events = POLLIN};
 	fds[rings] = (struct pollfd){.fd = live->signal_fd, .events = POLLIN};
 	return fds;
 }
@@ -370,7 +371,7 @@ static int loop(struct watching *live)
 	while (!err && !feed->stop) {
 		size_t rings = live->opened.rings.n;
 
-		if (poll(fds, rings + 1, sleep_ms(live)) < 0 && errno != EINTR)
+		if (poll(fds, rings + 2, sleep_ms(live)) < 0 && errno != EINTR)
 			return fail(errno, "can't wait for events: %s", strerror(errno));
 		feed->stats.wakeups++;
 		if (live->enable_ns && time_now_ns(CLOCK_MONOTONIC) >= live->enable_ns) {
@@ -386,6 +387,9 @@ static int loop(struct watching *live)
 			feed->stop = true;
 		if (live->merge.n && !feed->stop)
 			err = one_round(live, false);
+		if (!err && fds[rings + 1].revents && feed->hooks->typed)
+			err = feed->hooks->typed(feed->arg);
+		fds[rings + 1].fd = feed->typed_fd;
 		if (!err && !feed->stop)
 			err = tick(live);
 		if (!err && !feed->stop && watching_cpus_changed(live))

@@ -2,8 +2,10 @@
 // Which values of an event's fields come most often, or sum up to most.
 #include "base/err.h"
 #include "base/log.h"
+#include "flow/event_fields.h"
 #include "prof/core/kernel.h"
 #include "prof/core/print.h"
+#include "prof/core/typed.h"
 #include <ctype.h>
 #include <stdio.h>
 
@@ -19,7 +21,8 @@ struct top_column {
 struct top_event {
 	struct prof_value key, comm;
 	bool has_key, has_comm;
-	uint32_t first, n; // its columns
+	uint32_t first, n;  // its columns
+	struct expr *typed; // filter; NULL: none
 };
 
 struct top {
@@ -37,6 +40,11 @@ struct top {
 	VEC(uint64_t) values; // [row * columns + column]
 	struct intern texts;
 	uint64_t sampled_n, overflow_n;
+	struct prof_kernel_event *kernel_events; // [events.n], in the arena; NULL: counted here
+	struct prof_kernel_rows kernel_rows;
+	struct bpf_key kernel_keys[2];
+	struct bpf_cell kernel_cells[MOST_COLUMNS + 1];
+	const char **filters;	  // as given with -e, [events.n]
 	struct expr *kernel_name; // of names that are made of a number from the kernel
 };
 
@@ -228,8 +236,8 @@ static void count_in_kernel(struct prof *prof)
 {
 	struct top *top = PROF_STATE(struct top, prof);
 	const size_t n = prof->events.n;
-	struct bpf_cell cells[MOST_COLUMNS + 1] = {0};
-	struct bpf_key keys[2] = {0};
+	struct bpf_cell *cells = top->kernel_cells;
+	struct bpf_key *keys = top->kernel_keys;
 	uint32_t keys_n = 0;
 	struct prof_kernel_event *events;
 	bool same = true;
@@ -251,12 +259,60 @@ static void count_in_kernel(struct prof *prof)
 	for (uint32_t i = 0; i < top->columns.n; i++)
 		cells[i].kind = top->columns.v[i].counts ? BPF_CELL_HITS : BPF_CELL_SUM;
 	cells[top->columns.n].kind = BPF_CELL_HITS;
-	prof_kernel_open(prof,
-			 &(struct prof_kernel_rows){.keys = keys,
-						    .keys_n = keys_n,
-						    .cells = cells,
-						    .cells_n = (uint32_t)top->columns.n + 1},
-			 events, n);
+	top->kernel_rows = (struct prof_kernel_rows){.keys = keys,
+						     .keys_n = keys_n,
+						     .cells = cells,
+						     .cells_n = (uint32_t)top->columns.n + 1};
+	if (prof_kernel_open(prof, &top->kernel_rows, events, n))
+		top->kernel_events = events;
+}
+
+// ---- filters that are typed while it runs
+
+static int filter_here(struct prof *prof, const char *line)
+{
+	struct top *top = PROF_STATE(struct top, prof);
+	auto_free struct expr **exprs = xcalloc(prof->events.n + 1, sizeof(struct expr *));
+	int err = 0;
+
+	for (size_t i = 0; i < prof->events.n && !err && *line; i++) {
+		struct expr_fields fields = event_fields(prof->events.v[i]->feed->event);
+
+		err = expr_filter_compile(&exprs[i], prof_filter_quoted(&prof->arena, line), &fields);
+		if (err == -EOPNOTSUPP)
+			err = fail(EOPNOTSUPP, "only the kernel can filter so; give it with -e");
+	}
+	for (size_t i = 0; i < prof->events.n; i++) {
+		if (err) {
+			expr_free(exprs[i]);
+			continue;
+		}
+		expr_free(top->events[i].typed);
+		top->events[i].typed = exprs[i];
+	}
+	return err;
+}
+
+static int typed(struct prof *prof, const char *line)
+{
+	struct top *top = PROF_STATE(struct top, prof);
+	const size_t n = prof->events.n;
+	struct prof_kernel *before = prof->kernel;
+	int err = filter_here(prof, line);
+
+	if (err || !before)
+		return err;
+	// Counted in the kernel: its programs are made anew, with the filter inside.
+	for (size_t i = 0; i < n; i++)
+		prof->events.v[i]->feed->filter =
+			feed_and(prof->feed, top->filters[i],
+				 *line ? prof_filter_quoted(&prof->arena, line) : NULL);
+	if (!prof_kernel_open(prof, &top->kernel_rows, top->kernel_events, n)) {
+		prof->kernel = before;
+		return fail(EOPNOTSUPP, "the kernel can't filter so; start with --no-bpf");
+	}
+	prof_kernel_close(before);
+	return 0;
 }
 
 static int setup(struct prof *prof)
@@ -288,6 +344,9 @@ static int setup(struct prof *prof)
 		if (!top->columns.v[i].by)
 			top->order[n++] = i;
 	}
+	top->filters = arena_zalloc(&prof->arena, (prof->events.n + 1) * sizeof(*top->filters));
+	for (size_t i = 0; i < prof->events.n; i++)
+		top->filters[i] = prof->events.v[i]->feed->filter;
 	count_in_kernel(prof);
 	return 0;
 }
@@ -324,6 +383,13 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	uint64_t *row, *values;
 	bool is_new;
 
+	if (e->typed) {
+		uint64_t context[EXPR_CONTEXTS];
+		struct expr_record record = event_record(sample, context);
+
+		if (!expr_true(prof->machine, e->typed, &record))
+			return 0;
+	}
 	top->sampled_n++;
 	row = map_at(&top->rows, key, &is_new);
 	if (is_new) {
@@ -414,6 +480,7 @@ static void put_title(struct prof *prof, uint64_t now_ns)
 	if (top->overflow_n)
 		out_printf(prof->out, ", %llu of further keys left out",
 			   (unsigned long long)top->overflow_n);
+	out_safe(prof->out, prof_typed_note(prof));
 	out_char(prof->out, '\n');
 }
 
@@ -476,6 +543,7 @@ static void done(struct prof *prof)
 	for (size_t i = 0; top->events && i < prof->events.n; i++) {
 		prof_value_done(&top->events[i].key);
 		prof_value_done(&top->events[i].comm);
+		expr_free(top->events[i].typed);
 	}
 	for (size_t i = 0; i < top->columns.n; i++) {
 		prof_value_done(&top->columns.v[i].value);
@@ -502,7 +570,8 @@ const struct profiler profiler_top = {
 	.description =
 		"A row for each value of the key (without one: for each thread). A column counts the event, or adds up a number of it: "
 		"top-by=EXPR, by which rows are sorted, and top-add=EXPR. comm=EXPR is the row's name. Several events share the rows, "
-		"so their keys must mean the same.",
+		"so their keys must mean the same.\n\n"
+		"On a terminal a filter may be typed while it runs, such as pid>100 and Enter; Enter alone ends it.",
 	.opts = options,
 	.size = sizeof(struct top),
 	.examples = examples,
@@ -511,5 +580,6 @@ const struct profiler profiler_top = {
 	.setup = setup,
 	.sample = sample,
 	.interval = interval,
+	.typed = typed,
 	.done = done,
 };

@@ -297,7 +297,8 @@ void watching_note_ids(struct watching *live)
 			(struct watching_id){.event = live->wanted[i],
 					     .plan = &live->plans[i],
 					     .plain = event->spec->attr.sample_type == PLAIN_SAMPLE};
-		if (live->wanted[i]) {
+		// What is counted in the kernel stays what it is; a dummy stands for it here.
+		if (live->wanted[i] && !live->wanted[i]->in_kernel) {
 			live->wanted[i]->event->plan = live->plans[i];
 			live->wanted[i]->event->attr = event->spec->attr;
 		}

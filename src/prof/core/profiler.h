@@ -76,6 +76,8 @@ struct profiler {
 	int (*period)(struct prof *prof, uint64_t now_ns); // each prof->period_ns, before interval
 	int (*interval)(struct prof *prof, uint64_t now_ns); // one result, then forget it
 	int (*finish)(struct prof *prof, uint64_t now_ns);   // the last; NULL: interval
+	// A line was typed while it runs (on a terminal): "" ends what the last one asked for. Fails with a sentence that is shown.
+	int (*typed)(struct prof *prof, const char *line);
 	void (*done)(struct prof *prof);
 };
 
@@ -84,6 +86,7 @@ extern const struct profiler *const profilers[]; // by name, ends with NULL; mad
 struct prof_tasks;
 struct prof_flame;
 struct prof_kernel;
+struct prof_typed;
 struct prof_heat;
 
 // One run.
@@ -104,6 +107,7 @@ struct prof {
 	struct prof_kernel *kernel; // NULL: nothing is counted there
 	struct prof_flame *flame;   // NULL: none is drawn
 	struct prof_heat *heat;	    // likewise
+	struct prof_typed *typed;   // NULL: nobody can type
 	uint64_t period_ns;	    // 0: interval alone
 	uint64_t interval_ns;
 	uint64_t sampled_n;

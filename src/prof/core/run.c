@@ -10,6 +10,7 @@
 #include "prof/core/print.h"
 #include "prof/core/sources.h"
 #include "prof/core/tasks.h"
+#include "prof/core/typed.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
 #include <sys/resource.h>
@@ -412,7 +413,13 @@ static int on_tick(void *arg, uint64_t now_ns)
 	return err ? err : flush(prof);
 }
 
+static int on_typed(void *arg)
+{
+	return prof_typed_read(arg);
+}
+
 static const struct feed_hooks hooks = {.sample = on_sample,
+					.typed = on_typed,
 					.record = on_record,
 					.lost = on_lost,
 					.count = on_count,
@@ -519,6 +526,7 @@ int prof_setup(struct prof *prof)
 	if (err)
 		return err;
 	choose_ticks(prof);
+	prof_typed_begin(prof);
 	prof->feed->hooks = &hooks;
 	prof->feed->arg = prof;
 	prof->texts->last_usage_ns = time_now_ns(CLOCK_MONOTONIC);
@@ -560,6 +568,7 @@ void prof_done(struct prof *prof)
 		if (prof->events.v[i]->tasks)
 			prof_tasks_done(prof->events.v[i]->tasks);
 	prof_kernel_close(prof->kernel);
+	prof_typed_free(prof->typed);
 	prof_flame_free(prof->flame);
 	prof_heat_free(prof->heat);
 	prof_specs_done(&prof->specs);
