@@ -62,6 +62,8 @@ struct feed_options {
 	bool follows; // with everywhere: the consumer also takes what the watched tasks start
 	bool everywhere; // events of all CPUs whatever the tasks are: their events are told apart by the consumer
 	bool no_user, no_kernel, no_guest, no_host;
+	bool tsc; // times by the kernel's own clock, and how the processor's counter comes from them (feed.tsc)
+	bool monotonic; // times of CLOCK_MONOTONIC whatever they cost
 	bool no_user_chain, no_kernel_chain;
 	bool needs_tasks;		 // names and families of tasks
 	bool needs_maps;		 // symbols of user space
@@ -70,6 +72,13 @@ struct feed_options {
 
 struct feed_stats {
 	uint64_t samples, lost, late, unknown, wakeups, bytes;
+};
+
+// counter = ((time - zero) << shift) / mult: linux/perf_event.h, struct perf_event_mmap_page
+struct feed_tsc {
+	uint64_t zero;
+	uint32_t mult; // 0: not known
+	uint16_t shift;
 };
 
 struct feed {
@@ -87,6 +96,7 @@ struct feed {
 	bool recorded_children;
 	bool has_wall;		// events have a time of day:
 	int64_t wall_offset_ns; // add it to the events' clock
+	struct feed_tsc tsc;
 	bool is_live, stop;
 	int exit_code;	    // of the workload, or 128 + signal
 	pid_t workload_pid; // 0: none

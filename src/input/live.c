@@ -328,6 +328,19 @@ static struct pollfd *poll_fds(const struct watching *live)
 	return fds;
 }
 
+// How the kernel makes its times of the processor's counter.
+static int learn_tsc(struct watching *live)
+{
+	const struct perf_event_mmap_page *page =
+		live->opened.rings.n ? live->opened.rings.v[0].page : NULL;
+
+	if (!page || !page->cap_user_time_zero || !page->time_mult)
+		return fail(EOPNOTSUPP,
+			    "--tsc: this kernel does not say how its clock comes from the processor's counter");
+	live->feed->tsc = (struct feed_tsc){page->time_zero, page->time_mult, page->time_shift};
+	return 0;
+}
+
 static void begin_merge(struct watching *live)
 {
 	uint64_t late = live->merge.late_n, bytes = live->merge.bytes;
@@ -479,6 +492,8 @@ static int run(struct feed *feed)
 	feed->target = &live->target;
 	if (!err && feed->options->to)
 		err = watching_to_open(live);
+	if (!err && feed->options->tsc)
+		err = learn_tsc(live);
 	if (!err && live->opened.rings.n)
 		begin_merge(live);
 	if (!err)

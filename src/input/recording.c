@@ -322,6 +322,8 @@ static int run(struct feed *feed)
 
 	if (feed->options->to)
 		err = fail(EINVAL, "--to keeps what the kernel tells; --from has it already");
+	if (!err && feed->options->tsc)
+		err = fail(EINVAL, "--tsc is for the running kernel, a recording has its own clock");
 	if (!err && feed->options->cgroups)
 		err = fail(EINVAL, "--cgroups watches the running kernel, not a recording");
 	if (!err && feed->options->workload)

@@ -19,13 +19,6 @@ static const struct opt options[] = {
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
 	PROF_OPTIONS_OUTPUT,
-	{.kind = OPT_CALL,
-	 .name = "clock-offset",
-	 .offset = PROF_AT(clock_offset),
-	 .arg = "NS",
-	 .call = prof_opt_signed,
-	 .no_negation = true,
-	 .help = "add this to the times of events"},
 	OPT_END,
 };
 
@@ -86,7 +79,7 @@ static void put_row(struct prof *prof, const struct prof_event *event, const str
 	table_text(table, prof_comm(prof, sample->pid, sample->tid));
 	table_number(table, sample->tid);
 	table_number(table, sample->cpu);
-	table_number(table, sample->time + (uint64_t)prof->options->clock_offset);
+	table_number(table, prof_event_clock(prof, sample->time));
 	table_text(table, event->feed->event->name);
 	text->n = 0;
 	prof_event_text(event, sample, text);

@@ -398,7 +398,8 @@ int watching_open(struct watching *live)
 		files.rlim_cur = files.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	live->has_clockid = clock_is_fast();
+	live->has_clockid =
+		(clock_is_fast() || live->feed->options->monotonic) && !live->feed->options->tsc;
 	init_sample(live);
 	err = make_target(live);
 	if (!err && live->feed->options->cgroups)

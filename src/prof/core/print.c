@@ -158,13 +158,23 @@ void prof_event_text(const struct prof_event *event, const struct sample *sample
 	}
 }
 
+uint64_t prof_event_clock(const struct prof *prof, uint64_t time_ns)
+{
+	const struct feed_tsc *tsc = &prof->feed->tsc;
+
+	if (prof->options->tsc && tsc->mult)
+		time_ns = (uint64_t)(((unsigned __int128)(time_ns - tsc->zero) << tsc->shift) /
+				     tsc->mult);
+	return time_ns + (uint64_t)prof->options->clock_offset;
+}
+
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample)
 {
 	struct out *out = prof->out;
 	const struct event *recorded = event->feed->event;
 	const char *comm = prof_comm(prof, sample->pid, sample->tid);
 	size_t n = strlen(comm);
-	uint64_t time = sample->time + (uint64_t)prof->options->clock_offset;
+	uint64_t time = prof_event_clock(prof, sample->time);
 
 	if (n < 16)
 		out_fill(out, ' ', 16 - n);
@@ -177,7 +187,10 @@ void prof_put_event(struct prof *prof, const struct prof_event *event, const str
 	out_char(out, '[');
 	out_u64_zeros(out, sample->cpu, 3);
 	out_text(out, "] ");
-	out_time(out, time, 0, 6);
+	if (prof->options->tsc)
+		out_u64(out, time);
+	else
+		out_time(out, time, 0, 6);
 	out_text(out, ": ");
 	out_text(out, event->source && !recorded->tp ? event->source : recorded->name);
 	out_text(out, ": ");

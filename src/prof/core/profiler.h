@@ -129,6 +129,8 @@ int prof_field(const struct prof_event *event, const char *name, const struct tp
 void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char *what);
 // Beginning of a line: the time of day of an event, "2024-02-21 14:57:43.999022"; where that is not known the event's own.
 void prof_put_time(struct prof *prof, uint64_t time_ns);
+// The time of an event as its own clock has it: --clock-offset is added; the processor's counter with --tsc.
+uint64_t prof_event_clock(const struct prof *prof, uint64_t time_ns);
 // One event as `trace` prints it, without the time of day; its stack, when it has one.
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample);
 void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent);

@@ -85,6 +85,8 @@ struct feed_options prof_feed_options(const struct profiler *profiler,
 		.ordered = options->order || profiler->ordered || options->target.pids ||
 			   options->target.tids,
 		.inherit = options->inherit_given ? options->inherit : !options->target.tids,
+		.tsc = options->tsc,
+		.monotonic = options->monotonic,
 		.no_user = options->exclude_user,
 		.no_kernel = options->exclude_kernel,
 		.no_guest = options->exclude_guest,
@@ -494,6 +496,8 @@ int prof_setup(struct prof *prof)
 			       .out = prof->out};
 	int err = 0;
 
+	if (options->tsc && options->monotonic)
+		return fail(EINVAL, "--tsc and --monotonic are two clocks: choose one");
 	if (options->watermark > 100)
 		return fail(EINVAL,
 			    "--watermark %llu: how full a ring is when it wakes us up, in percent, so 1 to 100",
