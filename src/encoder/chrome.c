@@ -4,6 +4,7 @@
 // Tracepoints and samples of other events are instants. Each CPU has a row that says which program ran.
 // Format: "Trace Event Format" of the Chromium project.
 #include "base/json.h"
+#include "base/map.h"
 #include "encoder/core/encoder.h"
 #include "view/profile.h"
 
@@ -17,6 +18,7 @@ struct writer {
 	const struct profile *profile;
 	const char *separator;
 	uint64_t gap_ns;
+	uint64_t *ends_ns;	     // by thread: from then on its number belongs to another one
 	VEC(struct open_slice) open; // from the outermost frame
 	VEC(uint32_t) path;
 };
@@ -149,7 +151,24 @@ static void put_instant(struct writer *writer, const struct profile_thread *thre
 	out_text(writer->out, "}}");
 }
 
-static void put_thread(struct writer *writer, const struct profile_thread *thread)
+static void find_ends(struct writer *writer)
+{
+	const struct profile *profile = writer->profile;
+	struct map next_first = {0};
+
+	writer->ends_ns = xcalloc(profile->threads.n + 1, sizeof(*writer->ends_ns));
+	for (size_t i = profile->threads.n; i-- > 0;) {
+		const struct profile_thread *thread = &profile->threads.v[i];
+		bool is_new;
+		uint64_t *first = map_at(&next_first, thread->tid, &is_new);
+
+		writer->ends_ns[i] = is_new ? UINT64_MAX : *first;
+		*first = thread->first_ns - profile->first_ns;
+	}
+	map_done(&next_first);
+}
+
+static void put_thread(struct writer *writer, const struct profile_thread *thread, uint64_t end_ns)
 {
 	const struct profile *profile = writer->profile;
 	uint64_t until_ns = 0; // what the last sample stands for
@@ -174,6 +193,8 @@ static void put_thread(struct writer *writer, const struct profile_thread *threa
 		until_ns = now_ns + 2 * writer->gap_ns;
 		if (i + 1 == thread->n)
 			until_ns = now_ns + writer->gap_ns;
+		if (until_ns > end_ns)
+			until_ns = MAX(end_ns, now_ns);
 	}
 	while (writer->open.n)
 		close_slice(writer, thread, until_ns);
@@ -189,7 +210,9 @@ static void put_cpus(struct writer *writer)
 		uint64_t start_ns, until_ns;
 	} * cpus;
 
-	if (!profile->cpus_n || profile->cpus_n > 1u << 16)
+	// Tracepoints don't tell who ran between them.
+	if (!profile->cpus_n || profile->cpus_n > 1u << 16 ||
+	    profile->events.v[profile->main_event].is_tracepoint)
 		return;
 	cpus = xcalloc(profile->cpus_n, sizeof(*cpus));
 	begin(writer, "M", STR("process_name"));
@@ -256,12 +279,14 @@ static int chrome_profile(struct out *out, const struct profile *profile)
 
 	out_text(out, "{\"traceEvents\":[");
 	name_threads(&writer);
+	find_ends(&writer);
 	for (size_t i = 0; i < profile->threads.n && !out_broken(out); i++)
-		put_thread(&writer, &profile->threads.v[i]);
+		put_thread(&writer, &profile->threads.v[i], writer.ends_ns[i]);
 	put_cpus(&writer);
 	put_info(&writer);
 	vec_done(&writer.open);
 	vec_done(&writer.path);
+	free(writer.ends_ns);
 	return 0;
 }
 
