@@ -37,12 +37,21 @@ bool probe_same_file(const char *path, const char *wanted)
 	       (n == wanted_n || *wanted == '/' || path[n - wanted_n - 1] == '/');
 }
 
+// "biggest<long>" is one of the functions biggest.
+static bool is_instance(const char *name, const char *wanted)
+{
+	size_t n = strcspn(name, "<");
+
+	return name[n] && strlen(wanted) == n && !strncmp(name, wanted, n) &&
+	       strcmp(wanted, "operator");
+}
+
 bool probe_name_matches(const struct die *die, const char *wanted)
 {
 	const char *name = die_name(die), *linkage;
 	bool same;
 
-	if (name && text_glob(name, wanted))
+	if (name && (text_glob(name, wanted) || is_instance(name, wanted)))
 		return true;
 	linkage = die_linkage_name(die);
 	if (!linkage)
@@ -273,8 +282,8 @@ static uint64_t behind_prologue(struct search *search, const struct die *die, ui
 	uint32_t line = 0;
 
 	// Assembly has no parameters that would need it.
-	if (search->point->is_return || search->target->is_kernel || !die->abbrev->children ||
-	    is_optimized(die) || !die_high_pc(die, &high))
+	if (search->point->is_return || search->point->is_start || search->target->is_kernel ||
+	    !die->abbrev->children || is_optimized(die) || !die_high_pc(die, &high))
 		return entry;
 	for (size_t i = 0; i < marks->n; i++) {
 		if (marks->v[i].addr < entry || marks->v[i].addr >= high || !marks->v[i].line)
@@ -323,7 +332,7 @@ static int give_function(struct search *search, const struct die *die)
 	uint64_t addr;
 
 	if (!die_entry_pc(die, &addr))
-		return fail(ENOENT, "it isn't known where %s begins", die_name(die));
+		return 0; // nothing is left of it here
 	if (die_tag(die) == DW_TAG_subprogram)
 		addr = behind_prologue(search, die, addr);
 	return give(search, die, addr + search->point->offset);

@@ -38,6 +38,7 @@ struct probe_point {
 	uint64_t offset;
 	const char *lazy; // lines that look like this
 	bool is_return;
+	bool is_start;	 // the very start, also of functions that were built without optimization
 	bool is_address; // function is "0x..."
 	uint64_t address;
 };

@@ -173,6 +173,7 @@ int probe_show_variables(struct probe_target *target, const char *text, struct o
 
 	if (err < 0)
 		return err;
+	request.point.is_start = true;
 	out_init_memory(&body);
 	s.out = &body;
 	if (!target->debug)
