@@ -2,14 +2,15 @@
 // What a report that goes on for days keeps of the past.
 #include "cmd/report/report.h"
 
-enum { GONE = UINT32_MAX };
+enum { GONE = UINT32_MAX, MANY_ENTRIES = 1 << 16 };
 // Entries below this part of the whole are shown as 0.00% and can't come to the top again by themselves.
-static const uint64_t least_part = 100000;
+static const uint64_t least_part = 20000;
 
 struct aging {
 	struct hist *to;
 	uint64_t eighths, least;
-	uint32_t *ids; // by old id; GONE
+	bool only_frequent; // there is no room for what came once
+	uint32_t *ids;	    // by old id; GONE
 };
 
 static uint64_t aged(const struct aging *aging, uint64_t n)
@@ -23,13 +24,13 @@ static void age_entry(struct aging *aging, const struct entry *from)
 
 	aging->ids[from->id] = GONE;
 	e.period = aged(aging, e.period);
-	if (!e.period || e.period < aging->least)
+	e.samples = (uint32_t)aged(aging, e.samples);
+	if (!e.period || e.period < aging->least || (aging->only_frequent && !e.samples))
 		return;
 	e.period_sys = aged(aging, e.period_sys);
 	e.period_us = aged(aging, e.period_us);
 	e.period_guest_sys = aged(aging, e.period_guest_sys);
 	e.period_guest_us = aged(aging, e.period_guest_us);
-	e.samples = (uint32_t)aged(aging, e.samples);
 	e.tree = NULL;
 	e.members = NULL;
 	aging->ids[from->id] = hist_entry(aging->to, &e)->id;
@@ -64,7 +65,8 @@ struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)
 	to->chain_shown_period = aged(&aging, hist->chain_shown_period);
 	for (size_t i = 0; i < hist->entries.n; i++)
 		total += hist->entries.v[i]->period;
-	aging.least = total / least_part;
+	aging.least = keep_eighths < 8 ? total / least_part : 0;
+	aging.only_frequent = hist->entries.n > MANY_ENTRIES;
 	aging.ids = xcalloc(hist->entries.n + 1, sizeof(*aging.ids));
 	for (size_t i = 0; i < hist->entries.n; i++)
 		age_entry(&aging, hist->entries.v[i]);

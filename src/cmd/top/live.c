@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 enum {
-	MOST_NODES = 4 << 20, // of the table of stacks: some 100 MB
+	MOST_NODES = 1 << 20, // of the table of stacks: some 30 MB
+	MOST_FRAMES = 1 << 18,
 	MOST_TEXTS = 1 << 20,
 	MOST_REFRESHES = 1 << 14, // addresses of samples fade, but stay: some 9 hours of them
 	MOST_FORMAT_BYTES = 1 << 20,
@@ -320,7 +321,7 @@ bool top_ended(struct top *top)
 static bool is_full(const struct top *top)
 {
 	return top->report.stacks.nodes.n > MOST_NODES ||
-	       top->report.stacks.frames.n > MOST_NODES || top->report.texts.strings.n > MOST_TEXTS;
+	       top->report.stacks.frames.n > MOST_FRAMES || top->report.texts.strings.n > MOST_TEXTS;
 }
 
 static void start_over(struct top *top)
