@@ -2,6 +2,7 @@
 // Where in a function the samples lie: its source and instructions, each with its share.
 #include "cmd/annotate/annotate.h"
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/core/command.h"
@@ -53,8 +54,7 @@ static const struct opt opts[] = {
 	OPT(OPT_TEXT, 0, "format", AT(format), "text|json|csv",
 	    "text is perf's layout; json and csv have a row for each instruction."),
 	OPT(OPT_FLAG, 0, "stdio", AT(stdio), NULL, "As text (the default)."),
-	OPT(OPT_FLAG, 0, "stdio2", AT(stdio2), NULL,
-	    "As text, with arrows at jumps and addresses only where they lead."),
+	OPT(OPT_FLAG, 0, "stdio2", AT(stdio2), NULL, "With arrows at jumps: not there yet."),
 	OPT(OPT_FLAG, 0, "tui", AT(tui), NULL,
 	    "In the terminal browser: press a in sonde report; here it is text."),
 	OPT(OPT_FLAG, 0, "gtk", AT(gtk), NULL, "In a window: not there, it shows text."),
@@ -147,6 +147,17 @@ static int parse_percent_type(const char *text, enum percent_type *ret)
 		    text);
 }
 
+// Names are compared once a symbol: they lie all over the memory.
+static bool is_wanted(struct annotate *annotate, const struct symbol *symbol)
+{
+	struct known_name *known =
+		&annotate->known[hash_u64((uintptr_t)symbol) % ARRAY_SIZE(annotate->known)];
+
+	if (known->symbol != symbol)
+		*known = (struct known_name){symbol, !strcmp(symbol->name, annotate->o.symbol)};
+	return known->is_wanted;
+}
+
 // The symbol is matched before anything is counted: the other samples do not exist.
 static int on_sample(void *arg, struct session *session, struct event *event,
 		     const struct sample *sample, struct task *task, const struct record *record)
@@ -162,8 +173,7 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
 	if (annotate->dsos && !filter_dso(annotate->dsos, location.dso))
 		return 0;
-	if (annotate->o.symbol &&
-	    (!location.sym || strcmp(location.sym->name, annotate->o.symbol) != 0))
+	if (annotate->o.symbol && (!location.sym || !is_wanted(annotate, location.sym)))
 		return 0;
 	annotate->samples_n++;
 	if (location.sym)
@@ -297,8 +307,6 @@ static void show_entry(struct annotate *annotate, struct hist *hist, const struc
 	}
 	if (table)
 		add_rows(annotate, &view, table);
-	else if (annotate->o.stdio2)
-		annotate_print_arrows(annotate, &view);
 	else
 		annotate_print(annotate, &view);
 	annotated_done(&lines);
@@ -434,6 +442,8 @@ static int check_options(struct annotate *annotate, int words, char **argv)
 			    argv[2]);
 	if (words == 1)
 		o->symbol = argv[1];
+	if (o->stdio2)
+		return fail(COMMAND_USAGE, "--stdio2 is not there yet: take --stdio");
 	if (o->style && strcmp(o->style, "att") != 0 && strcmp(o->style, "intel") != 0)
 		return fail(COMMAND_USAGE, "-M takes att or intel, not '%s'", o->style);
 	if (o->percent_type)

@@ -22,6 +22,11 @@ struct annotate_command_options {
 		tui, gtk, ignored;
 };
 
+struct known_name {
+	const struct symbol *symbol;
+	bool is_wanted;
+};
+
 struct annotate {
 	struct annotate_command_options o;
 	struct report report; // puts the functions into perf's order
@@ -30,6 +35,7 @@ struct annotate {
 	struct annotator *annotator;
 	enum percent_type percent_type;
 	struct out out;
+	struct known_name known[4096]; // of symbols met lately, when one is asked for
 	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
 	uint64_t samples_n, missing_n; // functions that have no code
 };
@@ -48,6 +54,3 @@ double annotate_percent(const struct annotate *annotate, const struct annotate_v
 			const struct annotated_count *counts, uint32_t event);
 // "cpu-clock", "anon group { cycles, instructions }"
 void annotate_event_name(const struct annotate *annotate, const struct event *event, struct out *out);
-
-// The same for --stdio2: one line a line, with arrows.
-void annotate_print_arrows(struct annotate *annotate, const struct annotate_view *view);

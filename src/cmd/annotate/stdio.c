@@ -257,8 +257,3 @@ void annotate_print(struct annotate *annotate, const struct annotate_view *view)
 	}
 	arena_done(&p.arena);
 }
-
-void annotate_print_arrows(struct annotate *annotate, const struct annotate_view *view)
-{
-	annotate_print(annotate, view);
-}
