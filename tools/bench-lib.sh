@@ -4,7 +4,7 @@
 #	bench_start			goes to the top of the tree, finds the program, makes build/bench
 #	bench_recording NAME		prints the path of a recording that perf made (kept in build/bench):
 #					build-g   a build of many processes at -F 20000 -g
-#					build     the same without call chains
+#					build     the same without call chains; build-again: once more
 #					build-dwarf  the same with copies of stacks, at -F 2000
 #					sched     all sched:* events of processes that send messages
 #	bench_header			the heading of the table that bench_compare prints rows of
@@ -72,7 +72,7 @@ bench_recording() {
 		bench_work=bench_build
 		case $1 in
 		build-g) bench_events="-F 20000 -g -e cpu-clock" ;;
-		build) bench_events="-F 20000 -e cpu-clock" ;;
+		build | build-again) bench_events="-F 20000 -e cpu-clock" ;;
 		build-dwarf) bench_events="-F 2000 --call-graph dwarf -e cpu-clock" ;;
 		sched) bench_events="-a -e sched:*" bench_work=bench_messages ;;
 		*) echo "bench: no recording '$1'" >&2; return 1 ;;
