@@ -257,7 +257,7 @@ static void show_facts(struct browser *browser)
 static int show_annotated(struct browser *browser, const struct entry *e)
 {
 	struct sym *sym = browser->report->session->sym;
-	const struct annotate_options wanted = {.own_lines = true};
+	const struct annotate_options wanted = {.own_lines = true, .intel = browser->hooks->intel};
 	struct annotator *annotator = annotator_new(sym, &wanted);
 	const struct annotate_screen shown = {.screen = browser->screen,
 					      .annotator = annotator,
@@ -525,6 +525,7 @@ int report_browse(struct report *report, struct screen *screen, const struct bro
 	size_t first = 0, n = shown_events(hooks, &first);
 	bool has_menu = n > 1 && !hooks->refresh_ms;
 	enum result result = has_menu ? BACK : GO_ON;
+	bool annotated = false;
 	int err = 0;
 
 	out_init_memory(&browser.scratch);
@@ -538,6 +539,11 @@ int report_browse(struct report *report, struct screen *screen, const struct bro
 			choose_event(&browser, (size_t)event);
 		} else if (result == NEXT_EVENT || result == LAST_EVENT) {
 			choose_event(&browser, next_event(&browser, result == NEXT_EVENT));
+		}
+		if (hooks->annotate_first && !annotated) {
+			browser_draw(&browser);
+			annotate(&browser);
+			annotated = true;
 		}
 		err = browse_event(&browser, &result);
 	}

@@ -19,6 +19,8 @@ struct browse_hooks {
 	// A key of its own. True: it was one; *ret_refresh: the rows have to be made anew.
 	bool (*key)(void *arg, struct screen *screen, int key, bool *ret_refresh);
 	const char *const *help; // of these keys, as tui_help takes them
+	bool annotate_first;	 // begin with the first row's annotation
+	bool intel;		 // its instructions in Intel's syntax
 };
 
 // Until the user leaves. Negative with a sentence when a hook failed.
