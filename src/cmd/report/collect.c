@@ -5,6 +5,23 @@
 #include "cmd/report/report.h"
 #include "flow/chain.h"
 
+enum { RECENT = 1 << 12 };
+
+// Do the keys tell no more than comm, file and symbol?
+static bool keys_are_of_place(const struct report *report)
+{
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		const struct column *column = report->sorts.v[i];
+
+		if (column->field)
+			return false;
+		if (column->key && strcmp(column->key->name, "comm") != 0 &&
+		    strcmp(column->key->name, "dso") != 0 && strcmp(column->key->name, "symbol") != 0)
+			return false;
+	}
+	return true;
+}
+
 struct hist *hist_new(struct report *report, struct event *event)
 {
 	struct hist *hist = NEW(struct hist);
@@ -12,6 +29,8 @@ struct hist *hist_new(struct report *report, struct event *event)
 	hist->report = report;
 	hist->event = event;
 	hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	if (keys_are_of_place(report))
+		hist->recent = xcalloc(RECENT, sizeof(struct entry *));
 	return hist;
 }
 
@@ -45,6 +64,7 @@ void hist_free(struct hist *hist)
 	order_done(&hist->in);
 	free(hist->rows);
 	free(hist->sorted);
+	free(hist->recent);
 	free(hist->compact);
 	hierarchy_done(hist);
 	arena_done(&hist->arena);
@@ -548,6 +568,24 @@ static void take_extra(struct report *report, struct entry *template, const stru
 	x->raw_size = sample->raw_size;
 }
 
+// As hist_entry, of a sample: most are where one was lately.
+static struct entry *sample_entry(struct hist *hist, struct entry *template)
+{
+	const struct place *place = &template->place;
+	uint64_t at = place->sym ? (uintptr_t)place->sym : place->addr;
+	struct entry **recent, *e;
+
+	if (!hist->recent)
+		return hist_entry(hist, template);
+	recent = &hist->recent[hash_mix(at ^ (uint64_t) template->comm << 40, (uintptr_t)place->dso) %
+			       RECENT];
+	e = *recent;
+	if (!e || e->place.sym != place->sym || e->place.dso != place->dso ||
+	    e->comm != template->comm || (!place->sym && e->place.addr != place->addr))
+		*recent = e = hist_entry(hist, template);
+	return e;
+}
+
 int report_sample(void *arg, struct session *session, struct event *event,
 		  const struct sample *sample, struct task *task, const struct record *record)
 {
@@ -559,7 +597,8 @@ int report_sample(void *arg, struct session *session, struct event *event,
 	uint64_t period;
 	uint32_t stack = 0;
 
-	if (!filter_time(report->skip, sample->time))
+	if (!filter_time(report->skip, sample->time) ||
+	    !event_switch_passes(&report->event_switch, event))
 		return 0;
 	if (!task)
 		task = sym_task(session->sym, UINT32_MAX, UINT32_MAX);
@@ -601,7 +640,7 @@ int report_sample(void *arg, struct session *session, struct event *event,
 	period = sample_period(event, sample);
 	if (report->addresses && location.sym)
 		annotate_counts_add(report->addresses, event->index, &location, period);
-	e = hist_entry(hist, &template);
+	e = sample_entry(hist, &template);
 	add_to(e, &template, period);
 	count_sample(hist, e, period);
 	if (report->children || report->use_chains)

@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/out.h"
 #include "cmd/core/annotate.h"
+#include "flow/event_switch.h"
 #include "flow/filter.h"
 #include "flow/session.h"
 #include "sym/stacks.h"
@@ -32,6 +33,7 @@ struct report_options {
 	const char *symbol_filter, *percentage, *pretty, *format, *time_quantum, *ignore_callees;
 	const char *ignored_text;
 	struct filter_options filter;
+	struct event_switch_options event_switch;
 	struct chain_options chain;
 	float percent_limit;
 	unsigned max_stack;
@@ -257,6 +259,7 @@ struct hist {
 	struct arena arena; // of the entries
 	VEC(struct entry *) entries;
 	struct entry_table by_key, by_context;
+	struct entry **recent; // of samples, by their places; NULL: keys look at more than places
 	VEC(struct entry *) contexts; // a sample of each
 	VEC(struct pair) pairs;
 	struct map pair_ids;
@@ -283,6 +286,7 @@ struct report {
 	struct filter *skip;		   // samples that do not exist for the report: times, CPUs
 	struct filter *hide, *hide_symbol; // rows that are not shown
 	bool has_hide;
+	struct event_switch event_switch;
 	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
 	struct stacks stacks;
 	struct sources *sources;
@@ -294,6 +298,7 @@ struct report {
 	struct out out;
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
+	bool escape; // control characters in cells: text for a terminal
 	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
 		needs_extra, needs_collapse, no_order, has_srcline;
 	int verbose;
