@@ -7,6 +7,7 @@
 #include "cmd/script/print.h"
 #include "cmd/script/records.h"
 #include "flow/chain.h"
+#include "flow/event_switch.h"
 #include "flow/filter.h"
 #include <stdio.h>
 
@@ -27,8 +28,7 @@ struct options {
 	const char *stop_at;
 	struct filter_options filter;
 	struct sym_options sym;
-	const char *switch_on, *switch_off;
-	bool show_on_off;
+	struct event_switch_options event_switch;
 };
 
 struct script {
@@ -43,8 +43,7 @@ struct script {
 	struct dump dump;
 	struct out out;
 	bool json, dumping;
-	const struct event *on, *off; // --switch-on, --switch-off
-	bool switched_off;
+	struct event_switch event_switch;
 	size_t events_checked;
 	uint64_t last_ns, misordered;
 	uint8_t show[64]; // by record type
@@ -131,9 +130,9 @@ static const struct opt opts[] = {
 	{OPT_U32, 0, "addr-range", AT(filter.address_range), "BYTES",
 	 "addresses of -S stand for so many bytes"},
 	{OPT_TEXT, 0, "dsos", AT(filter.dsos), "LIST", "in these programs and libraries"},
-	{OPT_TEXT, 0, "switch-on", AT(switch_on), "EVENT", "from this event on"},
-	{OPT_TEXT, 0, "switch-off", AT(switch_off), "EVENT", "up to this event"},
-	{OPT_FLAG, 0, "show-on-off-events", AT(show_on_off), .help = "those two events as well"},
+	{OPT_TEXT, 0, "switch-on", AT(event_switch.on), "EVENT", "from this event on"},
+	{OPT_TEXT, 0, "switch-off", AT(event_switch.off), "EVENT", "up to this event"},
+	{OPT_FLAG, 0, "show-on-off-events", AT(event_switch.show), .help = "those two events as well"},
 
 	{OPT_GROUP, .help = "Symbols"},
 	{OPT_TEXT, 'k', "vmlinux", AT(sym.vmlinux), "FILE", "the kernel's image"},
@@ -217,22 +216,6 @@ static bool wanted(struct script *script, const struct sample *sample, struct ta
 	return filter_location(script->filter, &where);
 }
 
-// --switch-on and --switch-off
-static bool switched_on(struct script *script, const struct event *event)
-{
-	if (script->on && script->switched_off) {
-		if (script->on != event)
-			return false;
-		script->switched_off = false;
-		return script->options->show_on_off;
-	}
-	if (script->off && !script->switched_off && script->off == event) {
-		script->switched_off = true;
-		return script->options->show_on_off;
-	}
-	return true;
-}
-
 static int on_sample(void *arg, struct session *session, struct event *event,
 		     const struct sample *sample, struct task *task, const struct record *record)
 {
@@ -257,7 +240,7 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	}
 	if (!wanted(script, sample, task))
 		return 0;
-	if ((script->on || script->off) && !switched_on(script, event))
+	if (!event_switch_passes(&script->event_switch, event))
 		return 0;
 	if (script->fields.callchain) {
 		unwound = session_chain(session, event, sample, task, script->options->max_stack,
@@ -393,20 +376,6 @@ static int on_start(void *arg, struct session *session)
 	return check_announced(arg);
 }
 
-static int find_switch(const struct recording *recording, const char *name, const char *option,
-		       const struct event **ret)
-{
-	if (!name)
-		return 0;
-	for (size_t i = 0; i < recording->events.n; i++) {
-		if (!strcmp(recording->events.v[i]->name, name)) {
-			*ret = recording->events.v[i];
-			return 0;
-		}
-	}
-	return fail(EINVAL, "--%s: %s has no event '%s'", option, recording->path, name);
-}
-
 static void choose_records(struct script *script)
 {
 	const struct options *o = script->options;
@@ -449,14 +418,11 @@ static int prepare(struct script *script)
 	if (!err)
 		err = filter_new(&script->filter, &o->filter, recording);
 	if (!err)
-		err = find_switch(recording, o->switch_on, "switch-on", &script->on);
-	if (!err)
-		err = find_switch(recording, o->switch_off, "switch-off", &script->off);
+		err = event_switch_init(&script->event_switch, &o->event_switch, recording);
 	if (err)
 		return err;
 	// Those of a pipe are checked one by one as they come.
 	script->events_checked = recording->is_pipe ? 0 : recording->events.n;
-	script->switched_off = script->on != NULL;
 	script->filtered = !filter_is_empty(script->filter);
 	script->filter_place =
 		filter_needs_dso(script->filter) || filter_needs_symbol(script->filter);

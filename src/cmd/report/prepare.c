@@ -167,6 +167,9 @@ int report_prepare(struct report *report)
 	err = report_setup_columns(report);
 	if (!err)
 		err = make_filters(report);
+	if (!err)
+		err = event_switch_init(&report->event_switch, &o->event_switch,
+					report->session->recording);
 	if (!err && report->has_parent)
 		err = compile(&report->parent_regex, o->parent ? o->parent : "^sys_|^do_page_fault",
 			      "parent", &report->has_parent_regex);
@@ -259,7 +262,7 @@ int report_open(struct report *report)
 		.count_places = true,
 		.path = o->input,
 		.force = o->force,
-		.unordered = o->unordered,
+		.unordered = o->dump && o->unordered, // so does perf
 		.sym = {.symfs = o->symfs,
 			.vmlinux = o->vmlinux,
 			.kallsyms = o->kallsyms,
