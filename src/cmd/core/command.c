@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/core/command.h"
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/out.h"
 #include "cmd/core/help.h"
+#include "cmd/core/settings.h"
 
 const struct command *command_find(const char *name)
 {
@@ -30,9 +32,16 @@ bool command_find_sub(const struct command *command, const char *name, struct co
 int command_parse(const struct command *command, void *options, int argc, char **argv, int flags)
 {
 	static const struct opt none[] = {OPT_END};
-	int words = opt_parse(command->opts ? command->opts : none, options, argc, argv, flags);
+	int parsed_n = argc, words, err;
+	auto_free char **with_settings = settings_as_options(command, &parsed_n, argv);
 	struct out out;
-	int err;
+
+	words = opt_parse(command->opts ? command->opts : none, options, parsed_n,
+			  with_settings ? with_settings : argv, flags);
+	for (int i = 1; with_settings && i <= words; i++)
+		argv[i] = with_settings[i];
+	if (with_settings && words >= 0 && words + 1 <= argc)
+		argv[words + 1] = NULL;
 
 	if (words >= 0)
 		return words;

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "cmd/core/settings.h"
 #include "cmd/record/record.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -35,6 +36,12 @@ int record_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool
 		return 0;
 	}
 	if (str_is(mode, "auto")) {
+		const char *set = settings_get("record.call-graph");
+
+		if (!set)
+			set = settings_get("call-graph.record-mode");
+		if (set && strcmp(set, "auto"))
+			return record_opt_call_graph(at, opt, set, false);
 		options->call_graph = CALL_GRAPH_AUTO;
 		return 0;
 	}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/config.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include <limits.h>
+#include <stdio.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+enum { LONGEST_FILE = 1 << 20 };
+
+void config_done(struct config *config)
+{
+	arena_done(&config->arena);
+	vec_done(&config->entries);
+}
+
+static struct config_entry *find(const struct config *config, struct str section, struct str name)
+{
+	vec_each(struct config_entry, entry, &config->entries) {
+		if (str_is(section, entry->section) && str_is(name, entry->name))
+			return entry;
+	}
+	return NULL;
+}
+
+// Behind the last one of its section.
+static struct config_entry *add(struct config *config, struct str section, struct str name)
+{
+	size_t at = config->entries.n;
+	struct config_entry entry = {.section = arena_strdup(&config->arena, section),
+				     .name = arena_strdup(&config->arena, name)};
+
+	for (size_t i = config->entries.n; i-- > 0;) {
+		if (str_is(section, config->entries.v[i].section)) {
+			at = i + 1;
+			break;
+		}
+	}
+	vec_push(&config->entries, entry);
+	memmove(&config->entries.v[at + 1], &config->entries.v[at],
+		(config->entries.n - 1 - at) * sizeof(entry));
+	config->entries.v[at] = entry;
+	return &config->entries.v[at];
+}
+
+static void set(struct config *config, struct str section, struct str name, const char *value,
+		bool is_system)
+{
+	struct config_entry *entry = find(config, section, name);
+
+	if (!entry)
+		entry = add(config, section, name);
+	entry->value = value;
+	entry->is_system = is_system;
+}
+
+static bool split(const char *key, struct str *ret_section, struct str *ret_name)
+{
+	const char *dot = strrchr(key, '.');
+
+	if (!dot || dot == key)
+		return false;
+	*ret_section = (struct str){key, (size_t)(dot - key)};
+	*ret_name = str_of(dot + 1);
+	return true;
+}
+
+int config_set(struct config *config, const char *key, const char *value, bool is_system)
+{
+	struct str section, name;
+
+	if (!split(key, &section, &name))
+		return fail(EINVAL, "The config variable does not contain a section name: %s", key);
+	if (!name.n)
+		return fail(EINVAL, "The config variable does not contain a variable name: %s", key);
+	set(config, section, name, value ? arena_strdup(&config->arena, str_of(value)) : NULL,
+	    is_system);
+	return 0;
+}
+
+const struct config_entry *config_find(const struct config *config, const char *key)
+{
+	struct str section, name;
+
+	return split(key, &section, &name) ? find(config, section, name) : NULL;
+}
+
+struct parser {
+	const char *at, *end;
+	unsigned line;
+	struct config *config;
+	struct str section;
+};
+
+static bool is_name(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       c == '-' || c == '_';
+}
+
+static void skip_line(struct parser *parser)
+{
+	while (parser->at < parser->end && *parser->at != '\n')
+		parser->at++;
+}
+
+// [name] or [name "more"], which is name.more.
+static bool parse_section(struct parser *parser)
+{
+	VEC(char) name = {0};
+	bool quoted = false, good = false;
+
+	for (parser->at++; parser->at < parser->end && *parser->at != '\n'; parser->at++) {
+		char c = *parser->at;
+
+		if (c == ']' && !quoted) {
+			parser->at++;
+			good = name.n > 0;
+			break;
+		}
+		if (c == '"') {
+			if (!quoted && name.n)
+				vec_push(&name, '.');
+			quoted = !quoted;
+		} else if (c == '\\' && quoted && parser->at + 1 < parser->end &&
+			   parser->at[1] != '\n') {
+			vec_push(&name, *++parser->at);
+		} else if (quoted || (c != ' ' && c != '\t')) {
+			vec_push(&name, c);
+		}
+	}
+	if (good)
+		parser->section =
+			str_of(arena_strdup(&parser->config->arena, (struct str){name.v, name.n}));
+	vec_done(&name);
+	return good;
+}
+
+// Up to the line's end or a comment; quotes keep blanks, a backslash at the end goes on in the next line.
+static bool parse_value(struct parser *parser, const char **ret)
+{
+	VEC(char) value = {0};
+	bool quoted = false, good = true;
+	size_t kept = 0;
+
+	for (; parser->at < parser->end && (*parser->at != '\n' || quoted); parser->at++) {
+		char c = *parser->at;
+
+		if (c == '\n') {
+			good = false;
+			break;
+		}
+		if (!quoted && (c == '#' || c == ';'))
+			break;
+		if (c == '"') {
+			quoted = !quoted;
+			kept = value.n;
+			continue;
+		}
+		if (c == '\\') {
+			static const char from[] = "tbn\"\\", to[] = "\t\b\n\"\\";
+
+			if (++parser->at == parser->end)
+				break;
+			if (*parser->at == '\n') {
+				parser->line++;
+				continue;
+			}
+			const char *known = strchr(from, *parser->at);
+			if (!known || !*known) {
+				good = false;
+				break;
+			}
+			c = to[known - from];
+		} else if (!quoted && (c == ' ' || c == '\t' || c == '\r')) {
+			if (value.n)
+				vec_push(&value, c);
+			continue;
+		}
+		vec_push(&value, c);
+		kept = value.n;
+	}
+	if (quoted)
+		good = false;
+	*ret = arena_strdup(&parser->config->arena, (struct str){value.v, kept});
+	vec_done(&value);
+	skip_line(parser);
+	return good;
+}
+
+static bool parse_entry(struct parser *parser, bool is_system)
+{
+	struct str name = {parser->at, 0};
+	const char *value = NULL;
+
+	while (parser->at < parser->end && is_name(*parser->at))
+		parser->at++;
+	name.n = (size_t)(parser->at - name.p);
+	while (parser->at < parser->end &&
+	       (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\r'))
+		parser->at++;
+	if (!name.n || !parser->section.n)
+		return false;
+	if (parser->at < parser->end && *parser->at == '=') {
+		parser->at++;
+		if (!parse_value(parser, &value))
+			return false;
+	} else if (parser->at < parser->end && *parser->at != '\n') {
+		return false;
+	}
+	set(parser->config, parser->section, name, value, is_system);
+	return true;
+}
+
+int config_parse(struct config *config, struct str text, const char *name, bool is_system)
+{
+	struct parser parser = {.at = text.p, .end = text.p + text.n, .line = 1, .config = config};
+	bool good = true;
+
+	if (text.n >= 3 && !memcmp(text.p, "\xef\xbb\xbf", 3))
+		parser.at += 3;
+	while (good && parser.at < parser.end) {
+		switch (*parser.at) {
+		case '\n':
+			parser.line++;
+			// fall through
+		case ' ':
+		case '\t':
+		case '\r':
+			parser.at++;
+			break;
+		case '#':
+		case ';':
+			skip_line(&parser);
+			break;
+		case '[':
+			good = parse_section(&parser);
+			break;
+		default:
+			good = parse_entry(&parser, is_system);
+		}
+	}
+	if (!good)
+		return fail(EINVAL, "bad config file line %u in %s", parser.line, name);
+	return 0;
+}
+
+bool config_user_path(char *ret, size_t ret_size)
+{
+	const char *home = getenv("HOME");
+
+	return home && *home && (size_t)snprintf(ret, ret_size, "%s/.perfconfig", home) < ret_size;
+}
+
+static int read_file(struct config *config, const char *path, bool is_system)
+{
+	auto_free char *text = NULL;
+	struct stat st;
+	size_t n;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+		return 0;
+	if (st.st_uid && st.st_uid != geteuid()) {
+		warn("%s belongs neither to you nor to root, it is ignored", path);
+		return 0;
+	}
+	int err = file_read(path, LONGEST_FILE, &text, &n);
+	if (err < 0)
+		return fail(-err, "can't read %s: %s", path, strerror(-err));
+	return config_parse(config, (struct str){text, n}, path, is_system);
+}
+
+int config_read(struct config *config, unsigned files)
+{
+	const char *only = getenv("PERF_CONFIG");
+	char path[PATH_MAX];
+	int err = 0;
+
+	if (only)
+		return read_file(config, only, false);
+	if (files & CONFIG_SYSTEM && config_bool(getenv("PERF_CONFIG_NOSYSTEM")) != 1)
+		err = read_file(config, CONFIG_SYSTEM_PATH, true);
+	if (err >= 0 && files & CONFIG_USER && config_user_path(path, sizeof(path)))
+		err = read_file(config, path, false);
+	return err;
+}
+
+int config_bool(const char *value)
+{
+	static const char *const words[2][5] = {{"false", "off", "no", "0", ""},
+						{"true", "on", "yes", "1", NULL}};
+
+	for (int i = 0; value && i < 2; i++)
+		for (unsigned k = 0; k < 5 && words[i][k]; k++)
+			if (!strcasecmp(value, words[i][k]))
+				return i;
+	return -1;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/config.h"
+#include "base/err.h"
+#include "base/test.h"
+#include <stdio.h>
+
+static void test_files(void **state)
+{
+	static const struct {
+		const char *text, *key, *value; // value NULL: not set; "-": set without one
+	} cases[] = {
+		{"[report]\n\tchildren = false\n", "report.children", "false"},
+		{"# c\n; d\n[a]\nb=c # d\n", "a.b", "c"},
+		{"[a]\nb = two words  ; x\n", "a.b", "two words"},
+		{"[a]\nb = \" kept \"\n", "a.b", " kept "},
+		{"[a]\nb = x\\\ny\n", "a.b", "xy"},
+		{"[a]\nb = \\t\\\"\n", "a.b", "\t\""},
+		{"[a]\nb\n", "a.b", "-"},
+		{"[a \"x\"]\nb = 1\n", "a.x.b", "1"},
+		{"[a]\nb = 1\n[c]\nd = 2\n[a]\nb = 3\n", "a.b", "3"},
+		{"[a]\nb = 1\n", "a.c", NULL},
+		{"", "a.b", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct config config = {0};
+
+		assert_int_equal(config_parse(&config, str_of(cases[i].text), "t", false), 0);
+		const struct config_entry *entry = config_find(&config, cases[i].key);
+		assert_int_equal(entry != NULL, cases[i].value != NULL);
+		if (entry && !strcmp(cases[i].value, "-"))
+			assert_null(entry->value);
+		else if (entry)
+			assert_string_equal(entry->value, cases[i].value);
+		config_done(&config);
+	}
+}
+
+static void test_bad(void **state)
+{
+	static const struct {
+		const char *text;
+		unsigned line;
+	} cases[] = {
+		{"a = b\n", 1},	       {"[a\n", 1},	    {"[a]\n= b\n", 2},
+		{"[a]\nb = \"c\n", 2}, {"[a]\n\nb c\n", 3}, {"[a]\nb = \\x\n", 2},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct config config = {0};
+		char wanted[64];
+
+		assert_int_equal(config_parse(&config, str_of(cases[i].text), "t", false), -EINVAL);
+		snprintf(wanted, sizeof(wanted), "bad config file line %u in t", cases[i].line);
+		assert_string_equal(err_sentence(), wanted);
+		config_done(&config);
+	}
+}
+
+static void test_set(void **state)
+{
+	struct config config = {0};
+
+	assert_int_equal(config_set(&config, "a.b", "1", false), 0);
+	assert_int_equal(config_set(&config, "c.d", "2", true), 0);
+	assert_int_equal(config_set(&config, "a.e", "3", false), 0);
+	assert_int_equal(config_set(&config, "nosection", "1", false), -EINVAL);
+	assert_int_equal(config.entries.n, 3);
+	assert_string_equal(config.entries.v[1].name, "e"); // beside its section
+	assert_true(config_find(&config, "c.d")->is_system);
+	assert_int_equal(config_bool("on"), 1);
+	assert_int_equal(config_bool("False"), 0);
+	assert_int_equal(config_bool("maybe"), -1);
+	config_done(&config);
+}
+
+RUN_TESTS(TEST(test_files), TEST(test_bad), TEST(test_set))

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/core/settings.h"
+#include "base/config.h"
+#include "base/err.h"
+#include "base/log.h"
+
+const struct settings_row settings_rows[] = {
+	{"report.children", "report", "children", .is_bool = true},
+	{"report.group", "report", "group", .is_bool = true},
+	{"report.percent-limit", "report", "percent-limit"},
+	{"report.sort_order", "report", "sort"},
+	{"hist.percentage", "report", "percentage"},
+	{"tui.report", "report", "stdio", .when = "false"},
+	{"top.children", "top", "children", .is_bool = true},
+	{"hist.percentage", "top", "percentage"},
+	{"tui.top", "top", "stdio", .when = "false"},
+	{"tui.annotate", "annotate", "stdio", .when = "false"},
+	{"annotate.disassembler_style", "annotate", "disassembler-style"},
+	{"annotate.hide_src_code", "annotate", "no-source", .when = "true"},
+	{"record.build-id", "record", "no-buildid-cache", .when = "no-cache"},
+	{"record.build-id", "record", "no-buildid", .when = "skip"},
+	{"record.build-id", "record", "buildid-mmap", .when = "mmap"},
+	{"core.proc-map-timeout", "record", "proc-map-timeout"},
+	{NULL},
+};
+
+// Read at the first question.
+static struct config settings;
+static bool settings_read;
+
+static const struct config *all_settings(void)
+{
+	if (!settings_read) {
+		settings_read = true;
+		if (config_read(&settings, CONFIG_SYSTEM | CONFIG_USER) < 0) {
+			warn("%s; the settings behind it are ignored", err_sentence());
+			err_clear();
+		}
+	}
+	return &settings;
+}
+
+const char *settings_get(const char *key)
+{
+	const struct config_entry *entry = config_find(all_settings(), key);
+
+	return !entry ? NULL : entry->value ? entry->value : "true";
+}
+
+static bool has_option(const struct command *command, const char *name)
+{
+	for (const struct opt *opt = command->opts; opt && !opt_is_end(opt); opt++) {
+		if (!opt->name)
+			continue;
+		if (!strcmp(opt->name, name) ||
+		    (text_starts(name, "no-") && !strcmp(opt->name, name + 3)))
+			return true;
+	}
+	return false;
+}
+
+// NULL: the setting changes nothing.
+static char *option_of(const struct settings_row *row, const char *value)
+{
+	int on = config_bool(value);
+
+	if (row->when) {
+		const char *is = on < 0 ? value : on ? "true" : "false";
+
+		return strcmp(is, row->when) ? NULL : text_dup_fmt("--%s", row->option);
+	}
+	if (!row->is_bool)
+		return text_dup_fmt("--%s=%s", row->option, value);
+	if (on < 0) {
+		warn("%s is neither true nor false but '%s'", row->key, value);
+		return NULL;
+	}
+	return text_dup_fmt("--%s%s", on ? "" : "no-", row->option);
+}
+
+static void set_buildid_dir(void)
+{
+	const char *value = settings_get("buildid.dir"), *home = getenv("HOME");
+
+	if (!value)
+		return;
+	auto_free char *path = text_starts(value, "~/") && home
+				       ? text_dup_fmt("%s%s", home, value + 1)
+				       : xstrdup(value);
+	setenv("PERF_BUILDID_DIR", path, 0);
+}
+
+char **settings_as_options(const struct command *command, int *argc, char **argv)
+{
+	VEC(char *) words = {0};
+
+	if (!all_settings()->entries.n)
+		return NULL;
+	set_buildid_dir();
+	vec_push(&words, argv[0]);
+	for (const struct settings_row *row = settings_rows; row->key; row++) {
+		const char *value;
+		char *word;
+
+		if (strcmp(row->command, command->name) || !has_option(command, row->option))
+			continue;
+		value = settings_get(row->key);
+		word = value ? option_of(row, value) : NULL;
+		if (word) {
+			// Options keep pointers into their words.
+			vec_push(&words, arena_strdup(&settings.arena, str_of(word)));
+			free(word);
+		}
+	}
+	if (words.n == 1) {
+		vec_done(&words);
+		return NULL;
+	}
+	for (int i = 1; i < *argc; i++)
+		vec_push(&words, argv[i]);
+	*argc = (int)words.n;
+	vec_push(&words, NULL);
+	return words.v;
+}
