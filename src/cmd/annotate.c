@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where in a function the samples lie: its source and instructions, each with its share.
 #include "cmd/annotate/annotate.h"
+#include "cmd/annotate/screen.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -53,10 +54,11 @@ static const struct opt opts[] = {
 	HEADING("Layout"),
 	OPT(OPT_TEXT, 0, "format", AT(format), "text|json|csv",
 	    "text is perf's layout; json and csv have a row for each instruction."),
-	OPT(OPT_FLAG, 0, "stdio", AT(stdio), NULL, "As text (the default)."),
+	OPT(OPT_FLAG, 0, "stdio", AT(stdio), NULL,
+	    "As text (the default where standard output is no terminal)."),
 	OPT(OPT_FLAG, 0, "stdio2", AT(stdio2), NULL, "With arrows at jumps: not there yet."),
 	OPT(OPT_FLAG, 0, "tui", AT(tui), NULL,
-	    "In the terminal browser: press a in sonde report; here it is text."),
+	    "As a screen (the default on a terminal; ? there tells its keys)."),
 	OPT(OPT_FLAG, 0, "gtk", AT(gtk), NULL, "In a window: not there, it shows text."),
 	OPT(OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.",
 	    .absent = "always"),
@@ -114,38 +116,6 @@ const struct command command_annotate = {
 	.family = COMMAND_PERF,
 	.run = run,
 };
-
-const char *const percent_type_names[4] = {
-	[PERCENT_LOCAL_PERIOD] = "local period",
-	[PERCENT_LOCAL_HITS] = "local hits",
-	[PERCENT_GLOBAL_PERIOD] = "global period",
-	[PERCENT_GLOBAL_HITS] = "global hits",
-};
-
-// "local-period", "hits-global": both words in any order.
-static int parse_percent_type(const char *text, enum percent_type *ret)
-{
-	const char *dash = strchr(text, '-');
-	struct str a, b;
-
-	if (dash) {
-		a = (struct str){text, (size_t)(dash - text)};
-		b = str_of(dash + 1);
-		for (unsigned i = 0; i < 4; i++) {
-			struct str what = str_of(percent_type_names[i]);
-			struct str where = str_cut(&what, ' ');
-
-			if ((str_eq(a, where) && str_eq(b, what)) ||
-			    (str_eq(a, what) && str_eq(b, where))) {
-				*ret = (enum percent_type)i;
-				return 0;
-			}
-		}
-	}
-	return fail(COMMAND_USAGE,
-		    "--percent-type takes local or global, a dash, and period or hits; not '%s'",
-		    text);
-}
 
 // Names are compared once a symbol: they lie all over the memory.
 static bool is_wanted(struct annotate *annotate, const struct symbol *symbol)
@@ -420,6 +390,8 @@ static int process(struct annotate *annotate)
 		return 0;
 	}
 	report_finish(report);
+	if (annotate_wants_screen(annotate))
+		return annotate_run_screen(annotate);
 	annotate->annotator = annotator_new(report->session->sym, &options);
 	err = show(annotate);
 	annotator_free(annotate->annotator);
@@ -447,7 +419,7 @@ static int check_options(struct annotate *annotate, int words, char **argv)
 	if (o->style && strcmp(o->style, "att") != 0 && strcmp(o->style, "intel") != 0)
 		return fail(COMMAND_USAGE, "-M takes att or intel, not '%s'", o->style);
 	if (o->percent_type)
-		return parse_percent_type(o->percent_type, &annotate->percent_type);
+		return percent_type_parse(o->percent_type, &annotate->percent_type);
 	return 0;
 }
 

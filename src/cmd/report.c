@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/core/command.h"
+#include "cmd/core/percent_type.h"
 #include "cmd/report/browse.h"
 #include "flow/missing.h"
 #include <stdio.h>
@@ -34,6 +35,14 @@ static int percent_limit(void *options, const struct opt *opt, const char *arg, 
 	return 0;
 }
 
+// The screen's annotation knows one kind; what is no kind at all is told.
+static int percent_type(void *options, const struct opt *opt, const char *arg, bool negated)
+{
+	enum percent_type ignored;
+
+	return percent_type_parse(arg, &ignored);
+}
+
 static int branch_stack(void *options, const struct opt *opt, const char *arg, bool negated)
 {
 	((struct report_options *)options)->branch = !negated;
@@ -55,7 +64,7 @@ static const struct opt opts[] = {
 	 "Only samples in START,STOP (seconds, either may be missing), or in parts such as 10%/2 or 0%-10%."},
 	{OPT_TEXT, 'C', "cpu", AT(filter.cpus), "LIST", "Only samples of these CPUs, such as 0-3,8."},
 	{OPT_FLAG, 0, "disable-order", AT(unordered),
-	 .help = "In the order of the file, not of time."},
+	 .help = "With -D: in the order of the file, not of time."},
 	{OPT_GROUP, .help = "Rows and columns"},
 	{OPT_TEXT, 's', "sort", AT(sort), "KEY[,KEY...]",
 	 "What makes a row. Common keys: pid comm dso symbol parent cpu socket srcline srcfile time trace cgroup "
@@ -119,6 +128,9 @@ static const struct opt opts[] = {
 	 percent_limit, .no_negation = true},
 	{OPT_TEXT, 0, "percentage", AT(percentage), "relative|absolute",
 	 "Percent of what is shown, or of all (the default)."},
+	{OPT_TEXT, 0, "switch-on", AT(event_switch.on), "EVENT", "Only samples from this event on."},
+	{OPT_TEXT, 0, "switch-off", AT(event_switch.off), "EVENT", "Only samples up to this event."},
+	{OPT_FLAG, 0, "show-on-off-events", AT(event_switch.show), .help = "Those two events too."},
 	{OPT_FLAG, 'U', "hide-unresolved", AT(hide_unresolved), .help = "Only what has a symbol."},
 	{OPT_FLAG, 0, "skip-empty", AT(skip_empty),
 	 .help = "Leave out events without samples (the default)."},
@@ -174,7 +186,8 @@ static const struct opt opts[] = {
 	{OPT_TEXT, 0, "objdump", AT(ignored_text), "PATH", "Of annotate."},
 	{OPT_TEXT, 0, "prefix", AT(ignored_text), "PREFIX", "Of annotate."},
 	{OPT_TEXT, 0, "prefix-strip", AT(ignored_text), "N", "Of annotate."},
-	{OPT_TEXT, 0, "percent-type", AT(ignored_text), "TYPE", "Of annotate."},
+	{OPT_CALL, 0, "percent-type", 0, "WHERE-WHAT",
+	 "Of annotate: local or global, period or hits.", percent_type, .no_negation = true},
 	{OPT_INT, 0, "samples", AT(ignored_int), "N", "Of the browser."},
 	{OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.",
 	 .absent = "always"},
@@ -360,6 +373,7 @@ static int show(struct report *report)
 		return 0;
 	}
 	report_finish(report);
+	report->escape = is_text(report) && !screen && isatty(report->out.fd);
 	if (screen) {
 		report->out.n = 0; // what report_setup_elided said is seen there too
 		return show_screen(report);

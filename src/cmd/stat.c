@@ -498,7 +498,7 @@ static void done(struct counting *stat)
 
 static const struct command command_stat_report = {
 	.name = "stat report",
-	.summary = "print the counts of a recording that stat record made",
+	.summary = "Print the counts of a recording that stat record made",
 	.usage = "sonde stat report [options] [-i FILE]",
 	.description =
 		"Prints the counts of a recording as stat printed them, or added up in another way.",
@@ -603,7 +603,7 @@ static int run_stat(int argc, char **argv)
 
 const struct command command_stat = {
 	.name = "stat",
-	.summary = "count events while a program runs or the system works",
+	.summary = "Count events while a program runs or the system works",
 	.usage = "sonde stat [options] [--] COMMAND [ARGS]\nsonde stat [options] -p PID | -t TID | -a | -C LIST\n"
 		 "sonde stat [options] record [-o FILE] COMMAND [ARGS]\nsonde stat report [-i FILE]",
 	.description =

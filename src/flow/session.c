@@ -8,6 +8,7 @@
 #include "flow/fetch.h"
 #include "flow/queue.h"
 #include "flow/session_parts.h"
+#include "sym/options.h"
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -79,8 +80,10 @@ int session_open(struct session **ret, const struct session_options *options)
 	session->private->unordered = options->unordered;
 	session->private->count_places = options->count_places;
 	session->stats.first_ns = session->stats.first_lost_ns = UINT64_MAX;
-	err = recording_open(&session->recording, options->path ? options->path : "perf.data",
-			     &reading);
+	err = sym_options_check(&options->sym);
+	if (!err)
+		err = recording_open(&session->recording,
+				     options->path ? options->path : "perf.data", &reading);
 	struct sym_options sym = options->sym;
 	if (!err && !sym.kallsyms)
 		sym.kallsyms = session->recording->kallsyms;

@@ -2,14 +2,8 @@
 // What the files of `sonde annotate` share.
 #pragma once
 #include "cmd/core/annotate.h"
+#include "cmd/core/percent_type.h"
 #include "cmd/report/report.h"
-
-enum percent_type {
-	PERCENT_LOCAL_PERIOD,
-	PERCENT_LOCAL_HITS,
-	PERCENT_GLOBAL_PERIOD,
-	PERCENT_GLOBAL_HITS
-};
 
 struct annotate_command_options {
 	const char *input, *vmlinux, *symfs, *dsos, *symbol, *style, *percent_type, *prefix,
@@ -39,8 +33,6 @@ struct annotate {
 	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
 	uint64_t samples_n, missing_n; // functions that have no code
 };
-
-extern const char *const percent_type_names[4]; // "local period"
 
 // A function of an event as perf prints it. `events_n` columns, from the event on.
 struct annotate_view {

@@ -94,14 +94,17 @@ static void print_summary(struct printer *p)
 	}
 	if (kept)
 		qsort(found.v, kept, sizeof(*found.v), by_percent);
-	out_printf(p->out, "\nSorted summary for file %s\n", p->view->entry->place.dso->long_name);
-	out_text(p->out, "----------------------------------------------\n\n");
+	out_text(p->out, "\nSorted summary for file ");
+	out_safe(p->out, p->view->entry->place.dso->long_name);
+	out_text(p->out, "\n----------------------------------------------\n\n");
 	if (!kept)
 		out_printf(p->out, " Nothing higher than %1.1f%%\n", least_shown_line);
 	for (size_t i = 0; i < kept; i++) {
 		for (uint32_t k = 0; k < lines->events_n; k++)
 			out_printf(p->out, " %7.2f", found.v[i].percents[k]);
-		out_printf(p->out, " %s\n", found.v[i].path);
+		out_char(p->out, ' ');
+		out_safe(p->out, found.v[i].path);
+		out_char(p->out, '\n');
 	}
 	vec_done(&found);
 }
@@ -205,7 +208,8 @@ static void print_instruction(struct printer *p, const struct annotated_line *li
 		const char *path = line_path(p, line);
 
 		if (strcmp(path, p->annotate->shown_path) != 0) {
-			out_printf(p->out, " // %s", path);
+			out_text(p->out, " // ");
+			out_safe(p->out, path);
 			snprintf(p->annotate->shown_path, sizeof(p->annotate->shown_path), "%s",
 				 path);
 		}

@@ -230,7 +230,8 @@ static void print_key(struct printer *p, const struct diff_row *row, size_t key)
 		if (scratch->buf[i] == *separator)
 			scratch->buf[i] = '.';
 	}
-	out_bytes(p->out, scratch->buf, scratch->n);
+	out_char(scratch, 0);
+	out_safe(p->out, scratch->buf);
 }
 
 static void print_row(struct printer *p, const struct diff_row *row)
@@ -277,7 +278,9 @@ void diff_print(struct diff *diff, const struct event *event, struct diff_rows *
 	add_columns(&p);
 	set_widths(&p);
 	if (!diff->o.quiet) {
-		out_printf(p.out, "%s# Event '%s'\n#\n", first ? "" : "\n", event->name);
+		out_text(p.out, first ? "# Event '" : "\n# Event '");
+		out_safe(p.out, event->name);
+		out_text(p.out, "'\n#\n");
 		print_files(&p);
 		print_headers(&p);
 	}

@@ -71,13 +71,14 @@ struct record_options {
 	bool quiet;
 	int verbose;
 	const char *dummy; // of options that are taken and need nothing
+	unsigned dummy_number;
 	const char **command_line;
 };
 
 opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch,
 	record_opt_regs, record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay,
 	record_opt_control, record_opt_clockid, record_opt_frequency, record_opt_unsupported,
-	record_opt_compress, record_opt_switch_event;
+	record_opt_compress, record_opt_switch_event, record_opt_threads, record_opt_vmlinux;
 
 // Makes attrs of the options: what to sample, where tracking records go, ids. The dummy that tracks tasks from
 // the beginning is added where perf adds it.

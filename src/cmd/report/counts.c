@@ -35,7 +35,8 @@ void report_stats(struct report *report)
 
 		if (report->o.skip_empty && !hist->samples && !hist->lost_samples)
 			continue;
-		out_printf(out, "%s stats:\n", hist->event->name);
+		out_safe(out, hist->event->name);
+		out_text(out, " stats:\n");
 		if (hist->samples)
 			out_printf(out, "%16s events: %10u\n", "SAMPLE", hist->samples);
 		if (hist->lost_samples)
@@ -65,12 +66,13 @@ static void print_maps(const struct task *task, int indent, struct out *out)
 		const struct mapping *map = task->space->maps.v[i];
 
 		out_fill(out, ' ', (size_t)indent);
-		out_printf(out, "  %llx-%llx %c%c%c%c %08llx %llu %s\n",
-			   (unsigned long long)map->start, (unsigned long long)map->end,
-			   map->prot & PROT_READ ? 'r' : '-', map->prot & PROT_WRITE ? 'w' : '-',
-			   map->prot & PROT_EXEC ? 'x' : '-', map->flags & MAP_SHARED ? 's' : 'p',
-			   (unsigned long long)map->pgoff, (unsigned long long)map->ino,
-			   map->dso->long_name);
+		out_printf(out, "  %llx-%llx %c%c%c%c %08llx %llu ", (unsigned long long)map->start,
+			   (unsigned long long)map->end, map->prot & PROT_READ ? 'r' : '-',
+			   map->prot & PROT_WRITE ? 'w' : '-', map->prot & PROT_EXEC ? 'x' : '-',
+			   map->flags & MAP_SHARED ? 's' : 'p', (unsigned long long)map->pgoff,
+			   (unsigned long long)map->ino);
+		out_safe(out, map->dso->long_name);
+		out_char(out, '\n');
 	}
 }
 

@@ -26,10 +26,10 @@ static void print_frame(const struct graph *g, uint32_t frame)
 		out_hex(g->out, f->ip);
 		return;
 	}
-	out_text(g->out, f->sym->name);
+	out_safe(g->out, f->sym->name);
 	if (g->report->chain.by_address && f->srcline) {
 		out_char(g->out, ' ');
-		out_text(g->out, f->srcline);
+		out_safe(g->out, f->srcline);
 	} else if (g->report->chain.by_address) {
 		out_printf(g->out, " +%llu", (unsigned long long)(f->addr - f->sym->start));
 	}

@@ -433,10 +433,11 @@ int report_setup_columns(struct report *report)
 			return fail(COMMAND_USAGE, "Invalid --sort key: `+'");
 		order = arena_fmt(&report->arena, "%s,%s", default_order(report), order + 1);
 	}
-	if (order && strstr(order, "ipc"))
+	if (report->o.sort && strstr(report->o.sort, "ipc"))
 		return fail(COMMAND_USAGE,
 			    "ipc columns come with the symbol key, they can't be asked for by name");
-	if (report->o.sort && !report->own_order && strstr(order, "symbol"))
+	// What a + adds to has its symbol, but only the text as it was typed counts for perf.
+	if (report->o.sort && !report->own_order && strstr(report->o.sort, "symbol"))
 		order = arena_fmt(&report->arena, "%s,%s", order,
 				  report->mode == MODE_BRANCH ? "ipc_lbr" : "ipc_null");
 	report->sort_order = report->o.sort ? order : NULL;

@@ -202,7 +202,7 @@ int column_width(const struct column *column, const struct hist *hist)
 	return MAX(n, (int)strlen(column->name));
 }
 
-void column_header(const struct column *column, const struct hist *hist, struct out *out)
+static void print_header(const struct column *column, const struct hist *hist, struct out *out)
 {
 	int width = column_width(column, hist);
 
@@ -212,6 +212,21 @@ void column_header(const struct column *column, const struct hist *hist, struct 
 		out_printf(out, "%*.*s", width, width, column->name);
 	else
 		out_printf(out, "%*s", width, column->name);
+}
+
+void column_header(const struct column *column, const struct hist *hist, struct out *out)
+{
+	struct out text;
+
+	if (!hist->report->escape) {
+		print_header(column, hist, out);
+		return;
+	}
+	out_init_memory(&text);
+	print_header(column, hist, &text);
+	out_char(&text, 0);
+	out_escaped(out, text.buf);
+	out_done(&text);
 }
 
 // "%*.2f%%". Near the middle between two hundredths printf knows better which way to round.
@@ -311,8 +326,8 @@ static void print_field(const struct column *column, const struct entry *e, stru
 	out_str(out, value);
 }
 
-void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
-		  struct out *out)
+static void print_cell(const struct column *column, const struct hist *hist, const struct entry *e,
+		       struct out *out)
 {
 	const struct report *report = hist->report;
 	size_t start = out->n;
@@ -331,6 +346,22 @@ void column_print(const struct column *column, const struct hist *hist, const st
 				out->buf[i] = '.';
 		}
 	}
+}
+
+void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
+		  struct out *out)
+{
+	struct out text;
+
+	if (!hist->report->escape) {
+		print_cell(column, hist, e, out);
+		return;
+	}
+	out_init_memory(&text);
+	print_cell(column, hist, e, &text);
+	out_char(&text, 0);
+	out_escaped(out, text.buf);
+	out_done(&text);
 }
 
 void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
@@ -428,10 +459,14 @@ static void group_name(const struct report *report, const struct event *leader, 
 {
 	const struct recording *recording = report->session->recording;
 
-	if (!report->o.group_given)
-		out_printf(out, "%s { ", leader->group_name ? leader->group_name : "anon group");
-	for (uint32_t i = 0; i < leader->group_members; i++)
-		out_printf(out, "%s%s", i ? ", " : "", recording->events.v[leader->index + i]->name);
+	if (!report->o.group_given) {
+		out_safe(out, leader->group_name ? leader->group_name : "anon group");
+		out_text(out, " { ");
+	}
+	for (uint32_t i = 0; i < leader->group_members; i++) {
+		out_text(out, i ? ", " : "");
+		out_safe(out, recording->events.v[leader->index + i]->name);
+	}
 	if (!report->o.group_given)
 		out_text(out, " }");
 }
@@ -457,7 +492,7 @@ static void print_summary(const struct hist *hist, struct out *out)
 	if (members > 1)
 		group_name(report, hist->event, out);
 	else
-		out_text(out, hist->event->name);
+		out_safe(out, hist->event->name);
 	out_char(out, '\'');
 	if (report->o.filter.times)
 		out_printf(out, " (time slices: %s)", report->o.filter.times);

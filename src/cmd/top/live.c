@@ -5,6 +5,7 @@
 #include "cmd/top/top.h"
 #include "flow/session_parts.h"
 #include "flow/synthesize.h"
+#include "sym/options.h"
 #include "sys/tracefs.h"
 #include <stdio.h>
 
@@ -228,7 +229,9 @@ static int open_session(struct top *top)
 	top->session.stats.first_ns = UINT64_MAX;
 	top->report.o = *o;
 	top->report.session = &top->session;
-	return sym_new(&top->session.sym, &options);
+	int err = sym_options_check(&options);
+
+	return err ? err : sym_new(&top->session.sym, &options);
 }
 
 int top_open(struct top *top)
