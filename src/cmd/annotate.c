@@ -117,38 +117,6 @@ const struct command command_annotate = {
 	.run = run,
 };
 
-const char *const percent_type_names[4] = {
-	[PERCENT_LOCAL_PERIOD] = "local period",
-	[PERCENT_LOCAL_HITS] = "local hits",
-	[PERCENT_GLOBAL_PERIOD] = "global period",
-	[PERCENT_GLOBAL_HITS] = "global hits",
-};
-
-// "local-period", "hits-global": both words in any order.
-static int parse_percent_type(const char *text, enum percent_type *ret)
-{
-	const char *dash = strchr(text, '-');
-	struct str a, b;
-
-	if (dash) {
-		a = (struct str){text, (size_t)(dash - text)};
-		b = str_of(dash + 1);
-		for (unsigned i = 0; i < 4; i++) {
-			struct str what = str_of(percent_type_names[i]);
-			struct str where = str_cut(&what, ' ');
-
-			if ((str_eq(a, where) && str_eq(b, what)) ||
-			    (str_eq(a, what) && str_eq(b, where))) {
-				*ret = (enum percent_type)i;
-				return 0;
-			}
-		}
-	}
-	return fail(COMMAND_USAGE,
-		    "--percent-type takes local or global, a dash, and period or hits; not '%s'",
-		    text);
-}
-
 // Names are compared once a symbol: they lie all over the memory.
 static bool is_wanted(struct annotate *annotate, const struct symbol *symbol)
 {
@@ -451,7 +419,7 @@ static int check_options(struct annotate *annotate, int words, char **argv)
 	if (o->style && strcmp(o->style, "att") != 0 && strcmp(o->style, "intel") != 0)
 		return fail(COMMAND_USAGE, "-M takes att or intel, not '%s'", o->style);
 	if (o->percent_type)
-		return parse_percent_type(o->percent_type, &annotate->percent_type);
+		return percent_type_parse(o->percent_type, &annotate->percent_type);
 	return 0;
 }
 
