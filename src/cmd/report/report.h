@@ -372,7 +372,7 @@ void report_make_rows(struct report *report);
 uint64_t hist_total(const struct hist *hist);
 
 // age.c: reports that go on for days. Entries of another hist of the same event as they weigh some time later: `keep_eighths` of 8. What
-// weighs nothing any more is gone. `hist` must not have been finished. About 0.1 us an entry.
+// weighs nothing any more is gone. `hist` must not have been finished. About 3 us an entry.
 struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths);
 // Stacks, and texts of samples, as if none had come. No hist is left that has any.
 void report_forget_stacks(struct report *report);
