@@ -4,11 +4,12 @@
 #include "base/err.h"
 #include "base/num.h"
 #include <fcntl.h>
+#include <fts.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static int read_fd(int fd, size_t limit, char **ret_text, size_t *ret_size)
+int file_read_fd(int fd, size_t limit, char **ret_text, size_t *ret_size)
 {
 	size_t n = 0, capacity = 4096;
 	char *text = xmalloc(capacity);
@@ -57,7 +58,7 @@ int file_map_fd(struct mapped *ret, int fd, const char *name)
 			return 0;
 		}
 	}
-	err = read_fd(fd, SIZE_MAX / 2, &text, &n);
+	err = file_read_fd(fd, SIZE_MAX / 2, &text, &n);
 	if (err)
 		return fail(-err, "can't read %s: %s", name, strerror(-err));
 	*ret = (struct mapped){(uint8_t *)text, n, true};
@@ -71,6 +72,60 @@ int file_map(struct mapped *ret, const char *path)
 	if (fd < 0)
 		return fail(errno, "can't open %s: %s", path, strerror(errno));
 	return file_map_fd(ret, fd, path);
+}
+
+static const char *kind_of(mode_t mode)
+{
+	switch (mode & S_IFMT) {
+	case S_IFDIR:
+		return "a folder";
+	case S_IFIFO:
+		return "a FIFO";
+	case S_IFSOCK:
+		return "a socket";
+	default:
+		return "a device";
+	}
+}
+
+static int check_plain(const char *path, const struct stat *st)
+{
+	if (S_ISREG(st->st_mode))
+		return 0;
+	return fail(S_ISDIR(st->st_mode) ? EISDIR : EINVAL, "%s is %s, not a file", path,
+		    kind_of(st->st_mode));
+}
+
+int file_open_plain(const char *path, struct stat *ret_st)
+{
+	struct stat st;
+	int fd, err;
+
+	// Looked at before, as opening a device may act, and after, as it may be another one by then.
+	if (stat(path, &st) < 0)
+		return fail(errno, "can't open %s: %s", path, strerror(errno));
+	err = check_plain(path, &st);
+	if (err < 0)
+		return err;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return fail(errno, "can't open %s: %s", path, strerror(errno));
+	err = fstat(fd, &st) < 0 ? fail(errno, "can't look at %s: %s", path, strerror(errno))
+				 : check_plain(path, &st);
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
+	if (ret_st)
+		*ret_st = st;
+	return fd;
+}
+
+int file_map_plain(struct mapped *ret, const char *path)
+{
+	auto_close int fd = file_open_plain(path, NULL);
+
+	return fd < 0 ? fd : file_map_fd(ret, fd, path);
 }
 
 void file_unmap(struct mapped *mapped)
@@ -88,7 +143,21 @@ int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_size)
 
 	if (fd < 0)
 		return -errno;
-	return read_fd(fd, limit, ret_text, ret_size);
+	return file_read_fd(fd, limit, ret_text, ret_size);
+}
+
+int file_read_plain(const char *path, size_t limit, char **ret_text, size_t *ret_size)
+{
+	struct stat st;
+	auto_close int fd = file_open_plain(path, &st);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = (uint64_t)st.st_size > limit ? -EFBIG : file_read_fd(fd, limit, ret_text, ret_size);
+	if (err == -EFBIG)
+		return fail(EFBIG, "%s is larger than %zu MiB", path, limit >> 20);
+	return err < 0 ? fail(-err, "can't read %s: %s", path, strerror(-err)) : 0;
 }
 
 int file_read_at(const char *root, const char *path, size_t limit, char **ret_text, size_t *ret_size)
@@ -130,8 +199,12 @@ int write_all(int fd, const void *data, size_t size)
 int file_write(const char *path, const void *data, size_t size)
 {
 	auto_free char *temporary = text_dup_fmt("%s.%d.new", path, (int)getpid());
-	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	auto_close int fd = -1;
 	int err;
+
+	// What an ended process of this number left, or others put there to be written to.
+	unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return fail(errno, "can't create %s: %s", path, strerror(errno));
@@ -143,6 +216,30 @@ int file_write(const char *path, const void *data, size_t size)
 		return fail(-err, "can't write %s: %s", path, strerror(-err));
 	}
 	return 0;
+}
+
+int remove_tree(const char *path)
+{
+	char *roots[] = {(char *)path, NULL};
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *entry;
+	int err = 0;
+
+	if (!tree)
+		return -errno;
+	while ((entry = fts_read(tree))) {
+		int now = 0;
+
+		if (entry->fts_info == FTS_D)
+			continue;
+		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS)
+			now = -entry->fts_errno;
+		else if (remove(entry->fts_path) < 0)
+			now = -errno;
+		err = err ? err : now;
+	}
+	fts_close(tree);
+	return err;
 }
 
 int mkdirs(const char *path)

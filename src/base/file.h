@@ -3,6 +3,7 @@
 #pragma once
 #include "base/str.h"
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 // A file mapped read-only, or its content read where it can't be mapped.
@@ -14,11 +15,20 @@ struct mapped {
 
 int file_map(struct mapped *ret, const char *path); // -errno with a sentence
 int file_map_fd(struct mapped *ret, int fd, const char *name_for_errors);
+
+// Opens a plain file for reading and nothing else: a FIFO would wait for a writer, a device may act when it is opened. For
+// files that sonde looks for by itself, in folders where others may have put anything; what a user names may be a pipe.
+// ret_st may be NULL. -EISDIR or -EINVAL when it is something else; -errno with a sentence, which says what it is.
+int file_open_plain(const char *path, struct stat *ret_st);
+int file_map_plain(struct mapped *ret, const char *path); // likewise
 void file_unmap(struct mapped *mapped);
 
 // Reads all of a small file (also /proc, /sys), NUL-terminated on the heap. ret_size may be NULL.
 // -EFBIG above `limit` bytes. No sentence: absence is often normal.
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_size);
+int file_read_fd(int fd, size_t limit, char **ret_text, size_t *ret_size);
+// Likewise of a plain file only, with a sentence.
+int file_read_plain(const char *path, size_t limit, char **ret_text, size_t *ret_size);
 // Same with a path made of `root` + `path` (fake /proc and /sys trees in tests). root may be "" or NULL.
 int file_read_at(const char *root, const char *path, size_t limit, char **ret_text, size_t *ret_size);
 // First line of a small file as a number; -EINVAL if it is not one.
@@ -29,5 +39,8 @@ int file_read_i64(const char *root, const char *path, int64_t *ret);
 int file_write(const char *path, const void *data, size_t size);
 // write(2) until done; -errno, no sentence.
 int write_all(int fd, const void *data, size_t size);
+// Removes a file or a folder with all that is in it; links are removed, not followed. Goes on behind what can't be removed;
+// -errno of the first of them.
+int remove_tree(const char *path);
 // mkdir -p, 0700.
 int mkdirs(const char *path);

@@ -109,12 +109,12 @@ static int copy_bytes(int from, int to)
 static int copy_file(const char *from, const char *to)
 {
 	auto_free char *part = text_dup_fmt("%s.%d", to, (int)getpid());
-	auto_close int in = open(from, O_RDONLY | O_CLOEXEC);
 	struct stat st;
+	auto_close int in = file_open_plain(from, &st);
 	int out, err;
 
-	if (in < 0 || fstat(in, &st) < 0)
-		return fail(errno, "can't read %s: %s", from, strerror(errno));
+	if (in < 0)
+		return in;
 	unlink(part);
 	out = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out < 0)
@@ -188,7 +188,7 @@ static int write_probes(const char *elf_path, const char *entry, const char *nam
 
 	if (exists(path))
 		return 0;
-	err = file_map(&file, elf_path);
+	err = file_map_plain(&file, elf_path);
 	if (err < 0)
 		return err;
 	out_init_memory(&out);

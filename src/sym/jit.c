@@ -81,15 +81,12 @@ static bool open_dump(const struct sym *sym, const struct dso *dso, struct mappe
 {
 	const char *symfs = sym->options.symfs ? sym->options.symfs : "";
 	char path[PATH_MAX];
-	struct stat st;
 
 	if (!archived_file(sym, dso->long_name, path) &&
 	    (dso->long_name[0] != '/' ||
 	     snprintf(path, sizeof(path), "%s%s", symfs, dso->long_name) >= (int)sizeof(path)))
 		return false;
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return false;
-	return file_map(ret, path) == 0;
+	return file_map_plain(ret, path) == 0;
 }
 
 bool jit_has(const struct sym *sym, uint32_t pid)

@@ -219,10 +219,11 @@ static bool load_kallsyms(struct sym *sym, struct dso *dso, struct kernel_symbol
 static bool load_kallsyms_file(struct sym *sym, struct dso *dso, const char *path)
 {
 	struct kernel_symbols symbols = {.path = path};
+	bool is_given = path == sym->options.kallsyms; // may be a pipe then
 	char *text;
 	size_t n;
 
-	if (file_read(path, MOST_KALLSYMS, &text, &n) < 0)
+	if ((is_given ? file_read : file_read_plain)(path, MOST_KALLSYMS, &text, &n) < 0)
 		return false;
 	parse_kallsyms(sym, &symbols, text, n);
 	return load_kallsyms(sym, dso, &symbols);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/kernel_cache.h"
 #include "base/cache.h"
+#include "base/err.h"
 #include "base/hash.h"
 #include "sym/kallsyms.h"
 #include <fcntl.h>
@@ -121,8 +122,10 @@ bool kernel_cache_load(const struct kernel_cache_key *key, struct symtab *ret,
 	char path[4096];
 
 	if (cache_file("kallsyms", path, sizeof(path)) < 0 || access(path, R_OK) < 0 ||
-	    file_map(&map, path) < 0)
+	    file_map_plain(&map, path) < 0) {
+		err_clear();
 		return false;
+	}
 	if (!kernel_cache_parse(map.p, map.n, key, ret, ret_references)) {
 		file_unmap(&map);
 		return false;

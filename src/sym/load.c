@@ -125,9 +125,8 @@ int source_open(const struct sym *sym, const struct dso *dso, const char *path, 
 	struct stat st;
 	int state;
 
-	// Not what could hang or act when it is opened, nor files of /proc (without a size), which are texts.
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size ||
-	    file_map(&source.file, path) < 0)
+	// Not files of /proc (without a size), which are texts.
+	if (stat(path, &st) < 0 || !st.st_size || file_map_plain(&source.file, path) < 0)
 		return SOURCE_ABSENT;
 	if (source.file.n > 4 && memcmp(source.file.p, ELFMAG, SELFMAG)) {
 		size_t n;

@@ -133,9 +133,12 @@ const struct cfi_table *unwind_tables_find(struct unwind_tables *tables, const s
 		if (same_id(&kept->id, id))
 			return &kept->table;
 	}
-	if (tables->no_files || !path_of(id, path, sizeof(path)) || access(path, R_OK) < 0 ||
-	    file_map(&file, path) < 0)
+	if (tables->no_files || !path_of(id, path, sizeof(path)) || access(path, R_OK) < 0)
 		return NULL;
+	if (file_map_plain(&file, path) < 0) {
+		err_clear();
+		return NULL;
+	}
 	if (!unwind_cache_parse(file.p, file.n, id, &table)) {
 		file_unmap(&file);
 		return NULL;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include "base/err.h"
 #include "obj/unpack.h"
 #include "sym/debuginfod.h"
 #include "sym/load.h"
@@ -419,6 +420,8 @@ void load_vdso(struct sym *sym, struct dso *dso)
 	source_done(&choice.runtime);
 }
 
+enum { MOST_PERFMAP = 1 << 28 };
+
 struct jit_symbol {
 	struct perfmap_line line;
 	uint32_t order;
@@ -453,23 +456,66 @@ static size_t drop_overwritten(struct jit_symbol *symbols, size_t n)
 	return kept;
 }
 
+// Anybody may write to /tmp, so what is another user's says what they like about somebody's code. A running process may say
+// what its own code is; of a recorded one, the number may be somebody else's by now.
+static bool is_trusted(const struct sym *sym, const struct dso *dso, uid_t owner)
+{
+	char process[32];
+	struct stat st;
+
+	if (!owner || owner == geteuid() || sym->options.foreign_maps)
+		return true;
+	snprintf(process, sizeof(process), "/proc/%u", dso->pid);
+	return sym->options.live && dso->pid && stat(process, &st) == 0 && st.st_uid == owner;
+}
+
+// -errno with a sentence.
+static int read_perfmap(const struct sym *sym, const struct dso *dso, const char *path,
+			struct str *ret)
+{
+	struct stat st, link;
+	char *text;
+	size_t n;
+	auto_close int fd = file_open_plain(path, &st);
+	int err;
+
+	if (fd == -ENOENT)
+		return fail(ENOENT, "%s is not here: let the JIT compiler write it", path);
+	if (fd < 0)
+		return fd;
+	// The link that leads to a file has an owner too.
+	if (lstat(path, &link) < 0)
+		link = st;
+	if (!is_trusted(sym, dso, st.st_uid) || !is_trusted(sym, dso, link.st_uid))
+		return fail(EPERM,
+			    "%s belongs to user %u, neither you nor root, so it is not used (-f "
+			    "uses it)",
+			    path, is_trusted(sym, dso, st.st_uid) ? link.st_uid : st.st_uid);
+	if (st.st_size > MOST_PERFMAP)
+		return fail(EFBIG, "%s is larger than %u MiB, so it is not read", path,
+			    MOST_PERFMAP >> 20);
+	err = file_read_fd(fd, MOST_PERFMAP, &text, &n);
+	if (err < 0)
+		return fail(-err, "can't read %s: %s", path, strerror(-err));
+	*ret = (struct str){text, n};
+	return 0;
+}
+
 void load_perfmap(struct sym *sym, struct dso *dso)
 {
-	enum { MOST_BYTES = 1 << 29 };
 	VEC(struct jit_symbol) symbols = {0};
 	const char *path = dso->long_name;
-	char seen[PATH_MAX], *text;
+	char seen[PATH_MAX];
+	struct str text;
 	struct perfmap_line line;
-	size_t n;
 
 	if (archived_file(sym, dso->long_name, seen) || seen_perfmap(sym, dso, seen))
 		path = seen;
-	if (!is_file(path) || file_read(path, MOST_BYTES, &text, &n) < 0) {
-		load_failed(sym, dso, "%s is not here: let the JIT compiler write it",
-			    dso->long_name);
+	if (read_perfmap(sym, dso, path, &text) < 0) {
+		load_failed(sym, dso, "%s", err_sentence());
 		return;
 	}
-	for (struct str rest = {text, n}; perfmap_next(&rest, &line);)
+	for (struct str rest = text; perfmap_next(&rest, &line);)
 		vec_push(&symbols, (struct jit_symbol){line, (uint32_t)symbols.n});
 	if (symbols.n)
 		qsort(symbols.v, symbols.n, sizeof(*symbols.v), by_place);
@@ -484,7 +530,7 @@ void load_perfmap(struct sym *sym, struct dso *dso)
 				   .type = STT_FUNC,
 			   });
 	vec_done(&symbols);
-	free(text);
+	free((char *)text.p);
 	symtab_sort(dso->symtab);
 	load_done(sym, dso, 'j', path);
 }
