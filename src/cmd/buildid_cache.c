@@ -213,22 +213,13 @@ static void each(const struct job *job, const char *files,
 
 static int purge_all(const struct job *job)
 {
-	struct idcache_list list;
-	int err = 0;
+	int err = idcache_purge(job->folder);
 
-	idcache_list_take(job->folder, &list);
-	vec_each(struct idcache_entry, entry, &list.entries) {
-		struct build_id id;
-
-		if (build_id_parse(entry->id, &id) && idcache_remove(job->folder, &id) < 0) {
-			warn("Couldn't remove %s: %s", entry->name, err_sentence());
-			err = -1;
-		}
-	}
-	idcache_list_done(&list);
-	err_clear();
 	inform("Purged all: %s", err < 0 ? "FAIL" : "Ok");
-	return 0;
+	if (err < 0)
+		warn("%s", err_sentence());
+	err_clear();
+	return err < 0 ? 1 : 0;
 }
 
 static void show_list(const struct job *job, struct out *out)

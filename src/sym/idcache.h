@@ -22,6 +22,9 @@ struct idcache_file {
 int idcache_add(const char *folder, const struct idcache_file *file);
 // -ENOENT with a sentence when it is not there.
 int idcache_remove(const char *folder, const struct build_id *id);
+// Removes all entries, also broken ones, and never follows a link. What can't be removed, or is not the cache's, is told with
+// warn() and stays; -EIO with a sentence in the first case.
+int idcache_purge(const char *folder);
 // Its files are there, not only its link.
 bool idcache_has(const char *folder, const struct build_id *id);
 
