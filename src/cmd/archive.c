@@ -94,15 +94,15 @@ static bool put_path(struct archiver *a, const char *name, const char *path)
 	size_t n;
 
 	// /proc says 0 for the size of kallsyms
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (stat(path, &st) < 0)
 		return false;
 	if (!st.st_size) {
-		if (file_read(path, 1 << 28, &text, &n) < 0)
+		if (file_read_plain(path, 1 << 28, &text, &n) < 0)
 			return false;
 		tar_put_file(&a->tar, name, text, n);
 		free(text);
 	} else {
-		if (file_map(&file, path) < 0)
+		if (file_map_plain(&file, path) < 0)
 			return false;
 		tar_put_file(&a->tar, name, file.p, file.n);
 		file_unmap(&file);
@@ -298,11 +298,13 @@ static int run(int argc, char **argv)
 	if (err >= 0)
 		err = write_archive(&a, o.output ? o.output : beside, session);
 	if (err >= 0) {
-		warn("%s: %u files, %llu KB%s", o.output ? o.output : beside, a.files,
-		     (unsigned long long)a.bytes / 1024,
+		warn("%s: %u file%s, %llu KB%s", o.output ? o.output : beside, a.files,
+		     a.files == 1 ? "" : "s", (unsigned long long)a.bytes / 1024,
 		     o.output ? "" : "; it is used where it lies beside the recording");
 		if (a.missing)
-			warn("%u files are not here any more, or are others now", a.missing);
+			warn(a.missing == 1 ? "%u file is not here any more, or is another now"
+					    : "%u files are not here any more, or are others now",
+			     a.missing);
 		err = session_warn(session);
 	}
 	session_close(session);

@@ -185,7 +185,6 @@ static int take_dump(struct injector *in, const char *path, uint32_t pid)
 	const struct event *event = first_event(in);
 	struct jitdump dump;
 	struct mapped file;
-	struct stat st;
 	uint32_t dump_pid;
 	int err;
 
@@ -196,8 +195,8 @@ static int take_dump(struct injector *in, const char *path, uint32_t pid)
 			    "when JIT code was made can't be told: record with -k mono (sonde's other "
 			    "commands read %s without that)",
 			    path);
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || file_map(&file, path) < 0) {
-		warn("%s can't be read: %s", path, strerror(errno));
+	if (file_map_plain(&file, path) < 0) {
+		warn("%s", err_sentence());
 		err_clear();
 		return 0;
 	}
@@ -453,7 +452,8 @@ static int inject(struct injector *in)
 		warn("%s", in->recording->damage);
 		err = 1;
 	}
-	inform("%zu jitdumps with %zu pieces of code", in->jit_dumps, in->jit_codes);
+	inform("%zu jitdump%s with %zu piece%s of code", in->jit_dumps,
+	       in->jit_dumps == 1 ? "" : "s", in->jit_codes, in->jit_codes == 1 ? "" : "s");
 	for (; in->planned_at < in->planned.n; in->planned_at++)
 		free(in->planned.v[in->planned_at].record);
 	vec_done(&in->planned);

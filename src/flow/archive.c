@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/archive.h"
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <zstd.h>
 #include "base/alloc.h"
 #include "base/cache.h"
@@ -83,7 +86,7 @@ static int open_tar(const char *path, const char *folder, struct mapped *ret)
 		  5},
 		 "xz"},
 	};
-	int err = file_map(ret, path);
+	int err = file_map(ret, path); // what is given to unpack may be a pipe
 
 	if (err < 0)
 		return err;
@@ -221,46 +224,153 @@ int archive_unpack(const char *path, const char *folder, bool all, struct archiv
 	return err < 0 ? err : 0;
 }
 
+static int unpack_whole(const char *path, const char *folder)
+{
+	struct archive_counts counts = {0};
+	int err = archive_unpack(path, folder, true, &counts);
+
+	if (err >= 0 && counts.refused)
+		warn("%s: %u entr%s lead%s elsewhere and %s left out", path, counts.refused,
+		     counts.refused == 1 ? "y" : "ies", counts.refused == 1 ? "s" : "",
+		     counts.refused == 1 ? "was" : "were");
+	return err;
+}
+
 static int unpack_into_cache(const char *path, const char *folder)
 {
 	auto_free char *part = text_dup_fmt("%s.%d", folder, (int)getpid());
-	struct archive_counts counts = {0};
-	int err = archive_unpack(path, part, true, &counts);
+	int err = unpack_whole(path, part);
 
-	if (err < 0)
+	if (err < 0) {
+		remove_tree(part);
 		return err;
-	if (counts.refused)
-		warn("%s: %u entries lead elsewhere and were left out", path, counts.refused);
+	}
 	// Another process may have been faster.
-	if (rename(part, folder) < 0 && errno != EEXIST && errno != ENOTEMPTY)
-		return fail(errno, "can't make the folder %s: %s", folder, strerror(errno));
+	if (rename(part, folder) < 0) {
+		err = -errno;
+		remove_tree(part);
+		if (err != -EEXIST && err != -ENOTEMPTY)
+			return fail(-err, "can't make the folder %s: %s", folder, strerror(-err));
+	}
 	return 0;
 }
 
-char *archive_beside_dup(const char *recording)
+// ---- where the cache can't be written: a folder for the time of this process
+
+static const char temporary_start[] = "sonde-archive-";
+
+static const char *temporary_root(void)
+{
+	const char *root = getenv("TMPDIR");
+
+	return root && *root == '/' ? root : "/tmp";
+}
+
+// The lock is held as long as the folder is used, across all namespaces of processes. -1: somebody has it, or it is no
+// folder of ours.
+static int lock_folder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+	    flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+// What processes left that were killed.
+static void sweep(const char *root)
+{
+	enum { NEW_SECONDS = 10 }; // one that is just being made is not locked yet
+	struct dirent *found;
+	DIR *dir = opendir(root);
+	struct stat st;
+
+	while (dir && (found = readdir(dir))) {
+		auto_free char *path = NULL;
+		int lock;
+
+		if (!text_starts(found->d_name, temporary_start))
+			continue;
+		path = text_dup_fmt("%s/%s", root, found->d_name);
+		if (lstat(path, &st) < 0 || st.st_mtime > time(NULL) - NEW_SECONDS)
+			continue;
+		lock = lock_folder(path);
+		if (lock < 0)
+			continue;
+		remove_tree(path);
+		close(lock);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int unpack_for_now(const char *path, struct archive_beside *ret)
+{
+	const char *root = temporary_root();
+	char *folder = text_dup_fmt("%s/%sXXXXXX", root, temporary_start);
+	int err;
+
+	sweep(root);
+	if (!mkdtemp(folder)) {
+		err = fail(errno, "can't make a folder in %s to unpack %s: %s", root, path,
+			   strerror(errno));
+		free(folder);
+		return err;
+	}
+	*ret = (struct archive_beside){folder, true, lock_folder(folder)};
+	err = unpack_whole(path, folder);
+	if (err < 0)
+		archive_beside_done(ret);
+	return err;
+}
+
+void archive_beside_done(struct archive_beside *beside)
+{
+	if (beside->goes) {
+		remove_tree(beside->folder);
+		if (beside->lock >= 0)
+			close(beside->lock);
+	}
+	free(beside->folder);
+	*beside = (struct archive_beside){0};
+}
+
+static bool cannot_write(int err)
+{
+	return err == -EROFS || err == -EACCES || err == -EPERM || err == -ENOSPC || err == -EDQUOT;
+}
+
+void archive_beside_find(const char *recording, struct archive_beside *ret)
 {
 	auto_free char *path = text_dup_fmt("%s.archive", recording), *full = NULL;
 	char name[64], folder[PATH_MAX];
 	struct stat st;
 	uint64_t key;
+	int err;
 
+	*ret = (struct archive_beside){0};
 	if (strcmp(recording, "-") == 0 || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return NULL;
+		return;
 	full = realpath(path, NULL);
 	key = hash_bytes(full ? full : path, strlen(full ? full : path));
 	key = hash_mix(key, (uint64_t)st.st_size);
 	key = hash_mix(key, (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec);
 	snprintf(name, sizeof(name), "archive-%016llx", (unsigned long long)key);
 	if (cache_file(name, folder, sizeof(folder)) < 0) {
-		warn("%s can't be unpacked: there is no cache folder (HOME)", path);
-		return NULL;
+		err = unpack_for_now(path, ret);
+	} else {
+		err = access(folder, X_OK) < 0 ? unpack_into_cache(path, folder) : 0;
+		if (err >= 0)
+			ret->folder = xstrdup(folder);
+		else if (cannot_write(err))
+			err = unpack_for_now(path, ret);
+		cache_trim();
 	}
-	if (access(folder, X_OK) < 0 && unpack_into_cache(path, folder) < 0) {
+	if (err < 0)
 		warn("%s", err_sentence());
-		err_clear();
-		return NULL;
-	}
-	cache_trim();
 	err_clear();
-	return xstrdup(folder);
 }

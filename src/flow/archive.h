@@ -12,6 +12,12 @@ struct archive_counts {
 };
 int archive_unpack(const char *path, const char *folder, bool all, struct archive_counts *ret);
 
-// The folder with what lies beside a recording, unpacked in sonde's cache when it was not yet; NULL: there is none. A
-// damaged one is told with warn(). On the heap.
-char *archive_beside_dup(const char *recording);
+// The folder with what lies beside a recording, unpacked in sonde's cache when it was not yet; where that can't be written, in
+// a folder of $TMPDIR (0700) until archive_beside_done. A damaged one is told with warn().
+struct archive_beside {
+	char *folder; // NULL: there is none
+	bool goes;    // at the end
+	int lock;     // then: tells others that it is in use
+};
+void archive_beside_find(const char *recording, struct archive_beside *ret);
+void archive_beside_done(struct archive_beside *beside);

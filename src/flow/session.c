@@ -19,7 +19,7 @@ struct session_private {
 	void *arg;
 	struct queue queue;
 	struct fetch_order fetch_order;
-	char *archive_dir; // NULL: none
+	struct archive_beside archive;
 	bool started, unordered, count_places;
 	size_t build_ids_taken;
 	struct map last_values; // id -> last value of PERF_SAMPLE_READ
@@ -85,11 +85,13 @@ int session_open(struct session **ret, const struct session_options *options)
 		err = recording_open(&session->recording,
 				     options->path ? options->path : "perf.data", &reading);
 	struct sym_options sym = options->sym;
+	sym.foreign_maps |= options->force;
 	if (!err && !sym.kallsyms)
 		sym.kallsyms = session->recording->kallsyms;
 	if (!err && !options->no_archive && !sym.archive_dir)
-		sym.archive_dir = session->private->archive_dir =
-			archive_beside_dup(session->recording->path);
+		archive_beside_find(session->recording->path, &session->private->archive);
+	if (!sym.archive_dir)
+		sym.archive_dir = session->private->archive.folder;
 	if (!err)
 		err = sym_new(&session->sym, &sym);
 	if (err) {
@@ -114,7 +116,7 @@ void session_close(struct session *session)
 	recording_close(session->recording);
 	queue_done(&session->private->queue);
 	map_done(&session->private->last_values);
-	free(session->private->archive_dir);
+	archive_beside_done(&session->private->archive);
 	free(session->private);
 	vec_done(&session->losses);
 	free(session);
