@@ -116,18 +116,24 @@ static void print_title(struct printer *p)
 	const char *path = p->view->entry->place.dso->long_name;
 	int width = p->column_width * (int)lines->events_n;
 	struct out title;
+	size_t names; // where those begin that others chose
 
 	out_init_memory(&title);
-	out_printf(&title, " %-*.*s|\tSource code & Disassembly of %s for ", width, width,
+	out_printf(&title, " %-*.*s|\t", width, width,
 		   o->total_period ? "Period"
 		   : o->counts	   ? "Samples"
-				   : "Percent",
+				   : "Percent");
+	names = title.n;
+	out_printf(&title, "Source code & Disassembly of %s for ",
 		   o->full_paths ? path : base_name(path));
 	annotate_event_name(p->annotate, p->view->hist->event, &title);
-	out_printf(&title, " (%llu samples, percent: %s)\n",
+	out_printf(&title, " (%llu samples, percent: %s)",
 		   (unsigned long long)lines->totals[0].samples,
 		   percent_type_names[p->annotate->percent_type]);
-	out_bytes(p->out, title.buf, title.n);
+	out_char(&title, 0);
+	out_bytes(p->out, title.buf, names);
+	out_safe(p->out, title.buf + names);
+	out_char(p->out, '\n');
 	out_fill(p->out, '-', title.n + 4);
 	out_char(p->out, '\n');
 	out_done(&title);
