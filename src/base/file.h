@@ -26,6 +26,7 @@ void file_unmap(struct mapped *mapped);
 // Reads all of a small file (also /proc, /sys), NUL-terminated on the heap. ret_size may be NULL.
 // -EFBIG above `limit` bytes. No sentence: absence is often normal.
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_size);
+// Likewise, of an open one.
 int file_read_fd(int fd, size_t limit, char **ret_text, size_t *ret_size);
 // Likewise of a plain file only, with a sentence.
 int file_read_plain(const char *path, size_t limit, char **ret_text, size_t *ret_size);
