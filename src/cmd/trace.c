@@ -258,18 +258,12 @@ static int on_record(void *arg, const struct perf_event_header *header, const st
 {
 	struct trace *trace = arg;
 	const struct record_task *task = (const void *)header;
-	const struct record_comm *comm = (const void *)header;
-	struct trace_thread *thread;
 
 	if (!record_is_whole(header))
 		return 0;
 	if (header->type == PERF_RECORD_EXIT)
 		trace_thread_ended(trace, task->tid);
-	if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC) {
-		thread = map_find_ptr(&trace->threads, comm->tid);
-		if (thread)
-			thread->asked_abi = thread->is_32bit = false;
-	}
+	trace_note_abi(trace, header);
 	return 0;
 }
 
@@ -512,7 +506,7 @@ static int run_feed(struct trace *trace, struct feed_options *options)
 		return err;
 	feed->hooks = &hooks;
 	feed->arg = trace;
-	options->needs_maps = trace->options->stacks || trace->options->faults;
+	options->needs_maps = trace->options->stacks || trace->options->faults || trace->has_32bit;
 	trace->several_threads = options->inherit || !feed_has_tasks(feed) || options->from;
 	err = trace->input->run(feed);
 	if (err >= 0 && (trace->options->summary || trace->options->summary_only))

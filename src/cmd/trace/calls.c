@@ -7,34 +7,70 @@
 #include <stdio.h>
 
 // Is the program a 32-bit one? The records of its calls don't say so, and number them by another table.
-static void ask_abi(struct trace *trace, struct trace_thread *thread)
+static bool file_is_32bit(const char *path)
 {
 	unsigned char head[EI_NIDENT];
-	char path[64];
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool yes = fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
+		   !memcmp(head, ELFMAG, SELFMAG) && head[EI_CLASS] == ELFCLASS32;
 
-	thread->asked_abi = true;
-	if (!trace->has_32bit || !trace->feed->is_live)
-		return;
-	snprintf(path, sizeof(path), "/proc/%u/exe", thread->tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (read(fd, head, sizeof(head)) == sizeof(head) && !memcmp(head, ELFMAG, SELFMAG))
-		thread->is_32bit = head[EI_CLASS] == ELFCLASS32;
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	return yes;
 }
 
-static struct trace_thread *new_thread(struct trace *trace, const struct sample *sample)
+static void ask_abi(struct trace *trace, struct trace_thread *thread)
+{
+	char path[64];
+
+	thread->asked_abi = true;
+	if (!trace->has_32bit)
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/exe", thread->tid);
+	thread->next_32bit = thread->is_32bit = file_is_32bit(path);
+}
+
+static struct trace_thread *new_thread(struct trace *trace, uint32_t pid, uint32_t tid)
 {
 	struct trace_thread *thread = NEW(struct trace_thread);
 
-	thread->tid = sample->tid;
-	thread->pid = sample->pid;
+	thread->tid = tid;
+	thread->pid = pid;
 	thread->index = trace->all.n;
 	vec_push(&trace->all, thread);
-	map_set_ptr(&trace->threads, sample->tid, thread);
+	map_set_ptr(&trace->threads, tid, thread);
 	return thread;
+}
+
+// When the records are read a short program is gone: its file, by the first map behind its exec, tells what it was. Its parent tells
+// what a new task is. What comes in between still belongs to the old program: the result of the exec.
+void trace_note_abi(struct trace *trace, const struct perf_event_header *header)
+{
+	const struct record_task *task = (const void *)header;
+	const struct record_mmap2 *map = (const void *)header;
+	const struct trace_thread *parent;
+	struct trace_thread *thread = map_find_ptr(&trace->threads, task->tid);
+
+	if (!trace->has_32bit)
+		return;
+	if (header->type == PERF_RECORD_FORK && !thread) {
+		parent = map_find_ptr(&trace->threads, task->ptid);
+		if (!parent || !parent->next_32bit)
+			return;
+		thread = new_thread(trace, task->pid, task->tid);
+		thread->asked_abi = thread->is_32bit = thread->next_32bit = true;
+	} else if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		thread = map_find_ptr(&trace->threads, map->tid);
+		if (!thread)
+			thread = new_thread(trace, map->pid, map->tid);
+		thread->asked_abi = thread->execed = true;
+	} else if (header->type == PERF_RECORD_MMAP2) {
+		thread = map_find_ptr(&trace->threads, map->tid);
+		if (thread && thread->execed)
+			thread->next_32bit = file_is_32bit(map->filename);
+		if (thread)
+			thread->execed = false;
+	}
 }
 
 struct trace_thread *trace_thread(struct trace *trace, const struct sample *sample)
@@ -44,7 +80,7 @@ struct trace_thread *trace_thread(struct trace *trace, const struct sample *samp
 	if (!thread || thread->tid != sample->tid) {
 		thread = map_find_ptr(&trace->threads, sample->tid);
 		if (!thread)
-			thread = new_thread(trace, sample);
+			thread = new_thread(trace, sample->pid, sample->tid);
 		trace->last = thread;
 	}
 	if (!thread->asked_abi)
@@ -132,6 +168,7 @@ int trace_enter(struct trace *trace, struct trace_event *event, const struct sam
 	struct trace_thread *thread = trace_thread(trace, sample);
 	uint64_t number = number_of(event, sample);
 
+	thread->is_32bit = thread->next_32bit;
 	// Restarted calls and tasks that leave the kernel for the first time have none.
 	if (number > UINT32_MAX || !trace_wants(trace, thread, (uint32_t)number))
 		return 0;

@@ -6,12 +6,14 @@
 
 static struct call_stat *stat_of(struct trace_thread *thread, uint32_t number)
 {
-	uint64_t *index = map_at(&thread->by_number, number, NULL);
+	uint64_t key = (uint64_t)thread->is_32bit << 32 | number;
+	uint64_t *index = map_at(&thread->by_number, key, NULL);
 	struct call_stat *stat;
 
 	if (!*index) {
 		stat = vec_add(&thread->stats);
 		stat->number = number;
+		stat->is_32bit = thread->is_32bit;
 		*index = thread->stats.n;
 	}
 	return &thread->stats.v[*index - 1];
@@ -86,10 +88,10 @@ static void put_errnos(struct out *out, const struct map *errnos)
 	vec_done(&rows);
 }
 
-static void put_stat(struct trace *trace, const struct trace_thread *thread,
-		     const struct call_stat *stat)
+static void put_stat(struct trace *trace, const struct call_stat *stat)
 {
-	const struct syscall_def *def = trace_def(trace, thread, stat->number);
+	const struct trace_thread as = {.is_32bit = stat->is_32bit};
+	const struct syscall_def *def = trace_def(trace, &as, stat->number);
 	double n = (double)stat->timed_n, spread = 0;
 	struct out *out = trace->out;
 	char name[32];
@@ -136,7 +138,7 @@ static void put_thread(struct trace *trace, struct trace_thread *thread)
 	if (thread->stats.n)
 		qsort(thread->stats.v, thread->stats.n, sizeof(*thread->stats.v), by_total);
 	vec_each(struct call_stat, stat, &thread->stats)
-		put_stat(trace, thread, stat);
+		put_stat(trace, stat);
 	out_text(out, "\n\n");
 }
 

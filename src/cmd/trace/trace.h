@@ -59,6 +59,7 @@ struct trace_event {
 
 struct call_stat {
 	uint32_t number;
+	bool is_32bit;
 	uint64_t n, errors, timed_n, min, max;
 	double mean, m2; // Welford's
 	struct map errnos;
@@ -84,9 +85,9 @@ struct trace_thread {
 	const char *comm; // of one that has ended
 	uint64_t entry_ns;
 	uint32_t number;
-	bool entered; // an entry waits for its exit
-	bool pending; // and is not printed yet
-	bool asked_abi, is_32bit;
+	bool entered;				      // an entry waits for its exit
+	bool pending;				      // and is not printed yet
+	bool asked_abi, is_32bit, next_32bit, execed; // next: from the next entry on
 	uint64_t args[SYSCALL_ARGS];
 	struct trace_payload payload;
 	uint64_t events_n, faults_major, faults_minor;
@@ -136,6 +137,7 @@ int trace_add_event(struct trace *trace, const char *name, enum trace_role role)
 int trace_enter(struct trace *trace, struct trace_event *event, const struct sample *sample);
 int trace_exit(struct trace *trace, struct trace_event *event, const struct sample *sample);
 struct trace_thread *trace_thread(struct trace *trace, const struct sample *sample);
+void trace_note_abi(struct trace *trace, const struct perf_event_header *header);
 void trace_thread_ended(struct trace *trace, uint32_t tid);
 void trace_threads_done(struct trace *trace);
 void trace_forget_entries(struct trace *trace); // after a loss
