@@ -108,7 +108,8 @@ struct dwarf_unit {
 	uint16_t version;
 	uint8_t address_size, offset_size, type;
 	bool root_read, root_good, is_partial, asked_split;
-	bool is_unplaced; // its first entry doesn't say where its code is
+	bool is_unplaced; // its first entry doesn't say where all of its code is
+	bool has_aranges; // .debug_aranges says it
 	const struct dwarf_abbrevs *abbrevs;
 	const char *name, *comp_dir, *dwo_name; // NULL: none
 	uint64_t dwo_id;

@@ -3,6 +3,7 @@
 #include <dwarf.h>
 #include "base/search.h"
 #include "obj/dwarf.h"
+#include "obj/line.h"
 
 enum {
 	MOST_OVERLAPPING = 256, // ranges before an address that are looked at
@@ -252,7 +253,7 @@ static int by_low(const void *a, const void *b)
 	return x->unit < y->unit ? -1 : x->unit > y->unit;
 }
 
-// .debug_aranges, for the units whose first entry doesn't tell.
+// .debug_aranges, for the units whose first entry doesn't tell all.
 static void read_aranges(struct dwarf *dwarf)
 {
 	struct dwarf_reader r =
@@ -278,6 +279,7 @@ static void read_aranges(struct dwarf *dwarf)
 		if (in.bad || segment_size || (address_size != 4 && address_size != 8) || !unit ||
 		    unit->at != at || !unit->is_unplaced)
 			continue;
+		unit->has_aranges = true;
 		adding.unit = (uint32_t)(unit - dwarf->units.v);
 		dwarf_skip(&in, (uint64_t)(-(in.p - start)) & (2u * address_size - 1));
 		while (dwarf_left(&in) >= 2u * address_size) {
@@ -288,6 +290,31 @@ static void read_aranges(struct dwarf *dwarf)
 				break;
 			if (n && low + n > low)
 				add_range(&adding, low, low + n);
+		}
+	}
+}
+
+// DWARF 2 has no lists of ranges: of code in several sections the first entry has only that of one.
+static bool may_lie_elsewhere(const struct dwarf_unit *unit, const struct root *root)
+{
+	return unit->version == 2 && root->pcs.ranges.kind == DWARF_NONE &&
+	       unit->line_at != UINT64_MAX;
+}
+
+static void add_ranges_of_lines(struct dwarf *dwarf)
+{
+	for (size_t i = 0; i < dwarf->units.n; i++) {
+		struct adding adding = {dwarf, (uint32_t)i, false};
+		struct dwarf_unit *unit = &dwarf->units.v[i];
+		const struct lines *lines;
+
+		if (unit->version != 2 || !unit->is_unplaced || unit->has_aranges)
+			continue;
+		lines = lines_of(unit);
+		// Made up units can all name one table.
+		for (size_t k = 0; lines && k < lines->sequences.n && dwarf->range_budget; k++) {
+			dwarf->range_budget--;
+			add_range(&adding, lines->sequences.v[k].low, lines->sequences.v[k].high);
 		}
 	}
 }
@@ -308,12 +335,15 @@ static void find_ranges(struct dwarf *dwarf)
 		    !read_unit_root(unit, &root) || unit->is_partial)
 			continue;
 		dwarf_each_range(unit, &root.pcs, add_range, &adding);
-		if (!adding.any && root.pcs.low.kind == DWARF_NONE &&
-		    root.pcs.ranges.kind == DWARF_NONE)
+		if ((!adding.any && root.pcs.low.kind == DWARF_NONE &&
+		     root.pcs.ranges.kind == DWARF_NONE) ||
+		    may_lie_elsewhere(unit, &root))
 			unit->is_unplaced = any_unplaced = true;
 	}
-	if (any_unplaced)
+	if (any_unplaced) {
 		read_aranges(dwarf);
+		add_ranges_of_lines(dwarf);
+	}
 	if (dwarf->ranges.n)
 		qsort(dwarf->ranges.v, dwarf->ranges.n, sizeof(*dwarf->ranges.v), by_low);
 	for (size_t i = 0; i < dwarf->ranges.n; i++) {
