@@ -363,6 +363,10 @@ void load_kernel(struct sym *sym, struct dso *dso)
 	if (dso->build_id.n && running_kernel_id(sym, &running) &&
 	    same_build_id(&dso->build_id, running.bytes, running.n)) {
 		load_running(sym, dso);
+		// Another user may have kept what is hidden from this one.
+		if (dso->state != DSO_LOADED && cache_path(sym, dso, "kallsyms", path, sizeof(path)) &&
+		    load_kallsyms_file(sym, dso, path))
+			dso->note = NULL;
 		return;
 	}
 	if (!dso->build_id.n) {
