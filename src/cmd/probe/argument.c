@@ -575,9 +575,3 @@ int probe_raw_values(struct probe_target *target, const struct probe_request *re
 	}
 	return 0;
 }
-
-int probe_kernel_values(struct probe_target *target, const struct probe_request *request,
-			struct probe_event *event)
-{
-	return probe_raw_values(target, request, event);
-}
