@@ -52,6 +52,7 @@ int report_dump(struct report *report)
 				  .dump = {.out = &report->out,
 					   .session = report->session,
 					   .chains = &chains,
+					   .unordered = report->o.unordered,
 					   .counts_only = true}};
 	int err;
 
