@@ -271,10 +271,29 @@ static take *const takers[FEATURE_LAST] = {
 	[FEATURE_CLOCK_DATA] = take_clock_data,
 };
 
+static void take_notes(struct recording *recording, const uint8_t *data, size_t size)
+{
+	static const char cut[] = "cut ";
+	struct str rest = {(const char *)data, strnlen((const char *)data, size)};
+
+	recording->info.notes = arena_strdup(&recording->arena, rest);
+	while (rest.n) {
+		struct str line = str_cut(&rest, '\n');
+
+		if (str_starts(line, cut))
+			recording_damage(recording, false,
+					 "the recording was given up before its end: %.*s",
+					 STR_FMT(((struct str){line.p + strlen(cut),
+							       line.n - strlen(cut)})));
+	}
+}
+
 int feature_take(struct recording *recording, uint32_t id, const uint8_t *data, size_t size)
 {
 	if (id >= FEATURE_BITS)
 		return -EINVAL;
 	recording->features[id] = (struct feature){.present = true, .data = data, .size = size};
+	if (id == FEATURE_NOTES)
+		take_notes(recording, data, size);
 	return id < FEATURE_LAST && takers[id] ? takers[id](recording, data, size) : 0;
 }

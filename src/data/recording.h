@@ -60,6 +60,7 @@ enum feature_id {
 	FEATURE_HYBRID_TOPOLOGY,
 	FEATURE_PMU_CAPS,
 	FEATURE_LAST,
+	FEATURE_NOTES = 240, // sonde's own, perf passes it over: lines of text, see recording_info.notes
 	FEATURE_BITS = 256,
 };
 
@@ -90,6 +91,9 @@ struct recording_info {
 	uint32_t clock_id;
 	uint64_t wall_clock_ns, clock_id_time_ns; // CLOCK_DATA
 	bool has_clock_data;
+	// "cut WHY": the recording was given up, WHY says the system; "stacks N...": how many stacks of user space ended how
+	// (enum unwind_end) when it was made. NULL: none.
+	const char *notes;
 };
 
 struct recording_options {

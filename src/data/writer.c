@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "data/features_write.h"
 #include "data/private.h"
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -51,7 +52,7 @@ struct writer {
 	uint64_t bytes_in, bytes_packed;
 
 	uint64_t first_sample_ns, last_sample_ns, wall_clock_ns, clock_id_time_ns;
-	struct out build_ids;
+	struct out build_ids, notes;
 	VEC(struct auxtrace_entry) auxtrace;
 };
 
@@ -602,55 +603,110 @@ static void back_to_whole_record(struct writer *writer)
 	file_unmap(&file);
 }
 
-// The table of sections, then the sections.
-static int end_file(struct writer *writer)
+// Sections that are ready for the end of the file.
+struct sections {
+	struct file_section v[FEATURE_LAST + 1];
+	uint64_t bits[4], late; // late: those that are yet to be written, by their place in v
+	unsigned n;
+	struct out bytes;
+};
+
+static void add_section(struct sections *sections, uint32_t id, size_t before)
+{
+	sections->bits[id / 64] |= 1ull << id % 64;
+	sections->late |= 1ull << sections->n;
+	sections->v[sections->n++] = (struct file_section){before, sections->bytes.n - before};
+}
+
+static void make_sections(struct writer *writer, struct sections *ret, bool only_early)
 {
 	struct feature_facts facts = facts_of(writer);
-	struct file_section sections[FEATURE_LAST];
-	uint64_t bits[4] = {0}, at, table, late = 0;
-	unsigned n = 0;
-	struct out out;
-	int err;
 
-	if (writer->error)
-		back_to_whole_record(writer);
-	at = writer->written;
-	out_init_memory(&out);
+	*ret = (struct sections){0};
+	out_init_memory(&ret->bytes);
 	for (uint32_t id = 1; id < FEATURE_LAST; id++) {
-		size_t before = out.n;
+		size_t before = ret->bytes.n;
 
 		// how well it packed is known only now
 		if (writer->early_bits & 1ull << id && id != FEATURE_COMPRESSED) {
-			bits[0] |= 1ull << id;
-			sections[n++] = writer->early[id];
-			continue;
+			ret->bits[0] |= 1ull << id;
+			ret->v[ret->n++] = writer->early[id];
+		} else if (!only_early && feature_write(&ret->bytes, &facts, id)) {
+			add_section(ret, id, before);
 		}
-		if (!feature_write(&out, &facts, id))
-			continue;
-		bits[id / 64] |= 1ull << id % 64;
-		late |= 1ull << n;
-		sections[n++] = (struct file_section){before, out.n - before};
 	}
-	table = n * sizeof(*sections);
-	for (unsigned i = 0; i < n; i++)
-		if (late & 1ull << i)
-			sections[i].offset += at + table;
-	writer->header.data.size = at - writer->header.data.offset;
-	writer->header.event_types = (struct file_section){0};
+	if (writer->notes.n || writer->error) {
+		size_t before = ret->bytes.n;
+
+		out_bytes(&ret->bytes, writer->notes.buf, writer->notes.n);
+		if (writer->error)
+			out_printf(&ret->bytes, "cut %s\n", strerror(-writer->error));
+		add_section(ret, FEATURE_NOTES, before);
+	}
+}
+
+// The table of sections, then the sections.
+static int write_sections(struct writer *writer, struct sections *sections, uint64_t at)
+{
+	size_t table = sections->n * sizeof(*sections->v);
+	int err;
+
+	for (unsigned i = 0; i < sections->n; i++)
+		if (sections->late & 1ull << i)
+			sections->v[i].offset += at + table;
 	// behind a partly written record (full disk) nothing else may stand
 	if (ftruncate(writer->fd, (off_t)at) < 0 || lseek(writer->fd, (off_t)at, SEEK_SET) < 0)
 		debug("the recording's end can't be moved: %s", strerror(errno));
-	err = write_all(writer->fd, sections, table);
+	err = write_all(writer->fd, sections->v, table);
 	if (err >= 0)
-		err = write_all(writer->fd, out.buf, out.n);
-	out_done(&out);
+		err = write_all(writer->fd, sections->bytes.buf, sections->bytes.n);
 	if (err >= 0)
-		memcpy(writer->header.features, bits, sizeof(bits));
-	else if (ftruncate(writer->fd, (off_t)at) < 0)
-		debug("the recording can't be cut: %s", strerror(errno));
+		memcpy(writer->header.features, sections->bits, sizeof(sections->bits));
+	return err;
+}
+
+static int end_file(struct writer *writer)
+{
+	int err = 0;
+
+	if (writer->error)
+		back_to_whole_record(writer);
+	// On a full disk there may be room for the table alone, as most sections stand before the data.
+	for (int only_early = 0; only_early < 2; only_early++) {
+		struct sections sections;
+
+		make_sections(writer, &sections, only_early);
+		err = write_sections(writer, &sections, writer->written);
+		out_done(&sections.bytes);
+		if (err >= 0)
+			break;
+		failed(writer, err);
+	}
+	if (err < 0) {
+		// Without an end the header stays as it was: readers then take it for cut, which it is.
+		if (ftruncate(writer->fd, (off_t)writer->written) < 0)
+			debug("the recording can't be cut: %s", strerror(errno));
+		return failed(writer, err);
+	}
+	writer->header.data.size = writer->written - writer->header.data.offset;
+	writer->header.event_types = (struct file_section){0};
 	if (pwrite(writer->fd, &writer->header, sizeof(writer->header), 0) != sizeof(writer->header))
 		return fail(errno, "can't complete the recording's header: %s", strerror(errno));
-	return err < 0 ? failed(writer, err) : 0;
+	return writer->error ? failed(writer, writer->error) : 0;
+}
+
+void writer_note(struct writer *writer, const char *fmt, ...)
+{
+	va_list args;
+	char text[256];
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (!writer->notes.buf)
+		out_init_memory(&writer->notes);
+	out_text(&writer->notes, text);
+	out_char(&writer->notes, '\n');
 }
 
 int writer_finish(struct writer *writer)
@@ -662,9 +718,7 @@ int writer_finish(struct writer *writer)
 	if (writer->options.pipe)
 		return err;
 	end = end_file(writer);
-	if (err < 0 && end >= 0)
-		return failed(writer, err); // the first error's sentence again
-	return err < 0 ? err : end;
+	return err < 0 ? failed(writer, err) : end; // the first error's sentence again
 }
 
 void writer_free(struct writer *writer)
@@ -676,6 +730,7 @@ void writer_free(struct writer *writer)
 	free(writer->chunk);
 	ZSTD_freeCCtx(writer->zstd);
 	out_done(&writer->build_ids);
+	out_done(&writer->notes);
 	vec_done(&writer->auxtrace);
 	arena_done(&writer->arena);
 	free(writer);

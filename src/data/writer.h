@@ -29,7 +29,7 @@ struct writer_options {
 	bool branch_stack;
 	bool has_sample_time;
 	bool dir_format;
-	bool counts; // STAT records, no samples
+	bool counts;	  // STAT records, no samples
 	const char *root; // of /proc and /sys, "" normally
 };
 
@@ -48,6 +48,8 @@ uint64_t writer_bytes(const struct writer *writer); // written so far (for --max
 void writer_sample_time(struct writer *writer, uint64_t first_ns, uint64_t last_ns);
 // A DSO that was hit, for the build-id table (misc: cpumode; name; id).
 void writer_build_id(struct writer *writer, const struct recorded_build_id *id);
+// A line of recording_info.notes; not in a pipe.
+void writer_note(struct writer *writer, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // Flushes, writes feature sections and the final header. The caller closes fd.
 int writer_finish(struct writer *writer);
 void writer_free(struct writer *writer);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/chain.h"
+#include "base/num.h"
 #include "flow/session_parts.h"
 
 struct session_unwind {
@@ -28,10 +29,31 @@ void session_unwind_free(struct session_unwind *unwind)
 	free(unwind);
 }
 
-const struct unwind_counts *session_unwind_counts(const struct session *session)
+// "stacks N N...", by enum unwind_end: a line of recording_info.notes.
+static void add_noted(struct str line, struct unwind_counts *ret)
 {
-	return session->unwind && session->unwind->unwinder ? &session->unwind->unwinder->counts
-							    : NULL;
+	static const char head[] = "stacks ";
+
+	if (!str_starts(line, head))
+		return;
+	line = (struct str){line.p + strlen(head), line.n - strlen(head)};
+	for (unsigned i = 0; i < UNWIND_ENDS && line.n; i++) {
+		uint64_t n;
+
+		if (num_parse_u64(str_cut(&line, ' '), &n) == 0)
+			ret->ends[i] += n;
+	}
+}
+
+void session_unwind_counts(const struct session *session, struct unwind_counts *ret)
+{
+	const char *notes = session->recording->info.notes;
+	struct str rest = str_of(notes ? notes : "");
+
+	*ret = session->unwind && session->unwind->unwinder ? session->unwind->unwinder->counts
+							    : (struct unwind_counts){0};
+	while (rest.n)
+		add_noted(str_cut(&rest, '\n'), ret);
 }
 
 // Where a stack ended as there was no unwind information.

@@ -10,5 +10,5 @@
 const struct sample *session_chain(struct session *session, const struct event *event,
 				   const struct sample *sample, struct task *task,
 				   uint32_t max_stack, struct sample *ret);
-// NULL: nothing was unwound.
-const struct unwind_counts *session_unwind_counts(const struct session *session);
+// How the stacks of user space ended that were unwound for this session, and those that sonde unwound when it recorded.
+void session_unwind_counts(const struct session *session, struct unwind_counts *ret);

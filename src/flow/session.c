@@ -487,18 +487,19 @@ static void warn_symbols(const struct session *session)
 // Why user stacks are not whole.
 static void warn_stacks(const struct session *session)
 {
-	const struct unwind_counts *counts = session_unwind_counts(session);
+	struct unwind_counts counts;
 	uint64_t all = 0, roots;
 	char text[256] = "";
 	size_t n = 0;
 
-	for (int i = 0; counts && i < UNWIND_ENDS; i++)
-		all += counts->ends[i];
-	roots = all ? counts->ends[UNWIND_ROOT] : 0;
+	session_unwind_counts(session, &counts);
+	for (int i = 0; i < UNWIND_ENDS; i++)
+		all += counts.ends[i];
+	roots = counts.ends[UNWIND_ROOT];
 	for (int i = UNWIND_ROOT + 1; all && i < UNWIND_ENDS; i++) {
-		if (counts->ends[i])
+		if (counts.ends[i])
 			n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu %s",
-					      (unsigned long long)counts->ends[i],
+					      (unsigned long long)counts.ends[i],
 					      unwind_end_text((enum unwind_end)i));
 	}
 	if (n)

@@ -23,6 +23,7 @@ struct live {
 	struct arena copies; // of records that the ring's end cut
 	VEC(struct waiting) records;
 	VEC(uint64_t) chains;
+	uint64_t noted[UNWIND_ENDS]; // of counts.ends
 };
 
 static bool is_unwound(const struct recorder *recorder, const struct perf_event_attr *attr)
@@ -283,6 +284,20 @@ int live_round(struct live *live)
 	vec_clear(&live->chains);
 	arena_reset(&live->copies);
 	return err;
+}
+
+void live_note(struct live *live, struct writer *writer)
+{
+	const uint64_t *ends = live->unwinder->counts.ends;
+	char text[UNWIND_ENDS * 21 + 1];
+	size_t n = 0;
+
+	for (unsigned i = 0; i < UNWIND_ENDS; i++) {
+		n += (size_t)snprintf(text + n, sizeof(text) - n, " %llu",
+				      (unsigned long long)(ends[i] - live->noted[i]));
+		live->noted[i] = ends[i];
+	}
+	writer_note(writer, "stacks%s", text);
 }
 
 void live_report(const struct live *live)

@@ -21,5 +21,7 @@ void live_add(struct live *live, const struct perf_event_header *header);
 const struct perf_event_header *live_copy(struct live *live, const void *head, size_t head_size,
 					  const void *tail, size_t tail_size);
 int live_round(struct live *live);
+// How the stacks ended since the last note, for who reads the file.
+void live_note(struct live *live, struct writer *writer);
 // How the stacks ended, on stderr.
 void live_report(const struct live *live);

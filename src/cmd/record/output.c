@@ -209,6 +209,8 @@ int output_finish(struct recorder *recorder)
 		writer_sample_time(recorder->writer, recorder->first_ns, recorder->last_ns);
 	if (!options->no_buildid && !recorder->is_pipe)
 		build_ids_add(recorder);
+	if (recorder->live)
+		live_note(recorder->live, recorder->writer);
 	err = writer_finish(recorder->writer);
 	recorder->written_bytes = writer_bytes(recorder->writer);
 	writer_free(recorder->writer);
