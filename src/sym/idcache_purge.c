@@ -12,7 +12,6 @@ enum { SHOWN = 10 };
 struct purge {
 	const char *folder;
 	size_t folder_n;
-	VEC(char *) parents; // of what was removed: gone too once they are empty
 	unsigned failed, foreign;
 };
 
@@ -36,32 +35,27 @@ static bool is_known(const char *name)
 	return false;
 }
 
-// Is it the cache's? Its folder may hold other things: $PERF_BUILDID_DIR can be any.
+// Is it the cache's? Its folder may hold other things: $PERF_BUILDID_DIR can be any. Folders of names stay, as with perf.
 static bool is_ours(const struct purge *purge, const FTSENT *entry)
 {
-	const char *inside = entry->fts_path + purge->folder_n + 1;
+	const char *inside = entry->fts_path + purge->folder_n;
 	bool is_folder = entry->fts_info == FTS_DP;
 
+	inside += strspn(inside, "/");
+	if (is_id(entry->fts_name) && (is_folder || entry->fts_info == FTS_F))
+		return true;
+	if (is_folder)
+		return false;
 	if (text_starts(inside, ".build-id/"))
 		return entry->fts_level <= 3;
-	if (is_folder || entry->fts_info == FTS_F)
-		return is_id(entry->fts_name) || strcmp(inside, ".build-id") == 0 ||
-		       (!is_folder && is_known(entry->fts_name) && is_id(entry->fts_parent->fts_name));
-	return false;
+	return entry->fts_info == FTS_F && is_known(entry->fts_name) &&
+	       is_id(entry->fts_parent->fts_name);
 }
 
 static void tell(unsigned *count, const char *path, const char *what)
 {
 	if ((*count)++ < SHOWN)
 		warn("Couldn't remove %s: %s", path, what);
-}
-
-static void note_parent(struct purge *purge, const FTSENT *entry)
-{
-	const char *path = entry->fts_path, *slash = strrchr(path, '/');
-
-	if (entry->fts_level > 1)
-		vec_push(&purge->parents, str_dup((struct str){path, (size_t)(slash - path)}));
 }
 
 static void take(struct purge *purge, const FTSENT *entry)
@@ -84,19 +78,6 @@ static void take(struct purge *purge, const FTSENT *entry)
 	}
 	if (remove(entry->fts_path) < 0)
 		tell(&purge->failed, entry->fts_path, strerror(errno));
-	else
-		note_parent(purge, entry);
-}
-
-// The folders of names, "usr/bin" and so on.
-static void remove_parents(struct purge *purge)
-{
-	vec_each(char *, path, &purge->parents) {
-		while (strlen(*path) > purge->folder_n && rmdir(*path) == 0)
-			*strrchr(*path, '/') = '\0';
-		free(*path);
-	}
-	vec_done(&purge->parents);
 }
 
 int idcache_purge(const char *folder)
@@ -114,7 +95,6 @@ int idcache_purge(const char *folder)
 	while ((entry = fts_read(tree)))
 		take(&purge, entry);
 	fts_close(tree);
-	remove_parents(&purge);
 	if (purge.failed > SHOWN)
 		warn("and %u more", purge.failed - SHOWN);
 	if (purge.foreign > SHOWN)

@@ -22,7 +22,7 @@ struct sym_options {
 	bool other_machine; // the recording names another kernel than the running one: /proc/kallsyms of this one is not for it
 	bool no_cache_dir;
 	bool foreign_maps; // perf-PID.map of other users than root and oneself are used too
-	bool aliases; // all names of an address are kept, as the prober needs
+	bool aliases;	   // all names of an address are kept, as the prober needs
 };
 
 struct build_id {
