@@ -120,7 +120,10 @@ static void test_counts(void **state)
 	struct bpf_count_event event = {.record_bytes = RECORD_BYTES,
 					.filter = filter,
 					.keys = {key},
-					.updates = {{0, NULL}, {1, value}, {2, value}, {3, value}},
+					.updates = {{.cell = 0},
+						    {.cell = 1, .value = value},
+						    {.cell = 2, .value = value},
+						    {.cell = 3, .value = value}},
 					.updates_n = 4};
 	struct bpf_count *count;
 	struct bpf_count_stats stats;
