@@ -2,6 +2,7 @@
 // The processor's own names by libpfm4: "INST_RETIRED:ANY_P", "skl::MEM_LOAD_RETIRED:L3_MISS".
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/library.h"
 #include "event/core/event_kind.h"
 #ifdef HAVE_LIBPFM
 // Its perf_event.h is a copy of the kernel's and must not meet it.
@@ -19,19 +20,35 @@ struct encode_arg {
 	int pad0;
 };
 
-static bool ready(const struct event_parser *p)
+struct pfm {
+	__typeof__(pfm_initialize) *initialize;
+	__typeof__(pfm_get_os_event_encoding) *encode;
+	__typeof__(pfm_get_pmu_info) *pmu_info;
+	__typeof__(pfm_get_event_next) *event_next;
+	__typeof__(pfm_get_event_info) *event_info;
+	__typeof__(pfm_strerror) *error_text;
+};
+
+static bool ready(struct pfm *ret, const struct event_context *ctx)
 {
+	static const char *const names[] = {"pfm_initialize",	  "pfm_get_os_event_encoding",
+					    "pfm_get_pmu_info",	  "pfm_get_event_next",
+					    "pfm_get_event_info", "pfm_strerror"};
+
+	_Static_assert(sizeof(*ret) == sizeof(names), "one pointer a name");
+	_Static_assert(PFM_MAJ_VERSION(LIBPFM_VERSION) == 4, "the file's name below");
 	// It looks at the real machine only.
-	return !(p->ctx->root && *p->ctx->root) && !p->ctx->no_search &&
-	       pfm_initialize() == PFM_SUCCESS;
+	return !(ctx->root && *ctx->root) && !ctx->no_search &&
+	       library_load("libpfm.so.4", names, ARRAY_SIZE(names), ret) &&
+	       ret->initialize() == PFM_SUCCESS;
 }
 
-static int encode(struct event_parser *p, struct str name)
+static int encode(const struct pfm *pfm, struct event_parser *p, struct str name)
 {
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	auto_free char *text = str_dup(name);
 	struct encode_arg arg = {.attr = &attr, .size = sizeof(arg)};
-	int err = pfm_get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
+	int err = pfm->encode(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg);
 
 	if (err != PFM_SUCCESS)
 		return err;
@@ -51,14 +68,17 @@ static int take(struct event_parser *p, struct str head)
 	event_until(p, ",/{} \t\n");
 	struct str name = {head.p, (size_t)(p->text + p->pos - head.p)};
 
-	return ready(p) && encode(p, name) == PFM_SUCCESS;
+	struct pfm pfm;
+
+	return ready(&pfm, p->ctx) && encode(&pfm, p, name) == PFM_SUCCESS;
 }
 
 static int parse_list(struct event_parser *p)
 {
 	size_t group = SIZE_MAX;
+	struct pfm pfm;
 
-	if (!ready(p))
+	if (!ready(&pfm, p->ctx))
 		return fail(EOPNOTSUPP, "libpfm4 can't be used here");
 	for (;;) {
 		if (event_peek(p) == '{') {
@@ -68,10 +88,10 @@ static int parse_list(struct event_parser *p)
 		struct str name = event_until(p, ",{}");
 		p->item = p->specs->events.n;
 		p->item_at = (size_t)(name.p - p->text);
-		int err = encode(p, name);
+		int err = encode(&pfm, p, name);
 		if (err != PFM_SUCCESS)
 			return event_fail(p, ENOENT, name, "libpfm4 does not know '%.*s': %s",
-					  STR_FMT(name), pfm_strerror(err));
+					  STR_FMT(name), pfm.error_text(err));
 		if (group != SIZE_MAX) {
 			p->specs->events.v[p->item].leader = (uint32_t)group;
 			p->specs->events.v[p->item].group_n = 0;
@@ -92,24 +112,24 @@ static int parse_list(struct event_parser *p)
 
 static int list(struct event_lister *lister)
 {
-	pfm_pmu_info_t pmu;
 	pfm_event_info_t event;
+	pfm_pmu_info_t pmu;
+	struct pfm pfm;
 	int unit;
 
-	if (lister->ctx->no_search || (lister->ctx->root && *lister->ctx->root) ||
-	    pfm_initialize() != PFM_SUCCESS)
+	if (!ready(&pfm, lister->ctx))
 		return 0;
 	pfm_for_all_pmus(unit)
 	{
 		memset(&pmu, 0, sizeof(pmu));
 		pmu.size = sizeof(pmu);
-		if (pfm_get_pmu_info(unit, &pmu) != PFM_SUCCESS || !pmu.is_present ||
+		if (pfm.pmu_info(unit, &pmu) != PFM_SUCCESS || !pmu.is_present ||
 		    !strcmp(pmu.name, "perf") || !strcmp(pmu.name, "perf_raw"))
 			continue;
-		for (int i = pmu.first_event; i >= 0; i = pfm_get_event_next(i)) {
+		for (int i = pmu.first_event; i >= 0; i = pfm.event_next(i)) {
 			memset(&event, 0, sizeof(event));
 			event.size = sizeof(event);
-			if (pfm_get_event_info(i, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
+			if (pfm.event_info(i, PFM_OS_PERF_EVENT, &event) != PFM_SUCCESS)
 				continue;
 			lister->add(lister->arg, &(struct event_entry){
 							 .name = event.name,

@@ -9,7 +9,7 @@
 
 struct disasm {
 	struct disasm_options options;
-	csh handle;
+	struct capstone cs;
 	cs_insn *insn;
 	bool is_x86;
 	uint8_t step; // bytes of what is no instruction
@@ -34,9 +34,9 @@ static const struct processor processors[] = {
 int disasm_new(struct disasm **ret, const struct disasm_options *options)
 {
 	const struct processor *processor = NULL;
+	struct capstone cs = {0};
 	struct disasm *disasm;
 	cs_mode mode;
-	csh handle;
 
 	for (size_t i = 0; i < ARRAY_SIZE(processors); i++) {
 		if (processors[i].machine == options->machine)
@@ -48,14 +48,17 @@ int disasm_new(struct disasm **ret, const struct disasm_options *options)
 	mode = options->is_64bit ? processor->mode_64bit : processor->mode;
 	if (options->big_endian)
 		mode = (cs_mode)((unsigned)mode | (unsigned)CS_MODE_BIG_ENDIAN);
-	if (cs_open(processor->arch, mode, &handle) != CS_ERR_OK)
+	if (!capstone_load(&cs))
+		return fail(ENOTSUP,
+			    "libcapstone, which decodes instructions, is not here: install libcapstone4");
+	if (cs.open(processor->arch, mode, &cs.handle) != CS_ERR_OK)
 		return fail(ENOTSUP, "this libcapstone can't decode machine %u of elf.h",
 			    options->machine);
-	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+	cs.option(cs.handle, CS_OPT_DETAIL, CS_OPT_ON);
 	disasm = NEW(struct disasm);
 	disasm->options = *options;
-	disasm->handle = handle;
-	disasm->insn = cs_malloc(handle);
+	disasm->cs = cs;
+	disasm->insn = cs.malloc(cs.handle);
 	disasm->is_x86 = processor->arch == CS_ARCH_X86;
 	disasm->step = processor->step;
 	*ret = disasm;
@@ -66,8 +69,8 @@ void disasm_free(struct disasm *disasm)
 {
 	if (!disasm)
 		return;
-	cs_free(disasm->insn, 1);
-	cs_close(&disasm->handle);
+	disasm->cs.free(disasm->insn, 1);
+	disasm->cs.close(&disasm->cs.handle);
 	free(disasm);
 }
 
@@ -123,7 +126,7 @@ static bool find_target(const struct disasm *disasm, uint64_t *ret)
 
 static bool in_group(const struct disasm *disasm, uint8_t group)
 {
-	return cs_insn_group(disasm->handle, disasm->insn, group);
+	return disasm->cs.insn_group(disasm->cs.handle, disasm->insn, group);
 }
 
 static void classify(const struct disasm *disasm, struct disasm_insn *ret)
@@ -193,7 +196,7 @@ uint32_t disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, str
 	cs_insn *insn = disasm->insn;
 
 	*ret = (struct disasm_insn){.addr = addr};
-	if (!cs_disasm_iter(disasm->handle, &p, &left, &at, insn)) {
+	if (!disasm->cs.disasm_iter(disasm->cs.handle, &p, &left, &at, insn)) {
 		ret->is_bad = true;
 		ret->size = 0;
 		if (disasm->is_x86 && disasm->options.is_64bit)
@@ -206,7 +209,7 @@ uint32_t disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, str
 	ret->size = insn->size;
 	classify(disasm, ret);
 	if (disasm->is_x86) {
-		disasm_x86_text(disasm->handle, &disasm->options, insn, out);
+		disasm_x86_text(&disasm->cs, &disasm->options, insn, out);
 		return ret->size;
 	}
 	out_text(out, insn->mnemonic);

@@ -20,7 +20,7 @@ struct prefixes {
 };
 
 struct writer {
-	csh handle;
+	const struct capstone *cs;
 	const struct disasm_options *options;
 	const cs_insn *insn;
 	const cs_x86 *x86;
@@ -351,7 +351,7 @@ static uint64_t masked(uint64_t v, unsigned size)
 
 static void put_register(const struct writer *w, unsigned reg)
 {
-	const char *name = cs_reg_name(w->handle, reg);
+	const char *name = w->cs->reg_name(w->cs->handle, reg);
 
 	if (w->att)
 		out_char(w->out, '%');
@@ -570,9 +570,9 @@ static void put_memory_intel(const struct writer *w, const cs_x86_op *op)
 
 static bool is_branch(const struct writer *w)
 {
-	return cs_insn_group(w->handle, w->insn, CS_GRP_JUMP) ||
-	       cs_insn_group(w->handle, w->insn, CS_GRP_CALL) ||
-	       cs_insn_group(w->handle, w->insn, CS_GRP_BRANCH_RELATIVE);
+	return w->cs->insn_group(w->cs->handle, w->insn, CS_GRP_JUMP) ||
+	       w->cs->insn_group(w->cs->handle, w->insn, CS_GRP_CALL) ||
+	       w->cs->insn_group(w->cs->handle, w->insn, CS_GRP_BRANCH_RELATIVE);
 }
 
 static unsigned immediate_size(const struct writer *w, const cs_x86_op *op)
@@ -945,11 +945,11 @@ static bool put_special(const struct writer *w)
 	return false;
 }
 
-void disasm_x86_text(csh handle, const struct disasm_options *options, const cs_insn *insn,
-		     struct out *out)
+void disasm_x86_text(const struct capstone *cs, const struct disasm_options *options,
+		     const cs_insn *insn, struct out *out)
 {
 	struct writer w = {
-		.handle = handle,
+		.cs = cs,
 		.options = options,
 		.insn = insn,
 		.x86 = &insn->detail->x86,

@@ -2,11 +2,11 @@
 // How objdump writes x86 instructions, of what libcapstone decoded (Intel syntax, with details).
 #pragma once
 #ifdef HAVE_CAPSTONE
+#include "obj/capstone.h"
 #include "obj/disasm.h"
-#include <capstone/capstone.h>
 
-void disasm_x86_text(csh handle, const struct disasm_options *options, const cs_insn *insn,
-		     struct out *out);
+void disasm_x86_text(const struct capstone *cs, const struct disasm_options *options,
+		     const cs_insn *insn, struct out *out);
 // "        # 4010 <name+0x8>" and the like.
 void disasm_name(const struct disasm_options *options, uint64_t addr, struct out *out);
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/debuginfod.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include "base/library.h"
 #include "base/log.h"
 #include "base/num.h"
 #include "base/time.h"
@@ -23,6 +23,8 @@ struct library {
 	void *(*get_data)(struct client *client);
 };
 
+static const char library_file[] = "libdebuginfod.so.1";
+
 static bool open_library(struct library *ret)
 {
 	static const char *const names[] = {
@@ -31,22 +33,12 @@ static bool open_library(struct library *ret)
 		"debuginfod_set_progressfn", "debuginfod_set_user_data",
 		"debuginfod_get_user_data",
 	};
-	void *symbols[ARRAY_SIZE(names)];
-	// It stays: the client's threads and the network library behind it don't like to be unloaded.
-	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
 
-	if (!library) {
-		inform("DEBUGINFOD_URLS is set, but libdebuginfod1 is not installed");
-		return false;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		symbols[i] = dlsym(library, names[i]);
-		if (!symbols[i])
-			return false;
-	}
-	_Static_assert(sizeof(*ret) == sizeof(symbols), "one pointer a name");
-	memcpy(ret, symbols, sizeof(symbols));
-	return true;
+	_Static_assert(sizeof(*ret) == sizeof(names), "one pointer a name");
+	if (library_load(library_file, names, ARRAY_SIZE(names), ret))
+		return true;
+	inform("DEBUGINFOD_URLS is set, but libdebuginfod1 is not installed");
+	return false;
 }
 
 // One file on its way. The thread that fetches it and who waits for it share it; the last one frees it.
@@ -75,11 +67,10 @@ static void fetch_free(struct fetch *fetch)
 
 static struct fetch *fetch_of(struct client *client)
 {
+	static const char *const name = "debuginfod_get_user_data";
 	void *(*get_data)(struct client * client) = NULL;
-	void *found = dlsym(RTLD_DEFAULT, "debuginfod_get_user_data");
 
-	memcpy(&get_data, &found, sizeof(found));
-	return get_data ? get_data(client) : NULL;
+	return library_load(library_file, &name, 1, &get_data) ? get_data(client) : NULL;
 }
 
 // Other than 0 ends the transfer.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/library.h"
+#include <dlfcn.h>
+#include <string.h>
+#include "base/alloc.h"
+
+bool library_load(const char *file, const char *const *names, size_t n, void *ret)
+{
+	void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+	auto_free void **found = xcalloc(n, sizeof(*found));
+
+	for (size_t i = 0; library && i < n; i++) {
+		found[i] = dlsym(library, names[i]);
+		if (!found[i])
+			return false;
+	}
+	if (library)
+		memcpy(ret, found, n * sizeof(*found));
+	return library;
+}
