@@ -399,9 +399,9 @@ static int run_once(struct counting *stat)
 
 static void run_added(struct counting *stat)
 {
-	stat_spread_add(&stat->elapsed, (double)stat->elapsed_ns);
-	stat_spread_add(&stat->user, (double)stat->user_ns);
-	stat_spread_add(&stat->system, (double)stat->system_ns);
+	spread_add(&stat->elapsed, (double)stat->elapsed_ns);
+	spread_add(&stat->user, (double)stat->user_ns);
+	spread_add(&stat->system, (double)stat->system_ns);
 	vec_push(&stat->run_ns, stat->elapsed_ns);
 	stat->runs++;
 }
@@ -409,9 +409,9 @@ static void run_added(struct counting *stat)
 static void forget_runs(struct counting *stat)
 {
 	stat_rows_clear(stat);
-	stat->elapsed = stat->user = stat->system = (struct stat_spread){0};
+	stat->elapsed = stat->user = stat->system = (struct spread){0};
 	vec_each(struct stat_counter, counter, &stat->counters)
-		counter->spread = (struct stat_spread){0};
+		counter->spread = (struct spread){0};
 	vec_clear(&stat->run_ns);
 	stat->runs = 0;
 }

@@ -2,8 +2,8 @@
 #include "sys/bpf.h"
 #include "base/alloc.h"
 #include "base/perf_event.h"
+#include "sys/topology.h"
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -84,24 +84,15 @@ int bpf_map_next(int map, const void *key, void *ret_key)
 	return element(BPF_MAP_GET_NEXT_KEY, map, key, ret_key, 0);
 }
 
-// Kernels size per-CPU values by the possible processors: "0-3" in this file.
+// Kernels size per-CPU values by the possible processors.
 int bpf_value_cpus(void)
 {
-	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
-	unsigned last = 0, first;
-	char line[256];
-	const char *at;
+	struct cpu_numbers possible = {0};
+	int err = topology_cpus(&possible, "", "possible");
+	int n = possible.v.n ? (int)vec_last(&possible.v) + 1 : -EINVAL;
 
-	if (!file)
-		return -errno;
-	at = fgets(line, sizeof(line), file);
-	fclose(file);
-	for (; at; at = strchr(at, ',')) {
-		at += *at == ',';
-		if (sscanf(at, "%u-%u", &first, &last) < 2 && sscanf(at, "%u", &last) < 1)
-			return -EINVAL;
-	}
-	return last < 65536 ? (int)last + 1 : -EINVAL;
+	vec_done(&possible.v);
+	return err < 0 ? err : n;
 }
 
 int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log)

@@ -34,13 +34,6 @@ void bench_put_total(const struct bench_common *common, uint64_t ns);
 // Time for one and how many a second, as perf bench shows them.
 void bench_put_rate(const struct bench_common *common, uint64_t ns, uint64_t n);
 
-// Mean of what was added, and how far off it may be (standard error) as % of it.
-struct bench_spread {
-	double n, mean, squares;
-};
-void bench_spread_add(struct bench_spread *spread, double v);
-double bench_spread_percent(const struct bench_spread *spread);
-
 // Threads that begin together and count until they are told to stop. Each gets one of these.
 struct bench_worker {
 	unsigned index;

@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/time.h"
 #include "cmd/bench/bench.h"
-#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -36,22 +35,6 @@ void bench_put_rate(const struct bench_common *common, uint64_t ns, uint64_t n)
 	out_printf(common->out, "\n %14lf usecs/op\n", n ? us / (double)n : 0);
 	out_printf(common->out, " %14llu ops/sec\n",
 		   (unsigned long long)(us > 0 ? (double)n / (us / 1e6) : 0));
-}
-
-void bench_spread_add(struct bench_spread *spread, double v)
-{
-	double delta = v - spread->mean;
-
-	spread->n++;
-	spread->mean += delta / spread->n;
-	spread->squares += delta * (v - spread->mean);
-}
-
-double bench_spread_percent(const struct bench_spread *spread)
-{
-	if (spread->n < 2 || spread->mean == 0)
-		return 0;
-	return 100 * sqrt(spread->squares / (spread->n - 1) / spread->n) / spread->mean;
 }
 
 unsigned bench_cpus(void)

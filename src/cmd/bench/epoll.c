@@ -2,6 +2,7 @@
 // Threads that wait for many descriptors, and that add, change and take them away. epoll(7).
 #include "base/alloc.h"
 #include "base/err.h"
+#include "agg/spread.h"
 #include "cmd/bench/bench.h"
 #include "cmd/core/rows.h"
 #include <pthread.h>
@@ -164,7 +165,7 @@ static void put_results(struct out *out, const struct bench_crew *crew)
 {
 	static const char *const names[] = {"ADD", "MOD", "DEL"};
 	const struct shared *shared = crew->shared;
-	struct bench_spread spread[3] = {0};
+	struct spread spread[3] = {0};
 
 	for (unsigned i = 0; i < crew->threads_n; i++) {
 		const struct bench_worker *worker = &crew->workers[i];
@@ -175,7 +176,7 @@ static void put_results(struct out *out, const struct bench_crew *crew)
 			 (unsigned long long)((double)worker->more_ops[1] / crew->seconds)};
 
 		for (unsigned k = 0; k < 3; k++)
-			bench_spread_add(&spread[k], (double)rates[k]);
+			spread_add(&spread[k], (double)rates[k]);
 		out_printf(out, "[thread %2u] fdmap: %p ... %p [ ", i, (void *)state->fds,
 			   (void *)&state->fds[shared->options->fds - 1]);
 		if (shared->ctl)
@@ -187,11 +188,10 @@ static void put_results(struct out *out, const struct bench_crew *crew)
 	out_char(out, '\n');
 	for (unsigned k = 0; shared->ctl && k < 3; k++)
 		out_printf(out, "Averaged %llu %s operations (+- %.2f%%)\n",
-			   (unsigned long long)spread[k].mean, names[k],
-			   bench_spread_percent(&spread[k]));
+			   (unsigned long long)spread[k].mean, names[k], spread_percent(&spread[k]));
 	if (!shared->ctl)
 		out_printf(out, "Averaged %llu operations/sec (+- %.2f%%), total secs = %u\n",
-			   (unsigned long long)spread[0].mean, bench_spread_percent(&spread[0]),
+			   (unsigned long long)spread[0].mean, spread_percent(&spread[0]),
 			   (unsigned)(crew->seconds + 0.5));
 }
 

@@ -2,6 +2,7 @@
 // The kernel's table of futexes, and waking up those who wait for one. futex(2).
 #include "base/alloc.h"
 #include "base/err.h"
+#include "agg/spread.h"
 #include "cmd/bench/bench.h"
 #include "cmd/core/rows.h"
 #include <linux/futex.h>
@@ -46,7 +47,7 @@ static int run_hash(const struct bench_common *common, void *at)
 {
 	struct futex_options *options = at;
 	struct bench_crew crew = {.work = hash_work, .bind = true, .shared = options};
-	struct bench_spread spread = {0};
+	struct spread spread = {0};
 	int err = lock_memory(options);
 
 	if (err < 0)
@@ -67,7 +68,7 @@ static int run_hash(const struct bench_common *common, void *at)
 		uint64_t rate = (uint64_t)((double)crew.workers[i].ops / crew.seconds);
 		uint32_t *words = crew.workers[i].state;
 
-		bench_spread_add(&spread, (double)rate);
+		spread_add(&spread, (double)rate);
 		if (!options->silent)
 			out_printf(common->out, "[thread %2u] futexes: %p ... %p [ %llu ops/sec ]\n",
 				   i, (void *)words, (void *)&words[options->futexes - 1],
@@ -76,7 +77,7 @@ static int run_hash(const struct bench_common *common, void *at)
 	}
 	out_printf(common->out, "%sAveraged %llu operations/sec (+- %.2f%%), total secs = %u\n",
 		   options->silent ? "" : "\n", (unsigned long long)spread.mean,
-		   bench_spread_percent(&spread), (unsigned)(crew.seconds + 0.5));
+		   spread_percent(&spread), (unsigned)(crew.seconds + 0.5));
 	free(crew.workers);
 	return 0;
 }
@@ -137,7 +138,7 @@ static int run_wake(const struct bench_common *common, void *at)
 	struct sleepers sleepers = {.options = options};
 	unsigned threads_n = options->threads ? options->threads : bench_cpus();
 	unsigned repeat = common->repeat ? common->repeat : 10;
-	struct bench_spread times = {0}, counts = {0};
+	struct spread times = {0}, counts = {0};
 	int err = lock_memory(options);
 
 	if (err < 0)
@@ -153,15 +154,15 @@ static int run_wake(const struct bench_common *common, void *at)
 		err = wake_once(&sleepers, threads_n, &ns, &woken);
 		if (err < 0)
 			return err;
-		bench_spread_add(&times, (double)ns / 1e6);
-		bench_spread_add(&counts, woken);
+		spread_add(&times, (double)ns / 1e6);
+		spread_add(&counts, woken);
 		if (!options->silent)
 			out_printf(common->out, "[Run %u]: Wokeup %u of %u threads in %.4f ms\n",
 				   i + 1, woken, threads_n, (double)ns / 1e6);
 		out_flush(common->out);
 	}
 	out_printf(common->out, "Wokeup %u of %u threads in %.4f ms (+-%.2f%%)\n",
-		   (unsigned)counts.mean, threads_n, times.mean, bench_spread_percent(&times));
+		   (unsigned)counts.mean, threads_n, times.mean, spread_percent(&times));
 	return 0;
 }
 

@@ -6,30 +6,8 @@
 #include "base/num.h"
 #include "cmd/stat/stat.h"
 #include "sys/topology.h"
-#include <math.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-
-void stat_spread_add(struct stat_spread *spread, double value)
-{
-	double delta = value - spread->mean;
-
-	spread->n++;
-	spread->mean += delta / spread->n;
-	spread->squares += delta * (value - spread->mean);
-}
-
-double stat_spread_deviation(const struct stat_spread *spread)
-{
-	if (spread->n < 2)
-		return 0;
-	return sqrt(spread->squares / (spread->n - 1) / spread->n);
-}
-
-double stat_spread_percent(const struct stat_spread *spread)
-{
-	return spread->mean != 0 ? 100 * stat_spread_deviation(spread) / spread->mean : 0;
-}
 
 static bool same_row(const struct stat_row *a, const struct stat_row *b)
 {
@@ -353,7 +331,7 @@ void stat_read(struct counting *stat)
 		}
 		for (size_t i = 0; i < stat->rows.n; i++)
 			sum += (double)counter->rows[i].value;
-		stat_spread_add(&counter->spread, sum);
+		spread_add(&counter->spread, sum);
 	}
 }
 

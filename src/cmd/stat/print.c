@@ -211,7 +211,7 @@ static void put_quality(const struct printer *printer, const struct stat_counter
 			const struct stat_count *count)
 {
 	const struct stat_options *options = printer->stat->options;
-	double percent = stat_spread_percent(&counter->spread);
+	double percent = spread_percent(&counter->spread);
 	uint64_t run = count->running_ns, enabled = count->enabled_ns;
 	uint64_t runs = printer->stat->runs ? printer->stat->runs : 1;
 	// Whole percents, as perf's.
@@ -483,7 +483,7 @@ static void put_end(const struct printer *printer)
 	const struct counting *stat = printer->stat;
 	const struct stat_options *options = stat->options;
 	struct out *out = printer->out;
-	double mean = stat->elapsed.mean / 1e9, off = stat_spread_deviation(&stat->elapsed) / 1e9;
+	double mean = stat->elapsed.mean / 1e9, off = spread_deviation(&stat->elapsed) / 1e9;
 
 	if (!options->null_run)
 		out_char(out, '\n');
@@ -499,7 +499,7 @@ static void put_end(const struct printer *printer)
 			put_table(printer, digits);
 		out_printf(out, " %17.*f +- %.*f seconds time elapsed", digits, mean, digits, off);
 		if (off > 0)
-			out_printf(out, "  ( +-%6.2f%% )", stat_spread_percent(&stat->elapsed));
+			out_printf(out, "  ( +-%6.2f%% )", spread_percent(&stat->elapsed));
 	}
 	out_text(out, "\n\n");
 	if (stat->kernel_excluded)

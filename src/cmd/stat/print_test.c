@@ -47,7 +47,7 @@ static char *printed(enum stat_format format, const struct fake *fakes, size_t n
 	}
 	vec_push(&stat.rows, (struct stat_row){.cpu = -1, .cells = 1});
 	stat.command = words;
-	stat_spread_add(&stat.elapsed, 1e9);
+	spread_add(&stat.elapsed, 1e9);
 	out_init_memory(&stat.out);
 	stat_print(&stat);
 	char *text = str_dup((struct str){stat.out.buf, stat.out.n});
@@ -128,20 +128,4 @@ static void test_shares_need_the_same_part(void **state)
 				  "70,,instructions:k,1000,100.00,,\n");
 }
 
-static void test_spread(void **state)
-{
-	struct stat_spread spread = {0};
-
-	// The standard error of 2, 4, 6: sqrt(8 / 2 / 3).
-	stat_spread_add(&spread, 2);
-	assert_true(stat_spread_percent(&spread) == 0);
-	stat_spread_add(&spread, 4);
-	stat_spread_add(&spread, 6);
-	assert_true(spread.mean == 4);
-	assert_true(stat_spread_deviation(&spread) > 1.1547 &&
-		    stat_spread_deviation(&spread) < 1.1548);
-	assert_true(stat_spread_percent(&spread) > 28.867 && stat_spread_percent(&spread) < 28.868);
-}
-
-RUN_TESTS(TEST(test_text), TEST(test_csv), TEST(test_json), TEST(test_shares_need_the_same_part),
-	  TEST(test_spread))
+RUN_TESTS(TEST(test_text), TEST(test_csv), TEST(test_json), TEST(test_shares_need_the_same_part))

@@ -166,7 +166,7 @@ static int take_round(struct kept *kept, const struct perf_event_header *header)
 		return err;
 	kept->has_rounds = true;
 	if (round->type == STAT_ROUND_FINAL)
-		stat_spread_add(&stat->elapsed, (double)round->time_ns);
+		spread_add(&stat->elapsed, (double)round->time_ns);
 	if (stat->options->interval_ms && round->time_ns) {
 		stat_print_interval(stat, round->time_ns);
 		stat_rows_clear(stat);

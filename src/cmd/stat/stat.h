@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the parts of `sonde stat` share: options, counters, and the rows that counts are added up in.
 #pragma once
+#include "agg/spread.h"
 #include "base/opt.h"
 #include "base/out.h"
 #include "event/core/spec.h"
@@ -46,11 +47,6 @@ struct stat_count {
 	uint64_t value, enabled_ns, running_ns;
 };
 
-// Mean and spread of one number over runs (Welford).
-struct stat_spread {
-	double n, mean, squares;
-};
-
 struct stat_counter {
 	struct event_spec *spec;
 	const char *cgroup; // NULL: none
@@ -63,7 +59,7 @@ struct stat_counter {
 	struct stat_count *rows;   // since the last stat_rows_clear, scaled, by row
 	unsigned *row_cells;	   // how many cells were added to a row
 	struct stat_count *totals; // of all intervals, by row
-	struct stat_spread spread; // of the sum over all rows
+	struct spread spread;	   // of the sum over all rows
 };
 
 struct stat_row {
@@ -89,7 +85,7 @@ struct counting {
 
 	unsigned runs;					     // added up in the counters' rows
 	uint64_t started_ns, elapsed_ns, user_ns, system_ns; // of this run
-	struct stat_spread elapsed, user, system;
+	struct spread elapsed, user, system;
 	VEC(uint64_t) run_ns;
 	char **command;
 	unsigned printed;	// intervals since the last header
@@ -116,12 +112,6 @@ void stat_read(struct counting *stat);
 void stat_add(struct counting *stat, struct stat_counter *counter, size_t cell,
 	      struct stat_count now);
 void stat_close(struct counting *stat);
-
-// Spread over runs.
-void stat_spread_add(struct stat_spread *spread, double value);
-// The standard deviation of the mean, in percent of it.
-double stat_spread_percent(const struct stat_spread *spread);
-double stat_spread_deviation(const struct stat_spread *spread);
 
 // metric.c: what follows from a count and others of its row.
 struct stat_metric {

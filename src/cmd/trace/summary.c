@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The tables of -s and -S: system calls by thread.
 #include "cmd/trace/trace.h"
-#include <math.h>
 #include <stdio.h>
 
 static struct call_stat *stat_of(struct trace_thread *thread, uint32_t number)
@@ -26,15 +25,11 @@ void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t numb
 
 	stat->n++;
 	if (duration_ns) {
-		double delta = (double)*duration_ns - stat->mean;
-
-		if (!stat->timed_n || *duration_ns < stat->min)
+		if (stat->times.n == 0 || *duration_ns < stat->min)
 			stat->min = *duration_ns;
 		if (*duration_ns > stat->max)
 			stat->max = *duration_ns;
-		stat->timed_n++;
-		stat->mean += delta / (double)stat->timed_n;
-		stat->m2 += delta * ((double)*duration_ns - stat->mean);
+		spread_add(&stat->times, (double)*duration_ns);
 	}
 	if (thread->is_32bit)
 		ret = (int32_t)ret;
@@ -47,7 +42,7 @@ void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t numb
 
 static double total_ms(const struct call_stat *stat)
 {
-	return (double)stat->timed_n * (stat->mean / 1e6);
+	return stat->times.n * (stat->times.mean / 1e6);
 }
 
 static int by_total(const void *a, const void *b)
@@ -92,19 +87,15 @@ static void put_stat(struct trace *trace, const struct call_stat *stat)
 {
 	const struct trace_thread as = {.is_32bit = stat->is_32bit};
 	const struct syscall_def *def = trace_def(trace, &as, stat->number);
-	double n = (double)stat->timed_n, spread = 0;
 	struct out *out = trace->out;
 	char name[32];
 
 	if (!def)
 		snprintf(name, sizeof(name), "syscall_%u", stat->number);
-	// The error of the mean, relative to it.
-	if (stat->timed_n > 1 && stat->mean != 0)
-		spread = 100 * sqrt(stat->m2 / (n - 1) / n) / stat->mean;
 	out_printf(out, "   %-15s %8llu %6llu %9.3f %9.3f %9.3f %9.3f %9.2f%%\n",
 		   def ? def->name : name, (unsigned long long)stat->n,
 		   (unsigned long long)stat->errors, total_ms(stat), (double)stat->min / 1e6,
-		   stat->mean / 1e6, (double)stat->max / 1e6, spread);
+		   stat->times.mean / 1e6, (double)stat->max / 1e6, spread_percent(&stat->times));
 	put_errnos(out, &stat->errnos);
 }
 

@@ -2,6 +2,7 @@
 // The parts of `sonde trace`.
 #pragma once
 #include "abi/syscall_args.h"
+#include "agg/spread.h"
 #include "base/opt.h"
 #include "base/vec.h"
 #include "flow/feed.h"
@@ -60,8 +61,8 @@ struct trace_event {
 struct call_stat {
 	uint32_t number;
 	bool is_32bit;
-	uint64_t n, errors, timed_n, min, max;
-	double mean, m2; // Welford's
+	uint64_t n, errors, min, max;
+	struct spread times; // ns, of calls whose entry was seen
 	struct map errnos;
 };
 
