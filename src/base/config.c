@@ -16,6 +16,16 @@ void config_done(struct config *config)
 	vec_done(&config->entries);
 }
 
+static bool is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool is_name(char c)
+{
+	return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
+}
+
 static struct config_entry *find(const struct config *config, struct str section, struct str name)
 {
 	vec_each(struct config_entry, entry, &config->entries) {
@@ -67,6 +77,15 @@ static bool split(const char *key, struct str *ret_section, struct str *ret_name
 	return true;
 }
 
+static size_t name_length(struct str text)
+{
+	size_t n = 0;
+
+	while (n < text.n && is_name(text.p[n]))
+		n++;
+	return n;
+}
+
 int config_set(struct config *config, const char *key, const char *value, bool is_system)
 {
 	struct str section, name;
@@ -75,6 +94,16 @@ int config_set(struct config *config, const char *key, const char *value, bool i
 		return fail(EINVAL, "The config variable does not contain a section name: %s", key);
 	if (!name.n)
 		return fail(EINVAL, "The config variable does not contain a variable name: %s", key);
+	if (!is_letter(name.p[0]) || name_length(name) < name.n)
+		return fail(EINVAL,
+			    "'%s' is no name of a setting: a letter, then letters, digits, '-' and '_'",
+			    name.p);
+	size_t head = name_length(section);
+	if (!head || (head < section.n && section.p[head] != '.') ||
+	    memchr(section.p, '\n', section.n))
+		return fail(EINVAL,
+			    "'%.*s' is no section: letters, digits, '-' and '_', then '.' and the rest",
+			    (int)section.n, section.p);
 	set(config, section, name, value ? arena_strdup(&config->arena, str_of(value)) : NULL,
 	    is_system);
 	return 0;
@@ -93,12 +122,6 @@ struct parser {
 	struct config *config;
 	struct str section;
 };
-
-static bool is_name(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-	       c == '-' || c == '_';
-}
 
 static void skip_line(struct parser *parser)
 {
@@ -247,11 +270,109 @@ int config_parse(struct config *config, struct str text, const char *name, bool 
 	return 0;
 }
 
-bool config_user_path(char *ret, size_t ret_size)
+static void put_quoted(struct out *out, const char *text)
+{
+	out_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\')
+			out_char(out, '\\');
+		if (*text == '\n')
+			out_text(out, "\\n");
+		else
+			out_char(out, *text);
+	}
+	out_char(out, '"');
+}
+
+// What would be lost or end the section stands in quotes: [head "rest"].
+static void put_section(struct out *out, const char *section)
+{
+	static const char special[] = " \t\"]";
+	size_t head = strcspn(section, ".");
+
+	out_char(out, '[');
+	if (!strpbrk(section, special)) {
+		out_text(out, section);
+	} else if (!head || !section[head] || strcspn(section, special) < head) {
+		put_quoted(out, section);
+	} else {
+		out_bytes(out, section, head);
+		out_char(out, ' ');
+		put_quoted(out, section + head + 1);
+	}
+	out_text(out, "]\n");
+}
+
+// A value that a reader would cut or take apart stands in quotes.
+static void put_value(struct out *out, const char *value)
+{
+	if (strpbrk(value, "#;\"\\\n\t\r") || value[0] == ' ' || text_ends(value, " "))
+		put_quoted(out, value);
+	else
+		out_text(out, value);
+}
+
+void config_print(struct out *out, const struct config *config, bool is_system)
+{
+	const char *section = NULL;
+
+	out_text(out, "# this file is auto-generated.\n");
+	vec_each(struct config_entry, entry, &config->entries) {
+		if (entry->is_system != is_system)
+			continue;
+		if (!section || strcmp(section, entry->section)) {
+			put_section(out, entry->section);
+			section = entry->section;
+		}
+		out_printf(out, "\t%s", entry->name);
+		if (entry->value) {
+			out_text(out, " = ");
+			put_value(out, entry->value);
+		}
+		out_char(out, '\n');
+	}
+}
+
+static bool user_path(char *ret, size_t ret_size)
 {
 	const char *home = getenv("HOME");
 
 	return home && *home && (size_t)snprintf(ret, ret_size, "%s/.perfconfig", home) < ret_size;
+}
+
+// The file that is read alone; NULL: both, or the user's, which has no place.
+static const char *only_file(char *path, size_t path_size, unsigned files)
+{
+	if (files == CONFIG_SYSTEM)
+		return CONFIG_SYSTEM_PATH;
+	if (files == CONFIG_USER)
+		return user_path(path, path_size) ? path : NULL;
+	return getenv("PERF_CONFIG");
+}
+
+int config_path(char *ret, size_t ret_size, unsigned files)
+{
+	char user[PATH_MAX];
+	const char *path = only_file(user, sizeof(user), files);
+
+	if (!path && user_path(user, sizeof(user)))
+		path = user;
+	if (!path)
+		return fail(ENOENT, "there is no HOME to write .perfconfig to");
+	if ((size_t)snprintf(ret, ret_size, "%s", path) >= ret_size)
+		return fail(ENAMETOOLONG, "the path of the settings is too long");
+	return 0;
+}
+
+int config_check(const char *path, struct stat *ret)
+{
+	if (stat(path, ret) < 0)
+		return 0;
+	if (!S_ISREG(ret->st_mode))
+		return fail(EINVAL, "%s is not a file", path);
+	if (ret->st_uid && ret->st_uid != geteuid())
+		return fail(EPERM, "%s belongs neither to you nor to root, it is ignored", path);
+	return 1;
 }
 
 static int read_file(struct config *config, const char *path, bool is_system)
@@ -259,14 +380,15 @@ static int read_file(struct config *config, const char *path, bool is_system)
 	auto_free char *text = NULL;
 	struct stat st;
 	size_t n;
+	int err = config_check(path, &st);
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode) || !st.st_size)
+	if (err == -EPERM)
+		warn("%s", err_sentence());
+	if (err < 0)
+		err_clear();
+	if (err <= 0)
 		return 0;
-	if (st.st_uid && st.st_uid != geteuid()) {
-		warn("%s belongs neither to you nor to root, it is ignored", path);
-		return 0;
-	}
-	int err = file_read(path, LONGEST_FILE, &text, &n);
+	err = file_read(path, LONGEST_FILE, &text, &n);
 	if (err < 0)
 		return fail(-err, "can't read %s: %s", path, strerror(-err));
 	return config_parse(config, (struct str){text, n}, path, is_system);
@@ -274,15 +396,15 @@ static int read_file(struct config *config, const char *path, bool is_system)
 
 int config_read(struct config *config, unsigned files)
 {
-	const char *only = getenv("PERF_CONFIG");
 	char path[PATH_MAX];
+	const char *only = only_file(path, sizeof(path), files);
 	int err = 0;
 
 	if (only)
-		return read_file(config, only, false);
+		return read_file(config, only, files == CONFIG_SYSTEM);
 	if (files & CONFIG_SYSTEM && config_bool(getenv("PERF_CONFIG_NOSYSTEM")) != 1)
 		err = read_file(config, CONFIG_SYSTEM_PATH, true);
-	if (err >= 0 && files & CONFIG_USER && config_user_path(path, sizeof(path)))
+	if (err >= 0 && user_path(path, sizeof(path)))
 		err = read_file(config, path, false);
 	return err;
 }

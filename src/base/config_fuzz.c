@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/config.h"
 #include <stdint.h>
+#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct config config = {0};
+	struct config config = {0}, again = {0};
+	struct out out;
 
-	config_parse(&config, (struct str){(const char *)data, size}, "fuzz", false);
+	int err = config_parse(&config, (struct str){(const char *)data, size}, "fuzz", false);
 	config_find(&config, "report.children");
+	// What is written is read back. A NUL ends texts in the entries, not in the file.
+	if (err >= 0 && size && !memchr(data, 0, size)) {
+		out_init_memory(&out);
+		config_print(&out, &config, false);
+		if (config_parse(&again, (struct str){out.buf, out.n}, "printed", false) < 0 ||
+		    again.entries.n != config.entries.n)
+			abort();
+		out_done(&out);
+		config_done(&again);
+	}
 	config_done(&config);
 	return 0;
 }

@@ -74,4 +74,46 @@ static void test_set(void **state)
 	config_done(&config);
 }
 
-RUN_TESTS(TEST(test_files), TEST(test_bad), TEST(test_set))
+// What is written is read as it was set; what couldn't be read is not set.
+static void test_print(void **state)
+{
+	static const struct {
+		const char *key, *value, *text; // text NULL: refused
+	} cases[] = {
+		{"a.b", "1", "[a]\n\tb = 1\n"},
+		{"a.x.b", "#1", "[a.x]\n\tb = \"#1\"\n"},
+		{"a.x y.b", " 1", "[a \"x y\"]\n\tb = \" 1\"\n"},
+		{"a.x]\"\\.b", "", "[a \"x]\\\"\\\\\"]\n\tb = \n"},
+		{"a.b", "x\r", "[a]\n\tb = \"x\r\"\n"},
+		{"a.b", "x\ny", "[a]\n\tb = \"x\\ny\"\n"},
+		{"a.b c", "1", NULL},
+		{"a.1b", "1", NULL},
+		{"a.", "1", NULL},
+		{"x]y.z", "1", NULL},
+		{"a b.c", "1", NULL},
+		{"a.x\ny.c", "1", NULL},
+	};
+	static const char first[] = "# this file is auto-generated.\n";
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct config config = {0}, again = {0};
+		struct out out;
+		int err = config_set(&config, cases[i].key, cases[i].value, false);
+
+		assert_int_equal(err, cases[i].text ? 0 : -EINVAL);
+		assert_int_equal(config.entries.n, cases[i].text ? 1 : 0);
+		if (cases[i].text) {
+			out_init_memory(&out);
+			config_print(&out, &config, false);
+			out_char(&out, 0);
+			assert_string_equal(out.buf + strlen(first), cases[i].text);
+			assert_int_equal(config_parse(&again, str_of(out.buf), "t", false), 0);
+			assert_string_equal(config_find(&again, cases[i].key)->value, cases[i].value);
+			out_done(&out);
+		}
+		config_done(&again);
+		config_done(&config);
+	}
+}
+
+RUN_TESTS(TEST(test_files), TEST(test_bad), TEST(test_set), TEST(test_print))

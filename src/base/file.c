@@ -198,6 +198,11 @@ int write_all(int fd, const void *data, size_t size)
 
 int file_write(const char *path, const void *data, size_t size)
 {
+	return file_write_mode(path, 0600, data, size);
+}
+
+int file_write_mode(const char *path, mode_t mode, const void *data, size_t size)
+{
 	auto_free char *temporary = text_dup_fmt("%s.%d.new", path, (int)getpid());
 	auto_close int fd = -1;
 	int err;
@@ -209,6 +214,8 @@ int file_write(const char *path, const void *data, size_t size)
 	if (fd < 0)
 		return fail(errno, "can't create %s: %s", path, strerror(errno));
 	err = write_all(fd, data, size);
+	if (!err && mode != 0600 && fchmod(fd, mode) < 0)
+		err = -errno;
 	if (!err && rename(temporary, path) < 0)
 		err = -errno;
 	if (err) {

@@ -38,6 +38,8 @@ int file_read_i64(const char *root, const char *path, int64_t *ret);
 // Creates or replaces a file, 0600, through a temporary name beside it, so that readers never see
 // half of it. -errno with a sentence.
 int file_write(const char *path, const void *data, size_t size);
+// Likewise, with another mode, whatever the umask is.
+int file_write_mode(const char *path, mode_t mode, const void *data, size_t size);
 // write(2) until done; -errno, no sentence.
 int write_all(int fd, const void *data, size_t size);
 // Removes a file or a folder with all that is in it; links are removed, not followed. Goes on behind what can't be removed;

@@ -68,48 +68,27 @@ static void put_all(struct out *out, const struct config *config)
 		put_entry(out, entry);
 }
 
-// A value that a reader would cut or take apart stands in quotes.
-static void put_value(struct out *out, const char *value)
+// Links stay what they are. What was not read must not be written over.
+static int write_file(const struct config *config, unsigned files)
 {
-	bool quote = strpbrk(value, "#;\"\\\n\t") || value[0] == ' ' ||
-		     (value[0] && value[strlen(value) - 1] == ' ');
-
-	if (quote)
-		out_char(out, '"');
-	for (; *value; value++) {
-		if (*value == '"' || *value == '\\')
-			out_char(out, '\\');
-		if (*value == '\n')
-			out_text(out, "\\n");
-		else
-			out_char(out, *value);
-	}
-	if (quote)
-		out_char(out, '"');
-}
-
-static int write_file(const struct config *config, const char *path, bool system)
-{
-	const char *section = NULL;
+	char path[PATH_MAX], real[PATH_MAX];
+	mode_t mode = files == CONFIG_SYSTEM ? 0644 : 0600;
+	struct stat st;
 	struct out out;
+	int err = config_path(path, sizeof(path), files);
 
+	if (err < 0)
+		return err;
+	err = config_check(path, &st);
+	if (err < 0)
+		return fail_context(err, "nothing is changed");
+	if (err > 0)
+		mode = st.st_mode & 07777;
+	else if (lstat(path, &st) == 0)
+		return fail(ENOENT, "%s is a link to what is not there", path);
 	out_init_memory(&out);
-	out_text(&out, "# this file is auto-generated.\n");
-	vec_each(struct config_entry, entry, &config->entries) {
-		if (entry->is_system != system)
-			continue;
-		if (!section || strcmp(section, entry->section)) {
-			out_printf(&out, "[%s]\n", entry->section);
-			section = entry->section;
-		}
-		out_printf(&out, "\t%s", entry->name);
-		if (entry->value) {
-			out_text(&out, " = ");
-			put_value(&out, entry->value);
-		}
-		out_char(&out, '\n');
-	}
-	int err = file_write(path, out.buf, out.n);
+	config_print(&out, config, files == CONFIG_SYSTEM);
+	err = file_write_mode(realpath(path, real) ? real : path, mode, out.buf, out.n);
 	out_done(&out);
 	return err;
 }
@@ -123,18 +102,16 @@ static int change(struct config *config, const char *word, const char *equals, b
 	return config_set(config, key, equals + 1, system);
 }
 
-static int run_words(struct config *config, char **words, bool system, struct out *out)
+static int run_words(struct config *config, char **words, unsigned files, struct out *out)
 {
-	const char *only = getenv("PERF_CONFIG");
 	bool changed = false;
-	char path[PATH_MAX] = CONFIG_SYSTEM_PATH;
 	int err;
 
 	for (; *words; words++) {
 		const char *equals = strchr(*words, '=');
 
 		if (equals) {
-			err = change(config, *words, equals, system);
+			err = change(config, *words, equals, files == CONFIG_SYSTEM);
 			if (err < 0)
 				return err;
 			changed = true;
@@ -145,13 +122,7 @@ static int run_words(struct config *config, char **words, bool system, struct ou
 			put_entry(out, config_find(config, *words));
 		}
 	}
-	if (!changed)
-		return 0;
-	if (!system && only)
-		snprintf(path, sizeof(path), "%s", only);
-	else if (!system && !config_user_path(path, sizeof(path)))
-		return fail(ENOENT, "there is no HOME to write .perfconfig to");
-	return write_file(config, path, system);
+	return changed ? write_file(config, files) : 0;
 }
 
 static int run(int argc, char **argv)
@@ -167,12 +138,13 @@ static int run(int argc, char **argv)
 		return fail(COMMAND_USAGE, "only one config file at a time: --system or --user");
 	if (options.list && n)
 		return fail(COMMAND_USAGE, "-l takes no further words, '%s' is one", argv[1]);
-	err = config_read(&config, options.system ? CONFIG_SYSTEM
-				   : options.user ? CONFIG_USER
-						  : CONFIG_SYSTEM | CONFIG_USER);
+	unsigned files = options.system ? CONFIG_SYSTEM
+			 : options.user ? CONFIG_USER
+					: CONFIG_SYSTEM | CONFIG_USER;
+	err = config_read(&config, files);
 	out_init_fd(&out, STDOUT_FILENO);
 	if (err >= 0 && n)
-		err = run_words(&config, argv + 1, options.system, &out);
+		err = run_words(&config, argv + 1, files, &out);
 	else if (err >= 0)
 		put_all(&out, &config);
 	closed = out_close(&out, "standard output");
