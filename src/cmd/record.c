@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cmd/core/command.h"
+#include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "cmd/record/live.h"
 #include "cmd/record/record.h"
@@ -652,7 +653,7 @@ static int check_options(const struct record_options *options, bool has_command)
 	if (options->all_user && options->all_kernel)
 		return fail(COMMAND_USAGE, "--all-user and --all-kernel exclude each other");
 	if (options->kcore &&
-	    (output_is_pipe(options) || options->rotate.on || options->timestamp_filename))
+	    (output_is_pipe(options->output) || options->rotate.on || options->timestamp_filename))
 		return fail(COMMAND_USAGE,
 			    "--kcore makes one folder: it doesn't go with a pipe, --switch-output or --timestamp-filename");
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
@@ -705,10 +706,9 @@ static int run_record(int argc, char **argv)
 	intern_init(&recorder.modules);
 	recorder.straddle = xmalloc(1 << 16);
 	watch.control = options.control;
-	signal(SIGPIPE, SIG_IGN);
 	watch.signal_fd = err = signals_open(SIGUSR2);
 	if (err >= 0 && words > 0)
-		err = workload_prepare(&recorder.workload, argv + 1, output_is_pipe(&options));
+		err = workload_prepare(&recorder.workload, argv + 1, output_is_pipe(options.output));
 	if (err >= 0) {
 		options.target.workload = recorder.workload.pid;
 		err = target_init(&recorder.target, &options.target);

@@ -4,6 +4,8 @@
 #include "data/recording.h"
 #include "sys/topology.h"
 
+enum { NODES_MAX = 1024 }; // MAX_NUMNODES of the kernel
+
 static struct cursor section(const struct recording *recording, enum feature_id id)
 {
 	const struct feature *feature = &recording->features[id];
@@ -45,7 +47,7 @@ static void take_nodes(const struct recording *recording, struct topology *ret)
 {
 	struct cursor c = section(recording, FEATURE_NUMA_TOPOLOGY);
 
-	for (uint32_t n = cursor_u32(&c); n && !c.bad; n--) {
+	for (uint32_t n = MIN(cursor_u32(&c), NODES_MAX); n && !c.bad; n--) {
 		struct topology_node node = {.node = cursor_u32(&c)};
 
 		node.memory_kb = cursor_u64(&c);

@@ -43,6 +43,8 @@ static void fetch_before(void *arg)
 	struct session *counted;
 
 	options.count_places = options.no_fetch = true;
+	// What it unpacked is unpacked once.
+	options.sym.archive_dir = order->session->sym->options.archive_dir;
 	if (session_open(&counted, &options) < 0)
 		return;
 	sym_share_wait(counted->sym, order->session->sym);

@@ -42,10 +42,17 @@ static void no_kernel(const struct dso *dso)
 	     *id ? id : "unknown");
 }
 
+static bool is_kallsyms(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	return slash && !strncmp(slash, "/kallsyms", 9);
+}
+
 // /proc/kcore for the running kernel's symbols; beside other kallsyms the copy that belongs to them.
 static int open_kcore(struct code *code)
 {
-	const char *symbols = code->dso->symbols_path, *slash;
+	const char *symbols = code->dso->symbols_path;
 	const struct sym *sym = code->sym;
 	ssize_t n;
 
@@ -55,12 +62,12 @@ static int open_kcore(struct code *code)
 				symbols = sym->dsos.v[i]->symbols_path;
 		}
 	}
-	slash = symbols ? strrchr(symbols, '/') : NULL;
-	if (!slash || strncmp(slash, "/kallsyms", 9)) {
+	if (!is_kallsyms(symbols)) {
 		no_kernel(code->dso);
 		return -ENOENT;
 	}
-	code->kcore_path = text_dup_fmt("%.*s/kcore", (int)(slash - symbols), symbols);
+	code->kcore_path =
+		text_dup_fmt("%.*s/kcore", (int)(strrchr(symbols, '/') - symbols), symbols);
 	code->kcore = open(code->kcore_path, O_RDONLY | O_CLOEXEC);
 	if (code->kcore < 0) {
 		no_kernel(code->dso);
@@ -76,13 +83,6 @@ static int open_kcore(struct code *code)
 static bool is_kernel(const struct dso *dso)
 {
 	return dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE;
-}
-
-static bool is_kallsyms(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash && !strncmp(slash, "/kallsyms", 9);
 }
 
 static int open_file(struct code *code)
@@ -172,7 +172,8 @@ static void describe(const struct elf *elf, struct code_bytes *ret)
 static int read_kcore(struct code *code, uint64_t start, uint64_t end, struct code_bytes *ret)
 {
 	const struct mapping *map = NULL;
-	struct elf_segment segment;
+	struct elf_segment segment = {0};
+	uint64_t size;
 	uint8_t *copy;
 	ssize_t n;
 
@@ -191,9 +192,11 @@ static int read_kcore(struct code *code, uint64_t start, uint64_t end, struct co
 	if (!segment.file_size || start - segment.vaddr >= segment.file_size)
 		return fail(ENOENT, "%s has no code at %#llx", code->kcore_path,
 			    (unsigned long long)start);
-	copy = xmalloc(end - start);
+	// A function that goes on behind the segment ends with it.
+	size = MIN(end - start, segment.file_size - (start - segment.vaddr));
+	copy = xmalloc(size);
 	vec_push(&code->copies, copy);
-	n = pread(code->kcore, copy, end - start, (off_t)(segment.offset + (start - segment.vaddr)));
+	n = pread(code->kcore, copy, size, (off_t)(segment.offset + (start - segment.vaddr)));
 	if (n <= 0)
 		return fail(ENOENT, "can't read the kernel's code from %s", code->kcore_path);
 	*ret = (struct code_bytes){

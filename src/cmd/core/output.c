@@ -4,7 +4,28 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/alloc.h"
+#include "base/err.h"
 #include "base/str.h"
+
+bool output_is_pipe(const char *output)
+{
+	struct stat st;
+
+	if (output)
+		return !strcmp(output, "-");
+	return fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+const char *output_path(const char *output)
+{
+	if (output_is_pipe(output) && isatty(STDOUT_FILENO))
+		fail(EINVAL, "a recording is not for a terminal: give -o FILE, or pipe it");
+	else if (output && !*output)
+		fail(EINVAL, "-o needs the name of a file; '' is none (- is a pipe)");
+	else
+		return output ? output : "perf.data";
+	return NULL;
+}
 
 void output_remove_folder(const char *folder)
 {

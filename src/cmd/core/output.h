@@ -3,6 +3,11 @@
 #pragma once
 #include <stdbool.h>
 
+// Does it go to a pipe: -o -, or nothing was said (NULL) and standard output is one?
+bool output_is_pipe(const char *output);
+// The name of the file: perf.data when nothing was said. NULL with a sentence: '' is none, or a pipe would be a terminal.
+const char *output_path(const char *output);
+
 // As perf does, one older recording that isn't empty is kept as PATH.old. True: it is there now.
 bool output_keep_old(const char *path);
 // A recording that is a folder (record --kcore); only the files that such a folder has are removed.

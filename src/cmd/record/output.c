@@ -51,15 +51,6 @@ static int make_writer(struct recorder *recorder)
 	return writer_new(&recorder->writer, recorder->fd, events, n, &how);
 }
 
-bool output_is_pipe(const struct record_options *options)
-{
-	struct stat st;
-
-	if (options->output)
-		return !strcmp(options->output, "-");
-	return fstat(1, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 void output_discard(struct recorder *recorder)
 {
 	writer_free(recorder->writer);
@@ -78,21 +69,18 @@ void output_discard(struct recorder *recorder)
 int output_open(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
-	const char *path = options->output;
+	const char *path = output_path(options->output);
 
+	if (!path)
+		return -EINVAL;
 	recorder->file_started_ns = time_now_ns(CLOCK_MONOTONIC);
-	recorder->is_pipe = output_is_pipe(options);
+	recorder->is_pipe = output_is_pipe(options->output);
 	if (recorder->is_pipe) {
-		if (isatty(1))
-			return fail(EINVAL,
-				    "a recording is not for a terminal: give -o FILE, or pipe it");
 		recorder->fd = 1;
 		return make_writer(recorder);
 	}
-	if (path && !*path)
-		return fail(EINVAL, "-o needs the name of a file; '' is none (- is a pipe)");
 	free(recorder->path);
-	recorder->path = xstrdup(path ? path : "perf.data");
+	recorder->path = xstrdup(path);
 	recorder->kept_old = output_keep_old(recorder->path);
 	auto_free char *data = text_dup_fmt("%s%s", recorder->path, options->kcore ? "/data" : "");
 	if (options->kcore && mkdir(recorder->path, 0700) < 0)

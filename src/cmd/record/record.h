@@ -116,8 +116,6 @@ struct recorder {
 	void *straddle; // room for one record cut by the ring's end
 };
 
-// Does the recording go to standard output? (-o -, or no -o and a pipe there)
-bool output_is_pipe(const struct record_options *options);
 int output_open(struct recorder *recorder);
 // Writes what tells of tasks that were there before.
 int output_synthesize(struct recorder *recorder);
@@ -133,7 +131,6 @@ bool trigger_fired(struct recorder *recorder);
 
 // Copies kallsyms, modules and the kernel's code to FOLDER/kcore_dir. About 30 MB.
 int kcore_save_beside(const char *folder);
-// Removes a folder that record --kcore made; one that holds other things stays.
 
 // The GNU build-id of a file on this machine; its size, 0: none.
 size_t build_id_of_file(const char *path, uint8_t ret[20]);

@@ -3,7 +3,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/map.h"
 #include "base/num.h"
+#include "base/search.h"
 #include "cmd/stat/stat.h"
 #include "sys/topology.h"
 #include <stdio.h>
@@ -15,45 +17,38 @@ static bool same_row(const struct stat_row *a, const struct stat_row *b)
 	       a->core == b->core && a->node == b->node && a->thread == b->thread;
 }
 
-struct wanted_cpu {
-	uint32_t cpu;
-	bool found;
+// Where the CPUs are, worked off once.
+struct places {
+	const struct topology *topology;
+	struct map nodes; // CPU -> its memory node
+	int node;
 };
 
-static void note_cpu(void *arg, uint32_t cpu)
+static void note_node(void *arg, uint32_t cpu)
 {
-	struct wanted_cpu *wanted = arg;
+	struct places *places = arg;
+	bool is_new;
+	uint64_t *node = map_at(&places->nodes, cpu, &is_new);
 
-	wanted->found |= wanted->cpu == cpu;
+	if (is_new)
+		*node = (uint64_t)places->node;
 }
 
-static int node_of(const struct topology *topology, int cpu)
+static struct stat_row row_of_cpu(const struct counting *stat, const struct places *places, int cpu)
 {
-	vec_each(const struct topology_node, node, &topology->nodes) {
-		struct wanted_cpu wanted = {.cpu = (uint32_t)cpu};
-
-		num_parse_list(str_of(node->cpus), UINT16_MAX, note_cpu, &wanted);
-		if (wanted.found)
-			return (int)node->node;
-	}
-	return -1;
-}
-
-static struct stat_row row_for(const struct counting *stat, const struct topology *topology,
-			       int cpu, pid_t thread)
-{
+	const struct topology *topology = places->topology;
+	const uint64_t *node = map_find(&places->nodes, (uint64_t)cpu);
+	size_t at = SEARCH(topology->cpus.n, i, (int)topology->cpus.v[i].cpu < cpu);
 	enum stat_by by = stat->options->by;
 	struct stat_row row = {-1, -1, -1, -1, -1, -1, "", 0};
 
-	if (by == STAT_BY_THREAD)
-		row.thread = thread;
 	if (by == STAT_BY_CPU)
 		row.cpu = cpu;
-	if (by == STAT_BY_NODE)
-		row.node = node_of(topology, cpu);
-	vec_each(const struct topology_cpu, it, &topology->cpus) {
-		if ((int)it->cpu != cpu)
-			continue;
+	if (by == STAT_BY_NODE && node)
+		row.node = (int)*node;
+	if (at < topology->cpus.n && (int)topology->cpus.v[at].cpu == cpu) {
+		const struct topology_cpu *it = &topology->cpus.v[at];
+
 		if (by == STAT_BY_SOCKET || by == STAT_BY_DIE || by == STAT_BY_CORE)
 			row.socket = MAX(it->socket, 0);
 		if (by == STAT_BY_DIE || by == STAT_BY_CORE)
@@ -62,6 +57,23 @@ static struct stat_row row_for(const struct counting *stat, const struct topolog
 			row.core = it->core;
 	}
 	return row;
+}
+
+// A row for each CPU of the target.
+static struct stat_row *rows_of_cpus(const struct counting *stat, const struct topology *topology)
+{
+	const struct target *target = &stat->target;
+	struct stat_row *rows = xcalloc(target->cpus.n + 1, sizeof(*rows));
+	struct places places = {.topology = topology};
+
+	vec_each(const struct topology_node, node, &topology->nodes) {
+		places.node = (int)node->node;
+		num_parse_list(str_of(node->cpus), UINT16_MAX, note_node, &places);
+	}
+	for (size_t i = 0; i < target->cpus.n; i++)
+		rows[i] = row_of_cpu(stat, &places, target->cpus.v[i]);
+	map_done(&places.nodes);
+	return rows;
 }
 
 static void name_thread(struct stat_row *row)
@@ -105,14 +117,15 @@ void stat_rows_make(struct counting *stat, const struct topology *given)
 	if (!given && by != STAT_BY_ALL && by != STAT_BY_CPU && by != STAT_BY_THREAD)
 		topology_read(&read, "");
 	stat->row_of = xcalloc(cells, sizeof(*stat->row_of));
+	auto_free struct stat_row *of_cpu = rows_of_cpus(stat, topology);
 	// Rows first, in their order; then which cell belongs to which.
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t cell = 0; cell < cells; cell++) {
-			struct stat_row row =
-				row_for(stat, topology, target->cpus.v[cell / target->threads.n],
-					target->threads.v[cell % target->threads.n]);
+			struct stat_row row = of_cpu[cell / target->threads.n];
 			size_t i = 0;
 
+			if (by == STAT_BY_THREAD)
+				row.thread = target->threads.v[cell % target->threads.n];
 			while (i < stat->rows.n && !same_row(&stat->rows.v[i], &row))
 				i++;
 			if (i == stat->rows.n) {

@@ -4,9 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include "base/err.h"
-#include "base/file.h"
 #include "cmd/core/output.h"
 #include "cmd/stat/stat.h"
 #include "data/writer.h"
@@ -25,23 +23,28 @@ static const uint8_t aggregations[] = {
 	[STAT_BY_CORE] = 4, [STAT_BY_THREAD] = 5, [STAT_BY_NODE] = 7,
 };
 
+enum stat_by stat_by_of(uint64_t aggregation)
+{
+	for (unsigned by = 0; by < ARRAY_SIZE(aggregations); by++) {
+		if (aggregations[by] == aggregation)
+			return (enum stat_by)by;
+	}
+	return STAT_BY_ALL;
+}
+
 static size_t cells_of(const struct counting *stat)
 {
 	return stat->target.cpus.n * stat->target.threads.n;
 }
 
-static int open_file(struct stat_file *file, const char *output, bool *ret_pipe)
+static int open_file(struct stat_file *file, const char *output)
 {
-	struct stat st;
-
-	*ret_pipe = output ? !strcmp(output, "-") : fstat(1, &st) == 0 && S_ISFIFO(st.st_mode);
-	file->path = output ? output : "perf.data";
+	file->path = output_path(output);
+	if (!file->path)
+		return -EINVAL;
 	file->fd = 1;
-	if (*ret_pipe)
-		return isatty(1)
-			       ? fail(EINVAL,
-				      "a recording is not for a terminal: give -o FILE, or pipe it")
-			       : 0;
+	if (output_is_pipe(output))
+		return 0;
 	output_keep_old(file->path);
 	file->fd = open(file->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	return file->fd < 0 ? fail(errno, "can't create %s: %s", file->path, strerror(errno)) : 0;
@@ -60,15 +63,10 @@ static int write_threads(struct counting *stat)
 	map->header = (struct perf_event_header){.type = RECORD_THREAD_MAP, .size = (uint16_t)size};
 	map->nr = n;
 	for (size_t i = 0; i < n; i++) {
-		pid_t thread = stat->target.threads.v[i];
-		char path[64];
-		auto_free char *comm = NULL;
-
-		map->threads[i].pid = (uint64_t)(int64_t)thread;
-		snprintf(path, sizeof(path), "/proc/%d/comm", (int)thread);
-		if (stat->options->by == STAT_BY_THREAD && file_read(path, 4096, &comm, NULL) == 0)
-			snprintf(map->threads[i].comm, sizeof(map->threads[i].comm), "%.*s",
-				 STR_FMT(str_trim(str_of(comm))));
+		map->threads[i].pid = (uint64_t)(int64_t)stat->target.threads.v[i];
+		// Rows have names where they are threads.
+		snprintf(map->threads[i].comm, sizeof(map->threads[i].comm), "%.15s",
+			 stat->rows.v[stat->row_of[i]].comm);
 	}
 	err = writer_records(stat->file->writer, map, size);
 	free(map);
@@ -113,11 +111,11 @@ static int write_config(struct counting *stat)
 	return writer_records(stat->file->writer, &config, sizeof(config));
 }
 
-static int make_writer(struct counting *stat, bool is_pipe)
+static int make_writer(struct counting *stat)
 {
 	struct stat_file *file = stat->file;
 	const struct writer_options how = {
-		.pipe = is_pipe,
+		.pipe = stat->file->fd == 1,
 		.no_buildid = true,
 		.counts = true,
 		.command_line = stat->options->command_line,
@@ -168,16 +166,15 @@ static int make_writer(struct counting *stat, bool is_pipe)
 int stat_file_open(struct counting *stat)
 {
 	struct stat_file *file = stat->file = NEW(struct stat_file);
-	bool is_pipe;
 	int err;
 
 	file->counters_n = stat->counters.n;
 	file->ids = xcalloc(stat->counters.n + 1, sizeof(*file->ids));
 	for (size_t i = 0; i < stat->counters.n; i++)
 		file->ids[i] = xcalloc(cells_of(stat), sizeof(*file->ids[i]));
-	err = open_file(file, stat->options->output, &is_pipe);
+	err = open_file(file, stat->options->output);
 	if (!err)
-		err = make_writer(stat, is_pipe);
+		err = make_writer(stat);
 	if (err >= 0)
 		err = write_threads(stat);
 	if (err >= 0)

@@ -20,12 +20,6 @@ struct kept {
 	bool by_given, is_read, has_rounds;
 };
 
-// perf's numbers of enum aggr_mode, up to 6.2.
-static const int8_t modes[] = {
-	STAT_BY_CPU,  STAT_BY_ALL,    STAT_BY_SOCKET, STAT_BY_DIE,
-	STAT_BY_CORE, STAT_BY_THREAD, STAT_BY_ALL,    STAT_BY_NODE,
-};
-
 static void take_events(struct kept *kept)
 {
 	struct event_specs *specs = &kept->stat->options->specs;
@@ -84,8 +78,7 @@ static void take_config(struct kept *kept, const struct perf_event_header *heade
 
 		switch (config->terms[i].tag) {
 		case STAT_CONFIG_AGGREGATION:
-			if (value < ARRAY_SIZE(modes))
-				kept->recorded = (enum stat_by)modes[value];
+			kept->recorded = stat_by_of(value);
 			break;
 		case STAT_CONFIG_INTERVAL:
 			options->interval_ms = (unsigned)MIN(value, UINT32_MAX);
@@ -179,11 +172,14 @@ static int take_round(struct kept *kept, const struct perf_event_header *header)
 static int take(struct kept *kept, const struct perf_event_header *header)
 {
 	switch (header->type) {
+	// Maps stand once; a second one would be of other cells.
 	case RECORD_THREAD_MAP:
-		take_threads(kept, header);
+		if (!kept->stat->target.threads.n)
+			take_threads(kept, header);
 		return 0;
 	case RECORD_CPU_MAP:
-		take_cpus(kept, header);
+		if (!kept->stat->target.cpus.n)
+			take_cpus(kept, header);
 		return 0;
 	case RECORD_STAT_CONFIG:
 		take_config(kept, header);
@@ -204,12 +200,7 @@ static int read_all(struct kept *kept)
 	int err = 0;
 
 	while (!err && recording_next(recording, &record) > 0) {
-		// Maps stand once, before what is counted; a second one would be of other cells.
-		bool is_map = record.header->type == RECORD_THREAD_MAP ||
-			      record.header->type == RECORD_CPU_MAP;
-
-		if (!kept->is_read || !is_map)
-			err = take(kept, record.header);
+		err = take(kept, record.header);
 	}
 	if (!err && !kept->has_rounds)
 		err = fail(ENODATA, "%s holds no counts: it was not made by stat record",

@@ -135,6 +135,8 @@ int stat_file_open(struct counting *stat);
 // What was read last; is_final: the end of the run.
 int stat_file_round(struct counting *stat, uint64_t since_ns, bool is_final);
 int stat_file_close(struct counting *stat);
+// Of perf's number of an aggregation; of one that isn't known: all.
+enum stat_by stat_by_of(uint64_t aggregation);
 
 // report.c: prints what such a recording holds.
 int stat_report(struct counting *stat);
