@@ -46,6 +46,9 @@ void expr_bpf_bucket(struct expr_bpf *b, int place);
 void expr_bpf_emit(struct expr_bpf *b, struct bpf_insn insn);
 void expr_bpf_emit_map(struct expr_bpf *b, unsigned reg, int map); // reg = the map
 void expr_bpf_emit_call(struct expr_bpf *b, enum bpf_func_id function);
+void expr_bpf_emit_constant(struct expr_bpf *b, unsigned reg, uint64_t value); // two instructions
+void expr_bpf_emit_lookup(struct expr_bpf *b, int map,
+			  int key); // r0 = the value of the key at fp + `key`, or 0
 void expr_bpf_emit_zero(struct expr_bpf *b, int place, unsigned size); // multiples of 8; uses r0
 // A jump whose target expr_bpf_land sets to the next instruction.
 size_t expr_bpf_jump(struct expr_bpf *b, uint8_t op, unsigned reg, int32_t imm);

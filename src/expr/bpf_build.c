@@ -23,6 +23,22 @@ void expr_bpf_emit_map(struct expr_bpf *b, unsigned reg, int map)
 	expr_bpf_emit(b, (struct bpf_insn){0});
 }
 
+void expr_bpf_emit_constant(struct expr_bpf *b, unsigned reg, uint64_t value)
+{
+	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
+					   .dst_reg = reg & 15,
+					   .imm = (int32_t)value});
+	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
+}
+
+void expr_bpf_emit_lookup(struct expr_bpf *b, int map, int key)
+{
+	expr_bpf_emit_map(b, R1, map);
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, key));
+	expr_bpf_emit_call(b, BPF_FUNC_map_lookup_elem);
+}
+
 void expr_bpf_emit_call(struct expr_bpf *b, enum bpf_func_id function)
 {
 	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_CALL, .imm = (int32_t)function});
@@ -40,10 +56,7 @@ void bpf_move_imm(struct expr_bpf *b, unsigned dst, uint64_t value)
 		expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, dst, (int32_t)value));
 		return;
 	}
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
-					   .dst_reg = dst & 15,
-					   .imm = (int32_t)value});
-	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
+	expr_bpf_emit_constant(b, dst, value);
 }
 
 void expr_bpf_emit_zero(struct expr_bpf *b, int place, unsigned size)

@@ -31,7 +31,7 @@ enum {
 	DELAY = WAITING,
 	REMEMBERED = WAITING + 8,
 	PAIR = WAITING - 8,
-	PAIRS_DEFAULT = 1 << 16,
+	PAIRS_MAX = 1 << 16,
 	MEMBARRIER_GLOBAL = 1,
 };
 _Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && PAIR >= -EXPR_BPF_STACK, "the stack");
@@ -178,15 +178,6 @@ static void end_if(struct builder *w, uint8_t op, unsigned reg, int32_t imm)
 	vec_push(&w->ends, expr_bpf_jump(&w->b, op, reg, imm));
 }
 
-// r0 = the address of map[the 4 bytes at SMALL_KEY], or 0
-static void emit_lookup(struct builder *w, int map, int key)
-{
-	expr_bpf_emit_map(&w->b, R1, map);
-	expr_bpf_emit(&w->b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(&w->b, bpf_alu_imm(BPF_ADD, R2, key));
-	expr_bpf_emit_call(&w->b, BPF_FUNC_map_lookup_elem);
-}
-
 static void copy(struct builder *w, int to, int from)
 {
 	expr_bpf_emit(&w->b, bpf_load(BPF_DW, R0, FP, from));
@@ -201,7 +192,7 @@ static void emit_conditions(struct builder *w)
 	if (count->cpus >= 0) {
 		expr_bpf_emit_call(b, BPF_FUNC_get_smp_processor_id);
 		expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R0));
-		emit_lookup(w, count->cpus, SMALL_KEY);
+		expr_bpf_emit_lookup(&w->b, count->cpus, SMALL_KEY);
 		end_if(w, BPF_JEQ, R0, 0);
 		expr_bpf_emit(b, bpf_load(BPF_B, R0, R0, 0));
 		end_if(w, BPF_JEQ, R0, 0);
@@ -216,7 +207,7 @@ static void emit_conditions(struct builder *w)
 		if (count->options.by_process)
 			expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
 		expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R0));
-		emit_lookup(w, count->tasks, SMALL_KEY);
+		expr_bpf_emit_lookup(&w->b, count->tasks, SMALL_KEY);
 		end_if(w, BPF_JEQ, R0, 0);
 	}
 }
@@ -271,7 +262,7 @@ static void emit_row(struct builder *w, int rows, size_t *ret_full)
 	struct expr_bpf *b = &w->b;
 	size_t found;
 
-	emit_lookup(w, rows, KEY);
+	expr_bpf_emit_lookup(&w->b, rows, KEY);
 	found = expr_bpf_jump(b, BPF_JNE, R0, 0);
 	expr_bpf_emit_zero(b, FRESH, 8 * w->count->options.cells_n);
 	expr_bpf_emit_map(b, R1, rows);
@@ -281,7 +272,7 @@ static void emit_row(struct builder *w, int rows, size_t *ret_full)
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, FRESH));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_NOEXIST));
 	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
-	emit_lookup(w, rows, KEY);
+	expr_bpf_emit_lookup(&w->b, rows, KEY);
 	*ret_full = expr_bpf_jump(b, BPF_JEQ, R0, 0);
 	expr_bpf_land(b, found);
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, ROW, R0));
@@ -292,14 +283,6 @@ static uint64_t flip(const struct bpf_cell *cell)
 {
 	return (cell->is_signed ? (uint64_t)1 << 63 : 0) ^
 	       (cell->kind == BPF_CELL_MIN ? UINT64_MAX : 0);
-}
-
-static void emit_constant(struct expr_bpf *b, unsigned reg, uint64_t value)
-{
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
-					   .dst_reg = reg & 15,
-					   .imm = (int32_t)value});
-	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
 }
 
 static void emit_updates(struct builder *w)
@@ -322,7 +305,7 @@ static void emit_updates(struct builder *w)
 			expr_bpf_emit(b, bpf_store(BPF_DW, ROW, offset, R1));
 			continue;
 		}
-		emit_constant(b, R3, flip(cell));
+		expr_bpf_emit_constant(b, R3, flip(cell));
 		expr_bpf_emit(b, bpf_alu(BPF_XOR, R2, R3));
 		expr_bpf_emit(b, (struct bpf_insn){.code = BPF_JMP | BPF_X | BPF_JGE,
 						   .dst_reg = R1,
@@ -339,7 +322,7 @@ static void emit_stat(struct builder *w, enum stat stat)
 
 	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, stat));
 	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
-	emit_lookup(w, w->count->stats, SMALL_KEY);
+	expr_bpf_emit_lookup(&w->b, w->count->stats, SMALL_KEY);
 	end_if(w, BPF_JEQ, R0, 0);
 	expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 0));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, 1));
@@ -388,7 +371,7 @@ static int emit_end(struct builder *w)
 
 	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
 	expr_bpf_emit(b, bpf_store(BPF_DW, FP, WAITING, R0));
-	emit_lookup(w, w->count->waiting, PAIR);
+	expr_bpf_emit_lookup(&w->b, w->count->waiting, PAIR);
 	end_if(w, BPF_JEQ, R0, 0);
 	expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 0));
 	expr_bpf_emit(b, bpf_load(BPF_DW, R2, R0, 8));
@@ -426,7 +409,7 @@ static int emit_count(struct builder *w)
 		return err;
 	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, 0));
 	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
-	emit_lookup(w, w->count->turn, SMALL_KEY);
+	expr_bpf_emit_lookup(&w->b, w->count->turn, SMALL_KEY);
 	end_if(w, BPF_JEQ, R0, 0);
 	expr_bpf_emit(b, bpf_load(BPF_W, R0, R0, 0));
 	second = expr_bpf_jump(b, BPF_JNE, R0, 0);
@@ -478,25 +461,11 @@ static int emit_program(struct builder *w)
 
 static int attach(struct bpf_count *count, uint32_t id, int program)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = id,
-		.disabled = 1, // it only holds the program
-	};
-	int perf = perf_open(&attr, -1, MAX(sched_getcpu(), 0), -1, 0), err;
+	int perf = bpf_tracepoint_attach(id, program);
 
 	if (perf < 0) {
 		close(program);
-		return fail(-perf, "can't open tracepoint %u to attach a BPF program: %s", id,
-			    strerror(-perf));
-	}
-	err = bpf_program_attach(perf, program);
-	if (err < 0) {
-		close(perf);
-		close(program);
-		return fail(-err, "can't attach a BPF program to tracepoint %u: %s", id,
-			    strerror(-err));
+		return perf;
 	}
 	vec_push(&count->programs, (struct program){perf, program});
 	return 0;
@@ -509,8 +478,7 @@ int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event)
 	int err = 0, program;
 
 	if ((event->begins || event->ends) && count->waiting < 0)
-		err = make_map(&count->waiting, BPF_MAP_TYPE_HASH, 8, 16,
-			       count->options.pairs_max ? count->options.pairs_max : PAIRS_DEFAULT);
+		err = make_map(&count->waiting, BPF_MAP_TYPE_HASH, 8, 16, PAIRS_MAX);
 	if (err < 0)
 		return err;
 	w.b.in_context = true;
@@ -581,24 +549,24 @@ static void wait_for_programs(void)
 		usleep(1000);
 }
 
-static uint64_t stat_of(const struct bpf_count *count, uint32_t stat)
+static int read_stat(const struct bpf_count *count, uint32_t stat, uint64_t *ret)
 {
 	auto_free uint64_t *values = xcalloc((size_t)count->value_cpus, sizeof(*values));
-	uint64_t sum = 0;
+	int err = bpf_map_get(count->stats, &stat, values);
 
-	if (bpf_map_get(count->stats, &stat, values) < 0)
-		return 0;
-	for (int cpu = 0; cpu < count->value_cpus; cpu++)
-		sum += values[cpu];
-	return sum;
+	*ret = 0;
+	for (int cpu = 0; !err && cpu < count->value_cpus; cpu++)
+		*ret += values[cpu];
+	return err;
 }
 
 // First events without a second fill the table up in the end. When that happened the older half of those that wait goes.
 static void sweep(struct bpf_count *count)
 {
-	uint64_t full = stat_of(count, STAT_WAITS_FULL), key, next, oldest = UINT64_MAX, newest = 0;
+	uint64_t full, key, next, oldest = UINT64_MAX, newest = 0;
 	uint64_t waits[2] = {0};
 
+	read_stat(count, STAT_WAITS_FULL, &full);
 	if (full == count->swept_full)
 		return;
 	count->swept_full = full;
@@ -653,17 +621,14 @@ int bpf_count_read(struct bpf_count *count,
 
 int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)
 {
-	auto_free uint64_t *values = xcalloc((size_t)count->value_cpus, sizeof(*values));
-	uint64_t numbers[STATS] = {0}, missed = 0, n;
+	uint64_t numbers[STATS], missed = 0, n;
 
 	for (uint32_t i = 0; i < STATS; i++) {
-		int err = bpf_map_get(count->stats, &i, values);
+		int err = read_stat(count, i, &numbers[i]);
 
 		if (err < 0)
 			return fail(-err, "can't read what the kernel did not count: %s",
 				    strerror(-err));
-		for (int cpu = 0; cpu < count->value_cpus; cpu++)
-			numbers[i] += values[cpu];
 	}
 	vec_each(const struct program, program, &count->programs) {
 		if (bpf_program_misses(program->program, &n) < 0)

@@ -41,8 +41,7 @@ struct bpf_count_options {
 	uint32_t keys_n; // 0: one row for all
 	const struct bpf_cell *cells;
 	uint32_t cells_n;
-	uint32_t pairs_max; // first events that may wait; 0: 65536. Only made when an event begins
-	uint32_t rows_max;  // 0: 4096; the kernel needs about 2 us a row to make them
+	uint32_t rows_max;    // 0: 4096; the kernel needs about 2 us a row to make them
 	const uint32_t *cpus; // only there; NULL: everywhere
 	uint32_t cpus_n;
 	bool by_process, by_thread; // only of tasks that bpf_count_watch names, by their pid or tid

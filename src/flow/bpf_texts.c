@@ -70,10 +70,7 @@ static void finish(struct builder *w)
 
 static void lookup(struct builder *w, int map)
 {
-	expr_bpf_emit_map(&w->b, R1, map);
-	expr_bpf_emit(&w->b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(&w->b, bpf_alu_imm(BPF_ADD, R2, KEY));
-	expr_bpf_emit_call(&w->b, BPF_FUNC_map_lookup_elem);
+	expr_bpf_emit_lookup(&w->b, map, KEY);
 	end_if(w, BPF_JEQ, R0, 0);
 }
 
@@ -158,10 +155,7 @@ static void emit_output(struct builder *w, const struct bpf_texts *texts)
 
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, CONTEXT));
 	expr_bpf_emit_map(b, R2, texts->outputs);
-	expr_bpf_emit(b, (struct bpf_insn){.code = BPF_LD | BPF_IMM | BPF_DW,
-					   .dst_reg = R3,
-					   .imm = -1}); // BPF_F_CURRENT_CPU
-	expr_bpf_emit(b, (struct bpf_insn){0});
+	expr_bpf_emit_constant(b, R3, BPF_F_CURRENT_CPU);
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, R4, ROOM));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R4, ROOM_RECORD));
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, R5, OFFSET));
@@ -344,22 +338,8 @@ int bpf_texts_output(struct bpf_texts *texts, uint32_t cpu, int fd)
 
 static int attach(struct bpf_texts *texts, size_t i, uint32_t id)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_TRACEPOINT,
-		.size = sizeof(attr),
-		.config = id,
-		.disabled = 1, // it only holds the program
-	};
-	int perf = perf_open(&attr, -1, MAX(sched_getcpu(), 0), -1, 0), err;
-
-	if (perf < 0)
-		return fail(-perf, "can't open tracepoint %u to attach a BPF program: %s", id,
-			    strerror(-perf));
-	texts->perf[i] = perf;
-	err = bpf_program_attach(perf, texts->programs[i]);
-	return err < 0 ? fail(-err, "can't attach a BPF program to tracepoint %u: %s", id,
-			      strerror(-err))
-		       : 0;
+	texts->perf[i] = bpf_tracepoint_attach(id, texts->programs[i]);
+	return MIN(texts->perf[i], 0);
 }
 
 int bpf_texts_start(struct bpf_texts *texts)

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sys/bpf.h"
 #include "base/alloc.h"
+#include "base/err.h"
 #include "base/perf_event.h"
+#include "sys/perf.h"
 #include "sys/topology.h"
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -127,9 +130,24 @@ int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size
 	return fd;
 }
 
-int bpf_program_attach(int perf_event, int program)
+int bpf_tracepoint_attach(uint32_t id, int program)
 {
-	return ioctl(perf_event, PERF_EVENT_IOC_SET_BPF, program) < 0 ? -errno : 0;
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = id,
+		.disabled = 1, // it only holds the program
+	};
+	int perf = perf_open(&attr, -1, MAX(sched_getcpu(), 0), -1, 0), err;
+
+	if (perf < 0)
+		return fail(-perf, "can't open tracepoint %u to attach a BPF program: %s", id,
+			    strerror(-perf));
+	if (ioctl(perf, PERF_EVENT_IOC_SET_BPF, program) == 0)
+		return perf;
+	err = errno;
+	close(perf);
+	return fail(err, "can't attach a BPF program to tracepoint %u: %s", id, strerror(err));
 }
 
 int bpf_program_try(int program, const void *ctx, uint32_t ctx_size)

@@ -20,9 +20,10 @@ int bpf_value_cpus(void);
 
 // Loads a program under the licence GPL. On failure *ret_log (may be NULL) is the verifier's log, the caller's to free, or NULL.
 int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log);
-// For a perf event of a tracepoint, kprobe or uprobe. The program then runs for every hit of that tracepoint on all processors,
-// and its result counts for the perf events of everyone: 0 hides the hit from all of them.
-int bpf_program_attach(int perf_event, int program);
+// A perf event that holds the program for the tracepoint with this id, until it is closed; -errno with a sentence. The program runs
+// for every hit of that tracepoint on all processors, and its result counts for the perf events of everyone: 0 hides the hit from
+// all of them.
+int bpf_tracepoint_attach(uint32_t id, int program);
 // Runs a BPF_PROG_TYPE_RAW_TRACEPOINT program once, with ctx_size bytes as its context (since Linux 5.10).
 int bpf_program_try(int program, const void *ctx, uint32_t ctx_size);
 // How many hits the kernel skipped because a program ran already on that processor (since Linux 5.12).
