@@ -65,6 +65,8 @@ int watching_counts(struct watching *live);
 // What the kernel counted as lost in all (Linux 6.0 and newer), 0 where it doesn't say.
 uint64_t watching_lost(const struct watching *live);
 
+// Tells the unit of the descriptors on `n` places of CPUs from `first` on.
+int watching_tell_opened(struct watching *live, size_t first, size_t n);
 // Again after descriptors were opened anew: ids, plans.
 void watching_note_ids(struct watching *live);
 size_t watching_pages(const struct watching *live);

@@ -72,7 +72,7 @@ static int open_again(struct watching *live, size_t place)
 		}
 		counted += counts;
 	}
-	return err;
+	return err ? err : watching_tell_opened(live, place, 1);
 }
 
 int watching_cpus(struct watching *live)

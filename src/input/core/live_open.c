@@ -365,7 +365,7 @@ static void init_sample(struct watching *live)
 	live->sample = (struct sample){.branch_hw_idx = UINT64_MAX, .addr = 0, .period = 1};
 }
 
-static int tell_opened(struct watching *live)
+int watching_tell_opened(struct watching *live, size_t first, size_t n)
 {
 	const struct feed_hooks *hooks = live->feed->hooks;
 	size_t threads = live->target.threads.n;
@@ -375,7 +375,9 @@ static int tell_opened(struct watching *live)
 	for (size_t i = 0; i < live->opened.events.n && hooks->opened; i++) {
 		const struct opened_event *event = &live->opened.events.v[i];
 
-		for (size_t k = 0; k < event->fds.n && event->system_wide && !err; k++) {
+		size_t end = event->system_wide ? MIN(event->fds.n, (first + n) * threads) : 0;
+
+		for (size_t k = first * threads; k < end && !err; k++) {
 			if (event->fds.v[k] >= 0)
 				err = hooks->opened(live->feed->arg, live->wanted[i],
 						    (uint32_t)live->target.cpus.v[k / threads],
@@ -431,7 +433,7 @@ int watching_open(struct watching *live)
 		live->cpus_n = MAX(live->cpus_n, (size_t)(live->target.cpus.v[i] + 1));
 	prepare_counts(live);
 	watching_cpus_init(live);
-	err = tell_opened(live);
+	err = watching_tell_opened(live, 0, live->target.cpus.n);
 	if (err)
 		return err;
 	live->gaps = xcalloc(live->cpus_n + 1, sizeof(*live->gaps));
