@@ -20,20 +20,6 @@
 #include <sys/signalfd.h>
 
 #define AT(field) offsetof(struct record_options, field)
-#define FLAG(c, n, field, text)                                                                    \
-	{                                                                                          \
-		.kind = OPT_FLAG, .letter = (c), .name = (n), .offset = AT(field), .help = (text)  \
-	}
-#define TEXT(c, n, field, a, text)                                                                 \
-	{                                                                                          \
-		.kind = OPT_TEXT, .letter = (c), .name = (n), .offset = AT(field), .arg = (a),     \
-		.help = (text)                                                                     \
-	}
-#define CALL(c, n, fn, a, text)                                                                    \
-	{                                                                                          \
-		.kind = OPT_CALL, .letter = (c), .name = (n), .call = (fn), .arg = (a),            \
-		.help = (text), .no_negation = true                                                \
-	}
 #define UNSUPPORTED(n, a, why)                                                                     \
 	{                                                                                          \
 		.kind = OPT_CALL, .name = (n), .call = record_opt_unsupported, .arg = (a),         \

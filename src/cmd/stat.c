@@ -17,9 +17,6 @@
 #include <sys/wait.h>
 
 #define AT(field) offsetof(struct stat_options, field)
-#define FLAG(c, n, field, text) OPT(OPT_FLAG, c, n, AT(field), NULL, text)
-#define TEXT(c, n, field, a, text) OPT(OPT_TEXT, c, n, AT(field), a, text)
-#define CALL(c, n, fn, a, text) OPT(OPT_CALL, c, n, 0, a, text, .call = (fn), .no_negation = true)
 
 static int opt_event(void *at, const struct opt *opt, const char *arg, bool negated)
 {

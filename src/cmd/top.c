@@ -3,25 +3,12 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/rows.h"
 #include "encoder/tui/screen.h"
 #include <sched.h>
 #include <stdio.h>
 
 #define AT(field) offsetof(struct top_options, field)
-#define FLAG(c, n, field, text)                                                                    \
-	{                                                                                          \
-		.kind = OPT_FLAG, .letter = (c), .name = (n), .offset = AT(field), .help = (text)  \
-	}
-#define TEXT(c, n, field, a, text)                                                                 \
-	{                                                                                          \
-		.kind = OPT_TEXT, .letter = (c), .name = (n), .offset = AT(field), .arg = (a),     \
-		.help = (text)                                                                     \
-	}
-#define CALL(c, n, fn, a, text)                                                                    \
-	{                                                                                          \
-		.kind = OPT_CALL, .letter = (c), .name = (n), .call = (fn), .arg = (a),            \
-		.help = (text), .no_negation = true                                                \
-	}
 
 static const char *const record_modes[] = {"fp", "dwarf", "lbr", "auto", "no"};
 
