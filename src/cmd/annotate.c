@@ -380,8 +380,7 @@ static int process(struct annotate *annotate)
 		return err;
 	if (annotate->o.dump)
 		return report_dump(report);
-	annotate->counts =
-		annotate_counts_new((uint32_t)MIN(report->session->recording->events.n, 255));
+	annotate->counts = annotate_counts_new((uint32_t)report->session->recording->events.n);
 	err = session_process(report->session, &hooks, annotate);
 	if (err < 0)
 		return err;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A function as lines: source and instructions, with what was counted at each, where jumps go, and the source lines by what
-// they cost. What makes it is cmd/core/annotate.h; how it looks is the business of those who show it.
+// A function as lines: source and instructions, with what was counted at each, and where jumps go. What makes it is cmd/core/annotate.h; how it looks is the business of those who show it.
 #pragma once
 #include "base/arena.h"
 #include "base/vec.h"
@@ -47,29 +46,16 @@ struct annotated {
 	uint32_t events_n;
 	struct annotated_count *totals; // of the function, by event: samples that lie beside all instructions too
 	VEC(struct annotated_line) lines;
+	VEC(uint32_t) instructions; // which of the lines are, in order of addresses
 	uint32_t max_jumps_here;
-	bool has_source; // some source text was found
-	struct arena arena;
-};
-
-// A source line of a function by what its instructions cost.
-struct annotated_place {
-	const char *file, *function; // NULL: not known
-	uint32_t line;
-	struct annotated_count *counts; // by event
-};
-struct annotated_places {
-	VEC(struct annotated_place)
-	v; // the heaviest first: by the period of the first event, then of the next
 	struct arena arena;
 };
 
 void annotated_init(struct annotated *annotated, uint32_t events_n);
 void annotated_done(struct annotated *annotated);
-// Finds jump_to and jumps_here of all lines, once they stand. n log n.
+// Finds instructions, and jump_to and jumps_here of all lines, once the lines stand. n log n.
 void annotated_link(struct annotated *annotated);
-// The instruction at an address of the file, or the one that it is inside of; ANNOTATED_NOWHERE: none. Log n.
+// Of linked lines, by an address of the file: the last instruction that begins there or before; ANNOTATED_NOWHERE: none. Log n.
+uint32_t annotated_before(const struct annotated *annotated, uint64_t addr);
+// The instruction there, or the one that it is inside of; ANNOTATED_NOWHERE: none.
 uint32_t annotated_at(const struct annotated *annotated, uint64_t addr);
-
-void annotated_hottest(const struct annotated *annotated, struct annotated_places *ret);
-void annotated_places_done(struct annotated_places *places);

@@ -27,6 +27,7 @@ static void make(struct annotated *a)
 	add(a, 0x104, 2, 5);
 	add(a, 0x108, 1, 3);
 	add(a, 0, 9, 0);
+	annotated_link(a);
 }
 
 static void test_at(void **state)
@@ -61,20 +62,4 @@ static void test_jumps(void **state)
 	annotated_done(&a);
 }
 
-static void test_hottest(void **state)
-{
-	struct annotated_places places;
-	struct annotated a;
-
-	make(&a);
-	annotated_hottest(&a, &places);
-	assert_int_equal(places.v.n, 2);
-	assert_int_equal(places.v.v[0].line, 2);
-	assert_int_equal(places.v.v[0].counts[0].samples, 5);
-	assert_int_equal(places.v.v[1].line, 1);
-	assert_int_equal(places.v.v[1].counts[0].period, 40);
-	annotated_places_done(&places);
-	annotated_done(&a);
-}
-
-RUN_TESTS(TEST(test_at), TEST(test_jumps), TEST(test_hottest))
+RUN_TESTS(TEST(test_at), TEST(test_jumps))

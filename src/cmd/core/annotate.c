@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/core/annotate.h"
-#include "base/err.h"
-#include "base/file.h"
-#include "base/hash.h"
-#include "base/log.h"
 #include "base/search.h"
+#include "cmd/core/source_text.h"
 #include "obj/demangle.h"
 #include "obj/disasm.h"
 #include "obj/inline.h"
@@ -14,127 +11,10 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
-// ---- counts
-
-struct counted_place {
-	uint64_t offset;
-	uint32_t event;
-	struct annotated_count count;
-};
-
-struct counted {
-	const struct symbol *symbol;
-	struct map by_place; // event << 56 ^ offset -> index + 1 into places
-	VEC(struct counted_place) places;
-	struct annotated_count *totals;
-};
-
-struct annotate_counts {
-	uint32_t events_n;
-	struct map by_symbol;
-	VEC(struct counted *) all;
-};
-
-struct annotate_counts *annotate_counts_new(uint32_t events_n)
-{
-	struct annotate_counts *counts = NEW(struct annotate_counts);
-
-	counts->events_n = events_n;
-	return counts;
-}
-
-void annotate_counts_clear(struct annotate_counts *counts)
-{
-	for (size_t i = 0; i < counts->all.n; i++) {
-		struct counted *counted = counts->all.v[i];
-
-		map_done(&counted->by_place);
-		vec_done(&counted->places);
-		free(counted->totals);
-		free(counted);
-	}
-	vec_clear(&counts->all);
-	map_clear(&counts->by_symbol);
-}
-
-void annotate_counts_free(struct annotate_counts *counts)
-{
-	if (!counts)
-		return;
-	annotate_counts_clear(counts);
-	vec_done(&counts->all);
-	map_done(&counts->by_symbol);
-	free(counts);
-}
-
-void annotate_counts_add(struct annotate_counts *counts, uint32_t event,
-			 const struct location *location, uint64_t period)
-{
-	struct counted *counted = map_find_ptr(&counts->by_symbol, (uintptr_t)location->sym);
-	uint64_t offset = location->addr - location->sym->start, *at;
-	struct counted_place *place;
-
-	if (event >= counts->events_n)
-		return;
-	if (!counted) {
-		counted = NEW(struct counted);
-		counted->symbol = location->sym;
-		counted->totals = xcalloc(counts->events_n, sizeof(*counted->totals));
-		map_set_ptr(&counts->by_symbol, (uintptr_t)location->sym, counted);
-		vec_push(&counts->all, counted);
-	}
-	at = map_at(&counted->by_place, (uint64_t)event << 56 ^ offset, NULL);
-	if (!*at) {
-		vec_push(&counted->places, (struct counted_place){.offset = offset, .event = event});
-		*at = counted->places.n;
-	}
-	place = &counted->places.v[*at - 1];
-	place->count.samples++;
-	place->count.period += period;
-	counted->totals[event].samples++;
-	counted->totals[event].period += period;
-}
-
-void annotate_counts_decay(struct annotate_counts *counts, unsigned keep)
-{
-	for (size_t i = 0; i < counts->all.n; i++) {
-		struct counted *counted = counts->all.v[i];
-
-		memset(counted->totals, 0, counts->events_n * sizeof(*counted->totals));
-		vec_each(struct counted_place, place, &counted->places) {
-			struct annotated_count *total = &counted->totals[place->event];
-
-			place->count.samples = place->count.samples * keep / 8;
-			place->count.period = place->count.period * keep / 8;
-			total->samples += place->count.samples;
-			total->period += place->count.period;
-		}
-	}
-}
-
-struct annotated_count annotate_counts_of(const struct annotate_counts *counts,
-					  const struct symbol *symbol, uint32_t event)
-{
-	const struct counted *counted = map_find_ptr(&counts->by_symbol, (uintptr_t)symbol);
-
-	return counted && event < counts->events_n ? counted->totals[event]
-						   : (struct annotated_count){0};
-}
-
-// ---- source files
-
-struct source_file {
-	const char *name;
-	struct mapped file;
-	bool is_there;
-	VEC(uint32_t) starts; // of lines; the end too
-};
-
-struct shown_source { // what a function has shown of a file
-	struct source_file *file;
-	uint32_t last, reach; // lines; reach: the last one that was shown
+struct shown_source {		 // what a function has shown of a file
+	const char *name, *path; // as the compiler called it; where it is looked for
+	uint32_t last, reach;	 // lines; reach: the last one that was shown
 };
 
 struct annotator {
@@ -142,8 +22,7 @@ struct annotator {
 	struct annotate_options options;
 	struct sources *sources;
 	VEC(struct code *) codes; // by dso->id
-	VEC(struct source_file *) files;
-	struct map files_by_name; // of the text's address
+	struct source_texts *source_texts;
 	struct intern texts;
 	const struct dwarf_unit *marked; // whose marks these are
 	struct line_marks marks;
@@ -156,6 +35,7 @@ struct annotator *annotator_new(struct sym *sym, const struct annotate_options *
 	annotator->sym = sym;
 	annotator->options = *options;
 	annotator->sources = sources_new(sym);
+	annotator->source_texts = source_texts_new();
 	intern_init(&annotator->texts);
 	return annotator;
 }
@@ -167,18 +47,9 @@ void annotator_free(struct annotator *annotator)
 	for (size_t i = 0; i < annotator->codes.n; i++)
 		code_free(annotator->codes.v[i]);
 	vec_done(&annotator->codes);
-	for (size_t i = 0; i < annotator->files.n; i++) {
-		struct source_file *file = annotator->files.v[i];
-
-		if (file->is_there)
-			file_unmap(&file->file);
-		vec_done(&file->starts);
-		free(file);
-	}
-	vec_done(&annotator->files);
-	map_done(&annotator->files_by_name);
 	intern_done(&annotator->texts);
 	vec_done(&annotator->marks);
+	source_texts_free(annotator->source_texts);
 	sources_free(annotator->sources);
 	free(annotator);
 }
@@ -199,37 +70,6 @@ static void source_path(const struct annotator *annotator, const char *name, cha
 		}
 	}
 	snprintf(ret, PATH_MAX, "%s%s", annotator->options.prefix, rest);
-}
-
-static struct source_file *source_file(struct annotator *annotator, const char *name)
-{
-	struct source_file *file = map_find_ptr(&annotator->files_by_name, (uintptr_t)name);
-	char path[PATH_MAX];
-	struct stat st;
-
-	if (file)
-		return file;
-	file = NEW(struct source_file);
-	file->name = name;
-	source_path(annotator, name, path);
-	// Not what could hang when it is opened.
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
-	    st.st_size < UINT32_MAX && file_map(&file->file, path) == 0) {
-		const char *text = (const char *)file->file.p, *end = text + file->file.n;
-
-		file->is_there = true;
-		for (const char *p = text; p < end;) {
-			const char *newline = memchr(p, '\n', (size_t)(end - p));
-
-			vec_push(&file->starts, (uint32_t)(p - text));
-			p = newline ? newline + 1 : end;
-		}
-		vec_push(&file->starts, (uint32_t)file->file.n);
-	}
-	err_clear();
-	map_set_ptr(&annotator->files_by_name, (uintptr_t)name, file);
-	vec_push(&annotator->files, file);
-	return file;
 }
 
 // ---- lines
@@ -295,30 +135,35 @@ __attribute__((format(printf, 2, 3))) static void add_note(struct maker *maker, 
 }
 
 // Lines [from, to] of a file, counted from 1.
-static void add_source(struct maker *maker, const struct source_file *file, uint32_t from, uint32_t to)
+static void add_source(struct maker *maker, const struct shown_source *file, uint32_t from,
+		       uint32_t to)
 {
-	for (uint32_t i = from; i <= to && i < file->starts.n; i++) {
-		uint32_t start = file->starts.v[i - 1], end = file->starts.v[i];
+	struct str text;
+
+	for (uint32_t i = from; i <= to; i++) {
 		struct annotated_line *line;
 
-		line = add_line(maker, ANNOTATED_SOURCE,
-				tidy(maker, (const char *)file->file.p + start, end - start));
+		if (!source_texts_line(maker->annotator->source_texts, file->path, i, &text))
+			return;
+		line = add_line(maker, ANNOTATED_SOURCE, tidy(maker, text.p, text.n));
 		line->file = file->name;
 		line->line = i;
-		maker->to->has_source = true;
 	}
 }
 
 static struct shown_source *shown_of(struct maker *maker, const char *name)
 {
 	struct shown_source *shown;
+	char path[PATH_MAX];
 
 	for (size_t i = 0; i < maker->shown.n; i++) {
-		if (maker->shown.v[i].file->name == name)
+		if (maker->shown.v[i].name == name)
 			return &maker->shown.v[i];
 	}
+	source_path(maker->annotator, name, path);
 	shown = vec_add(&maker->shown);
-	shown->file = source_file(maker->annotator, name);
+	shown->name = name;
+	shown->path = arena_strdup(&maker->to->arena, str_of(path));
 	return shown;
 }
 
@@ -330,13 +175,13 @@ static void show_source(struct maker *maker, const char *name, uint32_t line)
 	struct shown_source *shown = shown_of(maker, name);
 	uint32_t from = line > BEFORE ? line - BEFORE : 1;
 
-	if (!shown->file->is_there || shown->last == line)
+	if (shown->last == line)
 		return;
 	if (maker->annotator->options.own_lines)
 		from = line;
 	else if (shown->reach >= from)
 		from = shown->reach < line ? shown->reach + 1 : line;
-	add_source(maker, shown->file, from, line);
+	add_source(maker, shown, from, line);
 	shown->reach = MAX(shown->reach, line);
 	shown->last = line;
 }
@@ -573,34 +418,25 @@ int annotator_lines(struct annotator *annotator, const struct annotate_request *
 void annotator_recount(const struct annotate_request *request, struct annotated *annotated)
 {
 	const struct annotate_counts *counts = request->counts;
-	const struct counted *counted =
-		counts ? map_find_ptr(&counts->by_symbol, (uintptr_t)request->symbol) : NULL;
-	VEC(uint32_t) instructions = {0};
+	const struct counted *counted = counts ? annotate_counts_find(counts, request->symbol) : NULL;
+	struct annotated_line *lines = annotated->lines.v;
 
-	for (uint32_t i = 0; i < annotated->lines.n; i++) {
-		if (!annotated->lines.v[i].counts)
-			continue;
-		memset(annotated->lines.v[i].counts, 0,
-		       annotated->events_n * sizeof(*annotated->lines.v[i].counts));
-		vec_push(&instructions, i);
-	}
+	vec_each(const uint32_t, i, &annotated->instructions)
+		memset(lines[*i].counts, 0, annotated->events_n * sizeof(*lines[*i].counts));
 	memset(annotated->totals, 0, annotated->events_n * sizeof(*annotated->totals));
 	if (!counted)
-		goto done;
-	for (uint32_t k = 0; k < annotated->events_n; k++)
+		return;
+	for (uint32_t k = 0; k < annotated->events_n && request->first + k < counts->events_n; k++)
 		annotated->totals[k] = counted->totals[request->first + k];
 	vec_each(const struct counted_place, place, &counted->places) {
-		size_t at = SEARCH(instructions.n, i,
-				   annotated->lines.v[instructions.v[i]].offset <= place->offset);
+		uint32_t at = annotated_before(annotated, annotated->addr + place->offset);
 		struct annotated_count *to;
 
-		if (!at || place->event < request->first ||
+		if (at == ANNOTATED_NOWHERE || place->event < request->first ||
 		    place->event - request->first >= annotated->events_n)
 			continue;
-		to = &annotated->lines.v[instructions.v[at - 1]].counts[place->event - request->first];
+		to = &lines[at].counts[place->event - request->first];
 		to->samples += place->count.samples;
 		to->period += place->count.period;
 	}
-done:
-	vec_done(&instructions);
 }

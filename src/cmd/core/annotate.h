@@ -2,6 +2,7 @@
 // From the addresses that were sampled in a function to its annotated lines: for annotate, and for the browsers of report
 // and top.
 #pragma once
+#include "cmd/core/annotate_counts.h"
 #include "sym/sym.h"
 #include "view/annotated.h"
 
@@ -14,20 +15,6 @@ struct annotate_options {
 	const char *prefix; // put before absolute source paths, after `strip` of their parts are gone; NULL: none
 	unsigned strip;
 };
-
-// Samples in functions, by address.
-struct annotate_counts;
-struct annotate_counts *annotate_counts_new(uint32_t events_n);
-void annotate_counts_free(struct annotate_counts *counts);
-// A sample of an event at location.addr of a symbol; 20 ns. Symbols are told apart by their address in memory.
-void annotate_counts_add(struct annotate_counts *counts, uint32_t event,
-			 const struct location *location, uint64_t period);
-void annotate_counts_clear(struct annotate_counts *counts); // forgets all samples
-// Takes `keep` of 8 of each count away (perf top's decay is 7).
-void annotate_counts_decay(struct annotate_counts *counts, unsigned keep);
-// Samples and period of an event in a symbol.
-struct annotated_count annotate_counts_of(const struct annotate_counts *counts,
-					  const struct symbol *symbol, uint32_t event);
 
 // Files that are opened for one function stay open for the next. Borrows the sym.
 struct annotator *annotator_new(struct sym *sym, const struct annotate_options *options);
