@@ -314,6 +314,9 @@ static int run_with(struct top *top, int argc, char **argv)
 		warn("%llu of %llu events were lost: a larger ring helps (-m 4M), or a lower rate (-F)",
 		     (unsigned long long)top->lost_n,
 		     (unsigned long long)(top->lost_n + top->samples_n));
+	if (!err && top->bad_n)
+		warn("%llu records could not be read: what they said is missing",
+		     (unsigned long long)top->bad_n);
 	return err;
 }
 

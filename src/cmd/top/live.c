@@ -13,7 +13,6 @@ enum {
 	MOST_NODES = 1 << 20, // of the table of stacks: some 30 MB
 	MOST_FRAMES = 1 << 18,
 	MOST_TEXTS = 1 << 20,
-	MOST_REFRESHES = 1 << 14, // addresses of samples fade, but stay: some 9 hours of them
 	MOST_FORMAT_BYTES = 1 << 20,
 	RING_BYTES = 4 << 20, // a second is nothing when symbols of a large file are read
 };
@@ -341,7 +340,6 @@ static void start_over(struct top *top)
 	report_forget_stacks(report);
 	if (report->addresses)
 		annotate_counts_clear(report->addresses);
-	top->refreshes = 0;
 	top->started_over_n++;
 }
 
@@ -365,7 +363,6 @@ int top_refresh(struct top *top)
 
 	if (err < 0 || (top->frozen && top->shown))
 		return err;
-	top->refreshes++;
 	if (is_full(top))
 		start_over(top);
 	next = xcalloc(n, sizeof(*next));

@@ -13,7 +13,7 @@ struct top_options {
 	double delay_s;
 	int entries; // of a page of text; 0: as many as fit
 	uint64_t least_samples;
-	bool hide_kernel, hide_user, zero, tui, samples, group, ignored;
+	bool hide_kernel, hide_user, zero, tui, ignored;
 	int verbose;
 	const char *ignored_text;
 };
@@ -45,9 +45,9 @@ struct top {
 	struct pollfd *fds;  // of the rings
 	struct hist **shown; // by event, NULL before the first refresh
 	struct top_counts counts;
-	uint64_t lost_n, bad_n, samples_n;
+	uint64_t lost_n, samples_n, bad_n; // bad: records that could not be read
 	bool frozen, ended, kernel_hidden, forget;
-	uint64_t refreshes, started_over_n; // what only grows was full
+	uint64_t started_over_n; // what only grows was full
 };
 
 // live.c
