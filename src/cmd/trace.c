@@ -4,8 +4,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/trace/trace.h"
-#include "data/recording.h"
-#include "sym/unwind.h"
+#include "flow/session_parts.h"
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -304,38 +303,25 @@ static void make_defs(struct trace *trace)
 	}
 }
 
-static int find_abi(struct trace *trace)
+static void find_abi(struct trace *trace)
 {
-	const struct recording_options only_header = {.no_events = true,
-						      .force = trace->options->force};
-	const char *path = trace->options->input;
-	struct recording *recording;
-	int err;
+	const char *path = trace->options->input, *arch = trace->feed->arch;
 
 	trace->abi = SYSCALLS_NATIVE;
 	trace->abi_32bit = SYSCALLS_I386;
 	// A kernel that runs 32-bit programs has this (arch/x86/entry/vdso/vdso32-setup.c).
 	trace->has_32bit = SYSCALLS_NATIVE == SYSCALLS_X86_64 && !path &&
 			   access("/proc/sys/abi/vsyscall32", F_OK) == 0;
-	if (path && strcmp(path, "-")) {
-		err = recording_open(&recording, path, &only_header);
-		if (err)
-			return err;
-		const char *arch = recording->info.arch;
-
-		if (arch && !strcmp(arch, "aarch64"))
-			trace->abi = SYSCALLS_ARM64;
-		else if (arch && !strcmp(arch, "x86_64"))
-			trace->abi = SYSCALLS_X86_64;
-		else if (arch && arch[0] == 'i' && text_ends(arch, "86"))
-			trace->abi = SYSCALLS_I386;
-		else if (arch)
-			warn("%s was made on %s, whose system calls are not known: names may be wrong",
-			     path, arch);
-		recording_close(recording);
-	}
+	if (arch && !strcmp(arch, "aarch64"))
+		trace->abi = SYSCALLS_ARM64;
+	else if (arch && !strcmp(arch, "x86_64"))
+		trace->abi = SYSCALLS_X86_64;
+	else if (arch && arch[0] == 'i' && text_ends(arch, "86"))
+		trace->abi = SYSCALLS_I386;
+	else if (arch)
+		warn("%s was made on %s, whose system calls are not known: names may be wrong",
+		     path, arch);
 	make_defs(trace);
-	return 0;
 }
 
 static int add_calls(struct trace *trace)
@@ -496,12 +482,12 @@ static int run_feed(struct trace *trace, struct feed_options *options)
 						.tick = on_tick,
 						.opened = trace_texts_opened};
 	struct feed *feed = trace->feed;
-	int err = find_abi(trace);
+	int err = trace->input->open(feed);
 
-	if (!err)
-		err = trace->input->open(feed);
-	if (!err)
-		err = add_events(trace);
+	if (err)
+		return err;
+	find_abi(trace);
+	err = add_events(trace);
 	if (err)
 		return err;
 	feed->hooks = &hooks;
@@ -547,8 +533,7 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 		     options->summary_only ? ", and times of those beside the gaps are not known"
 					   : "");
 	trace_texts_close(&trace);
-	unwinder_free(trace.unwinder);
-	vec_done(&trace.chain);
+	session_unwind_free(trace.unwind);
 	trace.input->close(&feed);
 	trace_threads_done(&trace);
 	vec_done(&trace.events);

@@ -8,16 +8,14 @@ struct session_unwind {
 	VEC(uint64_t) chain;
 };
 
-static struct session_unwind *unwind_of(struct session *session)
+static struct session_unwind *unwind_of(struct session_unwind **unwind, const struct chain_of *of)
 {
-	if (!session->unwind) {
-		const char *arch = session->recording->info.arch;
-
-		session->unwind = NEW(struct session_unwind);
-		session->unwind->unwinder = unwinder_new(session->sym, arch ? unwind_machine(arch)
-									    : unwind_machine_here());
+	if (!*unwind) {
+		*unwind = NEW(struct session_unwind);
+		(*unwind)->unwinder = unwinder_new(of->sym, of->arch ? unwind_machine(of->arch)
+								     : unwind_machine_here());
 	}
-	return session->unwind;
+	return *unwind;
 }
 
 void session_unwind_free(struct session_unwind *unwind)
@@ -57,16 +55,37 @@ void session_unwind_counts(const struct session *session, struct unwind_counts *
 }
 
 // Where a stack ended as there was no unwind information.
-static void count_cut(struct session *session, struct task *task, const struct sample *sample)
+static void count_cut(struct sym *sym, struct task *task, const struct sample *sample)
 {
 	struct location location;
 
 	if (!sample->callchain_n)
 		return;
-	sym_resolve_map(session->sym, task, PERF_RECORD_MISC_USER,
+	sym_resolve_map(sym, task, PERF_RECORD_MISC_USER,
 			sample->callchain[sample->callchain_n - 1], &location);
 	if (location.dso)
 		location.dso->cut_stacks_n++;
+}
+
+const struct sample *chain_unwind(struct session_unwind **state, const struct chain_of *of,
+				  const struct sample *sample, struct sample *ret)
+{
+	struct session_unwind *unwind = unwind_of(state, of);
+	uint64_t *cut, before;
+
+	if (!unwind->unwinder)
+		return sample;
+	vec_clear(&unwind->chain);
+	vec_reserve(&unwind->chain, (size_t)sample->callchain_n + 1 + of->max_stack);
+	*ret = *sample;
+	ret->callchain = unwind->chain.v;
+	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
+	before = *cut;
+	ret->callchain_n = unwind_sample(unwind->unwinder, of->task, sample, of->plan,
+					 unwind->chain.v, of->max_stack);
+	if (*cut > before)
+		count_cut(of->sym, of->task, ret);
+	return ret;
 }
 
 const struct sample *session_chain(struct session *session, const struct event *event,
@@ -75,23 +94,13 @@ const struct sample *session_chain(struct session *session, const struct event *
 {
 	const uint64_t needed =
 		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	struct session_unwind *unwind;
-	uint64_t *cut, before;
+	const struct chain_of of = {.sym = session->sym,
+				    .arch = session->recording->info.arch,
+				    .plan = &event->plan,
+				    .task = task,
+				    .max_stack = max_stack};
 
 	if ((event->attr.sample_type & needed) != needed || !task)
 		return sample;
-	unwind = unwind_of(session);
-	if (!unwind->unwinder)
-		return sample;
-	vec_clear(&unwind->chain);
-	vec_reserve(&unwind->chain, (size_t)sample->callchain_n + 1 + max_stack);
-	*ret = *sample;
-	ret->callchain = unwind->chain.v;
-	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
-	before = *cut;
-	ret->callchain_n = unwind_sample(unwind->unwinder, task, sample, &event->plan,
-					 unwind->chain.v, max_stack);
-	if (*cut > before)
-		count_cut(session, task, ret);
-	return ret;
+	return chain_unwind(&session->unwind, &of, sample, ret);
 }

@@ -2,6 +2,7 @@
 // Whole call chains of the samples of a session: what a sample has of registers and stack of user space is unwound.
 #pragma once
 #include "flow/session.h"
+#include "flow/session_parts.h"
 #include "sym/unwind.h"
 
 // The sample with its whole chain. Where it holds registers and stack of user space and a chain was asked for when it was
@@ -12,3 +13,14 @@ const struct sample *session_chain(struct session *session, const struct event *
 				   uint32_t max_stack, struct sample *ret);
 // How the stacks of user space ended that were unwound for this session, and those that sonde unwound when it recorded.
 void session_unwind_counts(const struct session *session, struct unwind_counts *ret);
+
+// Likewise without a session. The state is made by the first call (NULL before) and goes by session_unwind_free.
+struct chain_of {
+	struct sym *sym;
+	const char *arch; // uname's machine of the one that took the sample; NULL: this one
+	const struct sample_plan *plan; // with the registers and the stack
+	struct task *task;
+	uint32_t max_stack;
+};
+const struct sample *chain_unwind(struct session_unwind **state, const struct chain_of *of,
+				  const struct sample *sample, struct sample *ret);

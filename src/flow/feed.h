@@ -97,6 +97,7 @@ struct feed {
 	bool has_wall;		// events have a time of day:
 	int64_t wall_offset_ns; // add it to the events' clock
 	struct feed_tsc tsc;
+	const char *arch; // uname's machine of a recording; NULL: live, or the recording doesn't say
 	bool is_live, stop;
 	int exit_code;	    // of the workload, or 128 + signal
 	pid_t workload_pid; // 0: none

@@ -82,6 +82,14 @@ static int read_status(const char *root, pid_t tid, struct status *ret)
 	return ret->tgid < 0 ? -EINVAL : 0;
 }
 
+pid_t synth_process_of(pid_t tid)
+{
+	struct status status;
+	int err = read_status("", tid, &status);
+
+	return err ? tid : status.tgid;
+}
+
 static int emit_fork(const struct synth *synth, pid_t tid, const struct status *status)
 {
 	bool leader = tid == status->tgid;

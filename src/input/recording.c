@@ -68,16 +68,19 @@ static int open_recording(struct feed *feed)
 	if (err)
 		return err;
 	feed->sym = source->session->sym;
+	feed->arch = source->session->recording->info.arch;
 	read_tasks(source);
 	return 0;
 }
 
-static bool fits(const struct event *event, struct str system, struct str name)
+// Of tracepoints the name is SYSTEM:NAME, globs; other events ("cycles:u") have no such parts.
+static bool fits(const struct event *event, const char *wanted)
 {
+	struct str name = str_of(wanted), system = str_cut(&name, ':');
 	auto_free char *system_glob = str_dup(system), *name_glob = str_dup(name);
 
 	if (!event->tp)
-		return !name.p && !strcmp(event->name, system_glob);
+		return !strcmp(event->name, wanted);
 	return name.p && text_glob(tracepoint_system(event->tp), system_glob) &&
 	       text_glob(tracepoint_name(event->tp), name_glob);
 }
@@ -115,14 +118,13 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 {
 	const struct source *source = feed->input;
 	struct recording *recording = source->session->recording;
-	struct str rest = str_of(name), system = str_cut(&rest, ':');
 	size_t n = 0;
 	int err = 0;
 
 	for (size_t i = 0; i < recording->events.n && !err; i++) {
 		struct event *event = recording->events.v[i];
 
-		if (!fits(event, system, rest) || seen_before(recording, i))
+		if (!fits(event, name) || seen_before(recording, i))
 			continue;
 		n++;
 		err = found(arg, event, event->tp ? tracepoint_system(event->tp) : NULL,

@@ -67,6 +67,15 @@ uint16_t unwind_machine_here(void)
 	return uname(&here) < 0 ? 0 : unwind_machine(here.machine);
 }
 
+uint64_t unwind_regs_here(void)
+{
+#if defined(__aarch64__)
+	return 0x1ffffffff; // x0-x28, fp, lr, sp, pc: arch/arm64/include/uapi/asm/perf_regs.h
+#else
+	return 0xff0fff; // all but ds es fs gs: arch/x86/include/uapi/asm/perf_regs.h
+#endif
+}
+
 struct unwinder *unwinder_new(struct sym *sym, uint16_t machine)
 {
 	struct unwinder *unwinder;

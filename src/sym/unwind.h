@@ -51,6 +51,8 @@ void unwinder_free(struct unwinder *unwinder);
 // EM_* of uname's machine ("x86_64", "aarch64"); 0: none that can be unwound.
 uint16_t unwind_machine(const char *arch);
 uint16_t unwind_machine_here(void);
+// What perf_event_attr.sample_regs_user asks for here, so that stacks can be unwound: all but segments.
+uint64_t unwind_regs_here(void);
 
 struct unwind_input {
 	struct task *task;

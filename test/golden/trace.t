@@ -17,6 +17,10 @@ run sonde trace -i trace.data -e opnat
 run sonde trace -i trace.data -e %fiel
 run sonde trace -i trace.data -e sched:sched_switch
 run sonde trace -i trace.data -e open, --filter 'x == 1'
+run sonde trace -i trace.data -e 'raw_syscalls:sys_enter/max-events=2/'
+run sonde trace -i trace.data -e '{raw_syscalls:sys_enter/nr=1/,raw_syscalls:sys_exit/nr=1/}'
+run sonde trace -i trace.data -e '{raw_syscalls:sys_enter}:u'
+run sonde trace -i trace.data -e '{raw_syscalls:sys_enter,}'
 run sonde trace -i trace.data ls
 run sonde trace -i "$T/data/example.data"
 run sonde trace -i nosuch.data

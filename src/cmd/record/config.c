@@ -6,15 +6,6 @@
 #include "cmd/record/record.h"
 #include "sym/unwind.h"
 
-static uint64_t default_user_regs(void)
-{
-#if defined(__aarch64__)
-	return 0x1ffffffff; // x0-x28, fp, lr, sp, pc: arch/arm64/include/uapi/asm/perf_regs.h
-#else
-	return 0xff0fff; // all but ds es fs gs: arch/x86/include/uapi/asm/perf_regs.h
-#endif
-}
-
 static int choose_frequency(struct record_options *options)
 {
 	int64_t max = 0;
@@ -77,7 +68,7 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 		attr->exclude_callchain_user = 1;
 	} else if (mode == CALL_GRAPH_DWARF) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user |= default_user_regs();
+		attr->sample_regs_user |= unwind_regs_here();
 		attr->sample_stack_user = stack_bytes ? stack_bytes : suitable_stack(attr);
 		// Frame pointers lead on where the copy ends.
 		attr->exclude_callchain_user |= options->raw_stacks;

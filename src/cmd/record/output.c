@@ -152,22 +152,11 @@ int output_synthesize(struct recorder *recorder)
 
 			for (size_t i = 0; i < recorder->target.threads.n && !err; i++) {
 				pid_t tid = recorder->target.threads.v[i];
-				char path[64];
-				struct str rest;
-				auto_free char *text = NULL;
-				uint64_t tgid = (uint64_t)tid;
+				pid_t process = synth_process_of(tid);
 
-				snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-				if (file_read(path, 1 << 16, &text, NULL) == 0) {
-					const char *at = strstr(text, "\nTgid:");
-
-					rest = at ? str_of(at + 6) : str_of("");
-					if (num_parse_u64(str_trim(str_cut(&rest, '\n')), &tgid))
-						tgid = (uint64_t)tid;
-				}
-				if ((pid_t)tgid != last)
-					err = synth_process(&synth, (pid_t)tgid);
-				last = (pid_t)tgid;
+				if (process != last)
+					err = synth_process(&synth, process);
+				last = process;
 			}
 		}
 	}

@@ -30,12 +30,11 @@ static void ask_abi(struct trace *trace, struct trace_thread *thread)
 	thread->next_32bit = thread->is_32bit = file_is_32bit(path);
 }
 
-static struct trace_thread *new_thread(struct trace *trace, uint32_t pid, uint32_t tid)
+static struct trace_thread *new_thread(struct trace *trace, uint32_t tid)
 {
 	struct trace_thread *thread = NEW(struct trace_thread);
 
 	thread->tid = tid;
-	thread->pid = pid;
 	thread->index = trace->all.n;
 	vec_push(&trace->all, thread);
 	map_set_ptr(&trace->threads, tid, thread);
@@ -57,12 +56,12 @@ void trace_note_abi(struct trace *trace, const struct perf_event_header *header)
 		parent = map_find_ptr(&trace->threads, task->ptid);
 		if (!parent || !parent->next_32bit)
 			return;
-		thread = new_thread(trace, task->pid, task->tid);
+		thread = new_thread(trace, task->tid);
 		thread->asked_abi = thread->is_32bit = thread->next_32bit = true;
 	} else if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC) {
 		thread = map_find_ptr(&trace->threads, map->tid);
 		if (!thread)
-			thread = new_thread(trace, map->pid, map->tid);
+			thread = new_thread(trace, map->tid);
 		thread->asked_abi = thread->execed = true;
 	} else if (header->type == PERF_RECORD_MMAP2) {
 		thread = map_find_ptr(&trace->threads, map->tid);
@@ -80,7 +79,7 @@ struct trace_thread *trace_thread(struct trace *trace, const struct sample *samp
 	if (!thread || thread->tid != sample->tid) {
 		thread = map_find_ptr(&trace->threads, sample->tid);
 		if (!thread)
-			thread = new_thread(trace, sample->pid, sample->tid);
+			thread = new_thread(trace, sample->tid);
 		trace->last = thread;
 	}
 	if (!thread->asked_abi)
@@ -135,7 +134,6 @@ void trace_threads_done(struct trace *trace)
 void trace_forget_entries(struct trace *trace)
 {
 	vec_each(struct trace_thread *, thread, &trace->all) {
-		trace->unknown_n += (*thread)->entered;
 		(*thread)->entered = (*thread)->pending = false;
 		(*thread)->payload.there = false;
 	}
@@ -200,16 +198,11 @@ static int print_exit(struct trace *trace, const struct trace_event *event,
 		      struct trace_thread *thread, const uint64_t *duration, int64_t ret,
 		      const struct sample *sample)
 {
-	int err;
-
 	trace->text.n = 0;
 	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
 		return 0;
 	trace_print_exit(trace, thread, duration, ret);
-	err = trace_end_line(trace);
-	out_bytes(trace->out, trace->text.buf, trace->text.n);
-	trace->printed_n++;
-	return err;
+	return trace_end_event(trace);
 }
 
 int trace_exit(struct trace *trace, struct trace_event *event, const struct sample *sample)

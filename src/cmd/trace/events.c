@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is not a system call: page faults, the scheduler, events of -e; and call chains.
-#include "base/file.h"
 #include "cmd/trace/trace.h"
-#include "sym/unwind.h"
+#include "flow/chain.h"
 
 enum { INDENT = 39, FRAMES_MAX = 127 };
 
@@ -36,12 +35,7 @@ void trace_want_stacks(struct trace *trace, struct trace_event *event)
 	if (!trace->options->stack_bytes || trace->options->input)
 		return;
 	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-#if defined(__aarch64__)
-	attr->sample_regs_user = 0x1ffffffff; // arch/arm64/include/uapi/asm/perf_regs.h
-#else
-	attr->sample_regs_user =
-		0xff0fff; // all but ds es fs gs: arch/x86/include/uapi/asm/perf_regs.h
-#endif
+	attr->sample_regs_user = unwind_regs_here();
 	attr->sample_stack_user = trace->options->stack_bytes;
 }
 
@@ -49,22 +43,16 @@ void trace_want_stacks(struct trace *trace, struct trace_event *event)
 static const struct sample *unwound(struct trace *trace, const struct trace_event *event,
 				    const struct sample *sample, struct sample *ret)
 {
-	struct task *task = sym_task(trace->feed->sym, sample->pid, sample->tid);
-	uint32_t most = trace->options->max_stack ? trace->options->max_stack : FRAMES_MAX;
+	const struct chain_of of = {
+		.sym = trace->feed->sym,
+		.arch = trace->feed->arch,
+		.plan = &event->feed->event->plan,
+		.task = sym_task(trace->feed->sym, sample->pid, sample->tid),
+		.max_stack = trace->options->max_stack ? trace->options->max_stack : FRAMES_MAX,
+	};
 
-	if (!sample->user_stack_size || !task)
-		return sample;
-	if (!trace->unwinder)
-		trace->unwinder = unwinder_new(trace->feed->sym, unwind_machine_here());
-	if (!trace->unwinder)
-		return sample;
-	vec_clear(&trace->chain);
-	vec_reserve(&trace->chain, (size_t)sample->callchain_n + 1 + most);
-	*ret = *sample;
-	ret->callchain_n = unwind_sample(trace->unwinder, task, sample, &event->feed->event->plan,
-					 trace->chain.v, most);
-	ret->callchain = trace->chain.v;
-	return ret;
+	return sample->user_stack_size && of.task ? chain_unwind(&trace->unwind, &of, sample, ret)
+						  : sample;
 }
 
 int trace_stack(struct trace *trace, const struct trace_event *event, const struct sample *sample_,
@@ -125,7 +113,6 @@ int trace_fault(struct trace *trace, struct trace_event *event, const struct sam
 	bool major = event->role == ROLE_FAULT_MAJOR;
 	struct location at, on;
 	struct out *out = &trace->line;
-	int err;
 
 	trace->text.n = 0;
 	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
@@ -144,10 +131,7 @@ int trace_fault(struct trace *trace, struct trace_event *event, const struct sam
 	out_text(out, on.map ? " (d" : " (?");
 	out_char(out, on.level ? on.level : '.');
 	out_char(out, ')');
-	err = trace_end_line(trace);
-	out_bytes(trace->out, trace->text.buf, trace->text.n);
-	trace->printed_n++;
-	return err;
+	return trace_end_event(trace);
 }
 
 // ---- the scheduler
@@ -167,11 +151,6 @@ int trace_runtime(struct trace *trace, struct trace_event *event, const struct s
 
 // ---- other events
 
-static bool ends_in(const char *name, const char *end)
-{
-	return text_ends(name, end);
-}
-
 static enum syscall_kind kind_of(const struct tp_field *field)
 {
 	if (field->is_pointer || strstr(field->name, "addr"))
@@ -180,7 +159,7 @@ static enum syscall_kind kind_of(const struct tp_field *field)
 		return ARG_PID;
 	if (!strcmp(field->type, "umode_t"))
 		return ARG_MODE;
-	if (ends_in(field->name, "fd") &&
+	if (text_ends(field->name, "fd") &&
 	    (!strcmp(field->type, "int") || !strcmp(field->type, "unsigned int")))
 		return ARG_FD;
 	return ARG_LONG;
@@ -249,7 +228,7 @@ static void put_fields(struct trace *trace, const struct tracepoint *tp, const s
 static void put_entry(struct trace *trace, const struct trace_event *event,
 		      const struct sample *sample)
 {
-	struct trace_thread thread = {.tid = sample->tid, .pid = sample->pid};
+	struct trace_thread thread = {.tid = sample->tid};
 	const struct tp_field *fields;
 	size_t n = tracepoint_fields(event->feed->event->tp, &fields), k = 0;
 
@@ -268,7 +247,6 @@ int trace_other(struct trace *trace, struct trace_event *event, const struct sam
 	struct trace_thread *thread = trace_thread(trace, sample);
 	const struct event *recorded = event->feed->event;
 	struct out *out = &trace->line;
-	int err;
 
 	trace->text.n = 0;
 	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
@@ -289,8 +267,5 @@ int trace_other(struct trace *trace, struct trace_event *event, const struct sam
 	else if (recorded->tp)
 		put_fields(trace, recorded->tp, sample);
 	out_char(out, ')');
-	err = trace_end_line(trace);
-	out_bytes(trace->out, trace->text.buf, trace->text.n);
-	trace->printed_n++;
-	return err;
+	return trace_end_event(trace);
 }

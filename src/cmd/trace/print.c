@@ -110,6 +110,15 @@ int trace_end_line(struct trace *trace)
 	return out_broken(trace->out) ? trace->out->error : 0;
 }
 
+int trace_end_event(struct trace *trace)
+{
+	int err = trace_end_line(trace);
+
+	out_bytes(trace->out, trace->text.buf, trace->text.n);
+	trace->printed_n++;
+	return err;
+}
+
 // ---- arguments
 
 static void put_quoted(struct out *out, const char *p, size_t n, bool cut)

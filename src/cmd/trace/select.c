@@ -100,6 +100,7 @@ static size_t want_calls(struct trace *trace, const char *word)
 {
 	const char *alias = alias_of(word), *group = *word == '%' ? word + 1 : word;
 	bool is_glob = strpbrk(word, "*?[") && !strchr(word, ':');
+	bool is_call = syscall_number_of(trace->abi, word) >= 0;
 	size_t n = 0;
 
 	for (unsigned k = 0; k < 2; k++) {
@@ -116,7 +117,7 @@ static size_t want_calls(struct trace *trace, const char *word)
 				continue;
 			fits = !strcmp(name, word) || (alias && !strcmp(name, alias)) ||
 			       (is_glob && text_glob(name, word));
-			if (!fits && syscall_number_of(trace->abi, word) < 0)
+			if (!fits && !is_call)
 				fits = in_group(def, group) == 1;
 			if (fits) {
 				want(trace, i, k ? OF_32BIT : NATIVE);
@@ -221,6 +222,7 @@ static struct str next_word(struct str *rest)
 {
 	struct str word = {rest->p, 0};
 	bool inside = false;
+	int depth = 0;
 	size_t i;
 
 	for (i = 0; i < rest->n; i++) {
@@ -228,7 +230,9 @@ static struct str next_word(struct str *rest)
 
 		if (c == '/')
 			inside = !inside;
-		if (c == ',' && !inside)
+		depth += !inside && c == '{';
+		depth -= !inside && c == '}';
+		if (c == ',' && !inside && depth <= 0)
 			break;
 	}
 	word.n = i;
@@ -236,24 +240,47 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-// EVENT/max-events=N/, EVENT/nr=N/: perf's way to limit one event.
+static bool is_limit(struct str term, uint64_t *ret)
+{
+	struct str value = term, name = str_cut(&value, '=');
+
+	return (str_is(name, "nr") || str_is(name, "max-events")) && !num_parse_u64(value, ret);
+}
+
+// EVENT/...,max-events=N/ or nr=N: perf's way to limit one event. That term goes from the word: a recording has the event
+// without it.
 static uint64_t take_limit(char *word)
 {
-	static const char *const names[] = {"/nr=", "/max-events="};
+	char *slash = strchr(word, '/'), *to = slash ? slash + 1 : NULL;
+	struct str terms, rest = str_of(to);
+	bool found = false;
 	uint64_t n = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-		char *at = strstr(word, names[i]);
-		struct str number;
+	if (!slash)
+		return 0;
+	terms = str_cut(&rest, '/'); // rest: modifiers
+	while (terms.p) {
+		struct str term = str_cut(&terms, ',');
 
-		if (!at)
+		if (is_limit(term, &n)) {
+			found = true;
 			continue;
-		number = str_of(at + strlen(names[i]));
-		if (number.n && number.p[number.n - 1] == '/')
-			number.n--;
-		if (!num_parse_u64(number, &n))
-			*at = '\0';
+		}
+		if (to > slash + 1)
+			*to++ = ',';
+		memmove(to, term.p, term.n);
+		to += term.n;
 	}
+	if (!found)
+		return 0; // the word is as it was
+	if (to > slash + 1)
+		*to++ = '/';
+	else
+		to = slash;
+	if (to == slash && rest.n)
+		*to++ = ':';
+	memmove(to, rest.p ? rest.p : "", rest.n);
+	to[rest.n] = '\0';
 	return n;
 }
 
@@ -261,14 +288,8 @@ static int add_other(struct trace *trace, char *word)
 {
 	uint64_t limit = take_limit(word);
 	size_t before = trace->events.n;
-	int err = 0;
+	int err = trace_add_event(trace, word, ROLE_OTHER);
 
-	if (!strpbrk(word, ":/*@")) {
-		err = unknown(word);
-		if (err)
-			err_clear();
-	}
-	err = trace_add_event(trace, word, ROLE_OTHER);
 	if (err < 0) {
 		auto_free char *sentence = xstrdup(err_sentence());
 
@@ -280,6 +301,27 @@ static int add_other(struct trace *trace, char *word)
 		trace->events.v[i].max = limit;
 	trace->has_other = true;
 	return 0;
+}
+
+// {EVENT,EVENT}: each is shown by itself.
+static int add_group(struct trace *trace, struct str group)
+{
+	struct str rest = {group.p + 1, group.n - 1};
+	int err = 0;
+
+	if (rest.n && rest.p[rest.n - 1] == '}')
+		rest.n--;
+	else
+		return fail(COMMAND_USAGE,
+			    "-e: a group is {EVENT,EVENT}, modifiers stand at its events ({cycles:u,instructions:u}); not '%.*s'",
+			    STR_FMT(group));
+	while (rest.p && !err) {
+		auto_free char *word = str_dup(next_word(&rest));
+
+		err = *word ? add_other(trace, word)
+			    : fail(COMMAND_USAGE, "-e: an empty name in the group");
+	}
+	return err;
 }
 
 static int take_choice(struct trace *trace, struct str text, bool *calls, bool *negated)
@@ -303,6 +345,8 @@ static int take_choice(struct trace *trace, struct str text, bool *calls, bool *
 				   "-e: there is no group '%s'; there are %%file, %%desc, %%string, %%network, %%process, "
 				   "%%signal, %%ipc, %%memory, %%clock, %%creds",
 				   word);
+		else if (*word == '{')
+			err = add_group(trace, part);
 		else
 			err = add_other(trace, word);
 	}

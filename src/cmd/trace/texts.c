@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What arguments point at: which calls have such arguments, and the records that the kernel makes of them.
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "cmd/trace/trace.h"
-#include "flow/bpf_texts.h"
-#include <stdio.h>
+#include "flow/synthesize.h"
 
 enum { ADDRESS_MAX = 128, BUFFER_MAX = 48, TIME_SIZE = 16, HOW_SIZE = 24 };
 
@@ -116,18 +114,6 @@ void trace_texts_open(struct trace *trace)
 	add_output(trace);
 }
 
-static uint32_t process_of(pid_t tid)
-{
-	char path[64];
-	auto_free char *text = NULL;
-	const char *line;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	if (file_read(path, 1 << 16, &text, NULL) < 0 || !(line = strstr(text, "\nTgid:")))
-		return (uint32_t)tid;
-	return (uint32_t)strtoul(line + strlen("\nTgid:"), NULL, 10);
-}
-
 int trace_texts_opened(void *arg, struct feed_event *event, uint32_t cpu, int fd)
 {
 	struct trace *trace = arg;
@@ -139,7 +125,8 @@ int trace_texts_opened(void *arg, struct feed_event *event, uint32_t cpu, int fd
 	trace->texts_started = true;
 	for (size_t i = 0; i < target->threads.n; i++) {
 		if (target->threads.v[i] > 0)
-			bpf_texts_watch(trace->texts, process_of(target->threads.v[i]));
+			bpf_texts_watch(trace->texts,
+					(uint32_t)synth_process_of(target->threads.v[i]));
 	}
 	err = bpf_texts_start(trace->texts);
 	if (err < 0) {

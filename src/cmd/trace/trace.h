@@ -5,11 +5,12 @@
 #include "agg/spread.h"
 #include "base/opt.h"
 #include "base/vec.h"
+#include "flow/bpf_texts.h"
 #include "flow/feed.h"
 #include "input/core/input.h"
 #include "sys/syscalls.h"
 
-struct unwinder;
+struct session_unwind;
 
 enum trace_fault { FAULT_MAJOR = 1, FAULT_MINOR = 2 };
 
@@ -66,8 +67,6 @@ struct call_stat {
 	struct map errnos;
 };
 
-enum { PIECES_MAX = 3 };
-
 // What the kernel read of the memory that an entry's arguments point at.
 struct trace_payload {
 	bool there;
@@ -75,13 +74,13 @@ struct trace_payload {
 	struct {
 		uint8_t arg;
 		uint16_t size, at;
-	} pieces[PIECES_MAX];
+	} pieces[BPF_TEXTS_PIECES];
 	uint32_t pieces_n, capacity;
 	char *bytes;
 };
 
 struct trace_thread {
-	uint32_t tid, pid;
+	uint32_t tid;
 	size_t index;	  // in trace->all
 	const char *comm; // of one that has ended
 	uint64_t entry_ns;
@@ -109,16 +108,14 @@ struct trace {
 	bool has_32bit, colors, shows_syscalls, on, has_other, several_threads;
 	uint8_t *wanted; // by number of the native table, bits: 1 native, 2 32-bit; NULL: all
 	uint32_t wanted_n;
-	uint64_t base_ns, printed_n, events_n, lost_n, unknown_n;
+	uint64_t base_ns, printed_n, events_n, lost_n;
 	double runtime_ms;
 	struct map threads; // tid -> struct trace_thread *
 	VEC(struct trace_thread *)
 	all; // in order of appearance; ended ones stay only with a summary
 	struct trace_thread *last, *current; // current: the thread that entered last
-	uint64_t runs;			     // of tool_stats
-	struct unwinder *unwinder;	     // of --call-graph dwarf
-	VEC(uint64_t) chain;
-	struct bpf_texts *texts; // NULL: there are only pointers
+	struct session_unwind *unwind;	     // of --call-graph dwarf
+	struct bpf_texts *texts;	     // NULL: there are only pointers
 	bool texts_started;
 	struct arena arena;
 };
@@ -158,6 +155,8 @@ void trace_put_pid(struct trace *trace, int64_t pid, struct out *out);
 void trace_put_ms(struct out *out, uint64_t ns, int width);
 // Ends the line: gives it to the output.
 int trace_end_line(struct trace *trace);
+// Likewise, with the call chain in trace->text below it.
+int trace_end_event(struct trace *trace);
 
 // ---- events.c: page faults, the scheduler, other events, call chains.
 int trace_fault(struct trace *trace, struct trace_event *event, const struct sample *sample);
