@@ -84,33 +84,24 @@ struct line {
 	bool json;
 };
 
-static void put_id(struct out *out, const uint8_t *id, size_t n)
+static void put(const struct line *line, const struct build_id *id, const char *name)
 {
-	for (size_t i = 0; i < n; i++)
-		out_hex_zeros(out, id[i], 2);
-}
+	char hex[41];
 
-static void put(const struct line *line, const uint8_t *id, size_t n, const char *name)
-{
+	build_id_text(id, hex);
 	if (line->json) {
-		char hex[41] = "";
 		struct json j;
 
-		for (size_t i = 0; i < n && i < 20; i++) {
-			hex[2 * i] = "0123456789abcdef"[id[i] >> 4];
-			hex[2 * i + 1] = "0123456789abcdef"[id[i] & 15];
-			hex[2 * i + 2] = 0;
-		}
 		json_init(&j, line->out);
 		json_object(&j);
-		json_field_text(&j, "build_id", n ? hex : NULL);
+		json_field_text(&j, "build_id", id->n ? hex : NULL);
 		json_field_text(&j, "path", name);
 		json_end(&j);
 		json_line(&j);
 		return;
 	}
-	put_id(line->out, id, n);
-	if (!n)
+	out_text(line->out, hex);
+	if (!id->n)
 		out_fill(line->out, ' ', 40);
 	if (name) {
 		out_char(line->out, ' ');
@@ -119,25 +110,25 @@ static void put(const struct line *line, const uint8_t *id, size_t n, const char
 	out_char(line->out, '\n');
 }
 
-static size_t notes_of(const char *path, uint8_t id[20])
+static void notes_of(const char *path, struct build_id *ret)
 {
 	auto_free char *text = NULL;
 	size_t n;
 
-	if (file_read(path, 1 << 16, &text, &n) < 0)
-		return 0;
-	return notes_build_id((struct str){text, n}, false, id);
+	*ret = (struct build_id){0};
+	if (file_read(path, 1 << 16, &text, &n) >= 0)
+		ret->n = (uint8_t)notes_build_id((struct str){text, n}, false, ret->bytes);
 }
 
 static int print_kernel(const struct line *line)
 {
-	uint8_t id[20];
-	size_t n = notes_of("/sys/kernel/notes", id);
+	struct build_id id;
 
-	if (!n)
+	notes_of("/sys/kernel/notes", &id);
+	if (!id.n)
 		return fail(ENOENT, "the running kernel tells no build-id: /sys/kernel/notes can't be "
 				    "read or has none");
-	put(line, id, n, line->json ? "[kernel]" : NULL);
+	put(line, &id, line->json ? "[kernel]" : NULL);
 	return 0;
 }
 
@@ -146,8 +137,8 @@ static int print_map(void *arg, const struct perf_event_header *header)
 	const struct line *line = arg;
 	const struct record_mmap *map = (const void *)header;
 	const char *name, *base, *dot;
-	uint8_t id[20];
-	size_t n;
+	struct build_id id;
+	char hex[41];
 
 	if (header->type != PERF_RECORD_MMAP || !record_is_whole(header))
 		return 0;
@@ -157,16 +148,17 @@ static int print_map(void *arg, const struct perf_event_header *header)
 	if (name[0] == '[') {
 		if (text_starts(name, "[kernel.kallsyms]"))
 			name = "[kernel.kallsyms]";
-		n = notes_of(name[1] == 'k' ? "/sys/kernel/notes" : "", id);
+		notes_of(name[1] == 'k' ? "/sys/kernel/notes" : "", &id);
 	} else {
 		base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 		dot = strchr(base, '.');
 		auto_free char *path =
 			text_dup_fmt("/sys/module/%.*s/notes/.note.gnu.build-id",
 				     (int)(dot ? dot - base : (long)strlen(base)), base);
-		n = notes_of(path, id);
+		notes_of(path, &id);
 	}
-	put_id(line->out, id, n);
+	build_id_text(&id, hex);
+	out_text(line->out, hex);
 	out_char(line->out, ' ');
 	out_hex_right(line->out, map->start, 16);
 	out_char(line->out, ' ');
@@ -193,17 +185,16 @@ static bool print_elf(const struct line *line, const char *path)
 {
 	struct mapped file;
 	struct elf elf;
-	uint8_t id[20];
-	size_t n = 0;
+	struct build_id id = {0};
 
 	if (!strcmp(path, "-") || access(path, R_OK) < 0 || file_map(&file, path) < 0)
 		return false;
 	if (elf_init(&elf, file.p, file.n) >= 0)
-		n = elf_build_id(&elf, id);
-	if (n)
-		put(line, id, n, line->json ? path : NULL);
+		id.n = (uint8_t)elf_build_id(&elf, id.bytes);
+	if (id.n)
+		put(line, &id, line->json ? path : NULL);
 	file_unmap(&file);
-	return n > 0;
+	return id.n > 0;
 }
 
 static int mark(void *arg, struct session *session, struct event *event,
@@ -248,13 +239,15 @@ static int print_recording(const struct line *line, const struct options *o)
 		const struct dso *dso = session->sym->dsos.v[i];
 
 		if (dso->hit)
-			put(line, dso->build_id.bytes, dso->build_id.n, dso->long_name);
+			put(line, &dso->build_id, dso->long_name);
 	}
 	for (size_t i = 0; !with_hits && i < info->build_ids.n; i++) {
-		const struct recorded_build_id *id = &info->build_ids.v[i];
+		const struct recorded_build_id *known = &info->build_ids.v[i];
+		struct build_id id = {.n = known->id_size};
 
+		memcpy(id.bytes, known->id, sizeof(id.bytes));
 		if (!is_repeated(info, i))
-			put(line, id->id, id->id_size, id->name);
+			put(line, &id, known->name);
 	}
 	status = session->recording->damage ? 1 : 0;
 	out_flush(line->out);

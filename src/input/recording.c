@@ -24,7 +24,7 @@ struct source {
 // Was it made of some tasks? Looked up in its first records, which say so before they name all others.
 static void read_tasks(struct source *source)
 {
-	enum { MOST_RECORDS = 1 << 14, ENTRY_WORDS = 3, HEAD_WORDS = 2 };
+	enum { MOST_RECORDS = 1 << 14 };
 	struct recording *recording = source->session->recording;
 	struct feed *feed = source->feed;
 	struct record record;
@@ -32,18 +32,18 @@ static void read_tasks(struct source *source)
 	if (recording->is_pipe)
 		return;
 	for (int i = 0; i < MOST_RECORDS && recording_next(recording, &record) > 0; i++) {
-		const uint64_t *words = (const void *)record.header;
-		size_t n = record.header->size / sizeof(*words);
+		const struct record_thread_map *map = (const void *)record.header;
 		uint64_t *tasks;
+		size_t n;
 
 		if (record.header->type == PERF_RECORD_SAMPLE)
 			break;
-		if (record.header->type != RECORD_THREAD_MAP || n < HEAD_WORDS)
+		if (record.header->type != RECORD_THREAD_MAP || map->header.size < sizeof(*map))
 			continue;
-		n = MIN(words[1], (n - HEAD_WORDS) / ENTRY_WORDS);
+		n = MIN(map->nr, (map->header.size - sizeof(*map)) / sizeof(map->threads[0]));
 		tasks = arena_alloc(&feed->arena, (n + 1) * sizeof(*tasks));
 		for (size_t k = 0; k < n; k++) {
-			uint64_t id = words[HEAD_WORDS + k * ENTRY_WORDS];
+			uint64_t id = map->threads[k].pid;
 
 			if (id && id < 1u << 31)
 				tasks[feed->recorded_tasks_n++] = id;

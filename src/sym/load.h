@@ -69,5 +69,3 @@ void cache_folder(const struct sym *sym, char ret[4096]);
 bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
 		size_t ret_size);
 bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n);
-// Hex digits and a NUL.
-void build_id_text(const struct build_id *id, char ret[41]);

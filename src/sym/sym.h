@@ -29,6 +29,8 @@ struct build_id {
 	uint8_t n; // 0: none
 	uint8_t bytes[20];
 };
+// Hex digits and a NUL.
+void build_id_text(const struct build_id *id, char ret[41]);
 
 enum dso_kind {
 	DSO_USER,

@@ -253,12 +253,9 @@ static uint32_t file_of(struct collector *collector, struct session *session,
 	file.name = intern_text(&profile->strings, slash && slash[1] ? slash + 1 : path);
 	file.kind = (uint8_t)kind_of(frame);
 	if (dso->build_id.n) {
-		char hex[41] = "";
+		char hex[41];
 
-		for (size_t i = 0; i < dso->build_id.n && i < sizeof(dso->build_id.bytes); i++) {
-			hex[2 * i] = "0123456789abcdef"[dso->build_id.bytes[i] >> 4];
-			hex[2 * i + 1] = "0123456789abcdef"[dso->build_id.bytes[i] & 15];
-		}
+		build_id_text(&dso->build_id, hex);
 		file.build_id = intern_text(&profile->strings, hex);
 	}
 	part = map_find(&collector->parts, intern_text(&session->sym->strings, dso->name));

@@ -2,27 +2,31 @@
 // --to: what comes out of the rings goes to a perf.data as well, as it lies.
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "flow/synthesize.h"
 #include "input/core/live.h"
 #include <fcntl.h>
 #include <time.h>
 
-// PERF_RECORD_THREAD_MAP: u64 n, then n of u64 id, char comm[16] (tools/lib/perf/include/perf/event.h).
 static int put_tasks(struct watching *live, const int *ids, size_t n)
 {
-	enum { ENTRY_WORDS = 3, HEAD_WORDS = 2, MOST = 2000 };
-	auto_free uint64_t *words = NULL;
-	struct perf_event_header *header;
+	const size_t most = (UINT16_MAX - sizeof(struct record_thread_map)) /
+			    sizeof(((struct record_thread_map *)NULL)->threads[0]);
+	auto_free struct record_thread_map *map = NULL;
+	size_t size;
 
-	n = MIN(n, (size_t)MOST);
-	words = xcalloc(HEAD_WORDS + n * ENTRY_WORDS, sizeof(*words));
-	header = (void *)words;
-	header->type = RECORD_THREAD_MAP;
-	header->size = (uint16_t)((HEAD_WORDS + n * ENTRY_WORDS) * sizeof(*words));
-	words[1] = n;
+	if (n > most)
+		warn("%zu tasks are watched, the recording can name only %zu: --from leaves out the others",
+		     n, most);
+	n = MIN(n, most);
+	size = sizeof(*map) + n * sizeof(map->threads[0]);
+	map = xcalloc(1, size);
+	map->header.type = RECORD_THREAD_MAP;
+	map->header.size = (uint16_t)size;
+	map->nr = n;
 	for (size_t i = 0; i < n; i++)
-		words[HEAD_WORDS + i * ENTRY_WORDS] = (uint64_t)(int64_t)ids[i];
-	return n ? writer_records(live->writer, words, header->size) : 0;
+		map->threads[i].pid = (uint64_t)(int64_t)ids[i];
+	return n ? writer_records(live->writer, map, size) : 0;
 }
 
 // Whom the events are of: who reads the recording watches the same.
