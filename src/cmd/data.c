@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/help.h"
+#include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "flow/filter.h"
 #include "flow/session.h"
@@ -296,19 +297,36 @@ static int put_all(struct writer *writer, struct session *session)
 	return err;
 }
 
-static int run_session(const struct options *options, struct session *session, int fd)
+static int create(const struct options *options)
+{
+	int fd = open(options->to_json,
+		      O_CREAT | O_WRONLY | O_CLOEXEC | (options->force ? O_TRUNC : O_EXCL), 0600);
+
+	if (fd < 0 && errno == EEXIST)
+		return fail(EEXIST, "%s is there already; --force replaces it", options->to_json);
+	return fd < 0 ? fail(errno, "can't create %s: %s", options->to_json, strerror(errno)) : fd;
+}
+
+static int run_session(const struct options *options, struct session *session)
 {
 	struct filter_options times = {.times = options->times};
 	struct out out;
 	struct writer writer = {.options = options, .out = &out};
-	int err = 0, closed;
+	uint64_t written_bytes;
+	int err = 0, fd, closed;
 
 	if (options->times)
 		err = filter_new(&writer.filter, &times, session->recording);
-	if (err < 0)
+	if (err >= 0)
+		err = fd = create(options);
+	if (err < 0) {
+		filter_free(writer.filter);
 		return err;
+	}
 	out_init_fd(&out, fd);
 	err = put_all(&writer, session);
+	out_flush(&out);
+	written_bytes = out.written_bytes;
 	closed = out_close(&out, options->to_json);
 	filter_free(writer.filter);
 	if (err >= 0)
@@ -318,7 +336,7 @@ static int run_session(const struct options *options, struct session *session, i
 	fprintf(stderr, "[ sonde data convert: Converted '%s' into JSON data '%s' ]\n",
 		options->input, options->to_json);
 	fprintf(stderr, "[ sonde data convert: Converted and wrote %.3f MB (%llu samples) ]\n",
-		(double)out.written_bytes / 1024 / 1024, (unsigned long long)writer.samples_n);
+		(double)written_bytes / 1024 / 1024, (unsigned long long)writer.samples_n);
 	if (writer.skipped_n)
 		fprintf(stderr, "[ sonde data convert: Skipped %llu samples ]\n",
 			(unsigned long long)writer.skipped_n);
@@ -329,19 +347,13 @@ static int convert_to_json(const struct options *options)
 {
 	struct session_options how = {.path = options->input, .force = options->force};
 	struct session *session;
-	auto_close int fd = -1;
-	int err = session_open(&session, &how), damaged = 0;
+	int err = output_check_input(options->to_json, options->input), damaged = 0;
 
+	if (err >= 0)
+		err = session_open(&session, &how);
 	if (err < 0)
 		return err;
-	fd = open(options->to_json,
-		  O_CREAT | O_WRONLY | O_CLOEXEC | (options->force ? O_TRUNC : O_EXCL), 0600);
-	if (fd < 0 && errno == EEXIST)
-		err = fail(EEXIST, "%s is there already; --force replaces it", options->to_json);
-	else if (fd < 0)
-		err = fail(errno, "can't create %s: %s", options->to_json, strerror(errno));
-	if (err >= 0)
-		err = run_session(options, session, fd);
+	err = run_session(options, session);
 	if (err >= 0)
 		damaged = session_warn(session);
 	session_close(session);

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "encoder/core/encoder.h"
 #include <libdeflate.h>
@@ -143,20 +144,18 @@ static char *default_output(const char *input, const struct encoder *encoder, bo
 	return text_dup_fmt("%s%s%s", name, encoder->suffix, packed && !ends_so ? ".gz" : "");
 }
 
-static int write_all_of(const struct out *text, const char *path)
+// The document is made in memory, then gets a place to go to: it is written only when it is whole.
+static int write_document(struct out *text, const char *path)
 {
-	struct out out;
+	struct out to;
 	int err;
 
 	if (!path)
-		out_init_fd(&out, STDOUT_FILENO);
-	else if ((err = out_open(&out, path)) < 0)
+		out_init_fd(&to, STDOUT_FILENO);
+	else if ((err = out_open(&to, path)) < 0)
 		return err;
-	out_bytes(&out, text->buf, text->n);
-	err = out_close(&out, path ? path : "standard output");
-	if (!path)
-		out_done(&out);
-	return err;
+	text->fd = to.fd;
+	return out_close(text, path ? path : "standard output");
 }
 
 static int write_result(const struct profile *profile, const struct encoder *encoder,
@@ -179,7 +178,7 @@ static int write_result(const struct profile *profile, const struct encoder *enc
 	if (err >= 0 && packed)
 		err = pack(&text);
 	if (err >= 0)
-		err = write_all_of(&text, path);
+		err = write_document(&text, path);
 	out_done(&text);
 	if (err >= 0 && chosen && !options->quiet)
 		fprintf(stderr, "%s: %zu samples of %zu threads\n", path, profile->samples.n,
@@ -206,6 +205,9 @@ static int run(int argc, char **argv)
 	if (err < 0)
 		return err;
 	const char *input = n ? argv[1] : options.input ? options.input : "perf.data";
+	err = options.output ? output_check_input(options.output, input) : 0;
+	if (err < 0)
+		return err;
 	alloc_expect_much();
 	profile_init(&profile);
 	err = damaged = export_collect(&profile, input, &options.collect);

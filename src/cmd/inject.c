@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "cmd/core/command.h"
+#include "cmd/core/output.h"
 #include "cmd/inject/jit_elf.h"
 #include "cmd/inject/output.h"
 #include "flow/queue.h"
@@ -471,7 +472,6 @@ static int run(int argc, char **argv)
 {
 	struct options o = {.input = "-", .output = "-"};
 	struct injector in = {.options = &o};
-	struct stat from, to;
 	int n = command_parse(&command_inject, &o, argc, argv, 0);
 
 	if (n < 0)
@@ -479,11 +479,8 @@ static int run(int argc, char **argv)
 	if (n)
 		return fail(COMMAND_USAGE, "'%s' is no option; the recording goes behind -i",
 			    argv[1]);
-	if (strcmp(o.output, "-") && stat(o.input, &from) == 0 && stat(o.output, &to) == 0 &&
-	    from.st_dev == to.st_dev && from.st_ino == to.st_ino)
-		return fail(EINVAL,
-			    "%s would be overwritten while it is read: give another file with -o",
-			    o.input);
+	if (strcmp(o.output, "-") && (n = output_check_input(o.output, o.input)) < 0)
+		return n;
 	log_set_level(o.verbose);
 	return inject(&in);
 }

@@ -53,3 +53,18 @@ bool output_keep_old(const char *path)
 		output_remove_folder(old);
 	return rename(path, old) == 0;
 }
+
+int output_check_input(const char *output, const char *input)
+{
+	auto_free char *data = text_dup_fmt("%s/data", input);
+	struct stat from, to;
+	int err = !strcmp(input, "-") ? fstat(STDIN_FILENO, &from) : stat(input, &from);
+
+	if (err == 0 && S_ISDIR(from.st_mode))
+		err = stat(data, &from);
+	if (err < 0 || stat(output, &to) < 0 || !S_ISREG(to.st_mode) || from.st_dev != to.st_dev ||
+	    from.st_ino != to.st_ino)
+		return 0;
+	return fail(EINVAL, "%s would be overwritten while it is read: give another file than %s",
+		    input, output);
+}

@@ -12,3 +12,7 @@ const char *output_path(const char *output);
 bool output_keep_old(const char *path);
 // A recording that is a folder (record --kcore); only the files that such a folder has are removed.
 void output_remove_folder(const char *folder);
+
+// The output would replace the recording, or the data of a recording that is a folder, while it is read: -EINVAL with a sentence. "-"
+// is standard input; an output that is not there yet, or is no plain file, is none.
+int output_check_input(const char *output, const char *input);
