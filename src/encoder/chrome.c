@@ -20,7 +20,7 @@ struct writer {
 	uint64_t gap_ns;
 	uint64_t *ends_ns;	     // by thread: from then on its number belongs to another one
 	VEC(struct open_slice) open; // from the outermost frame
-	VEC(uint32_t) path;
+	struct profile_path path;
 };
 
 static void begin(struct writer *writer, const char *phase, struct str name)
@@ -120,17 +120,14 @@ static void take_stack(struct writer *writer, const struct profile_thread *threa
 {
 	size_t same = 0;
 
-	vec_clear(&writer->path);
-	for (uint32_t node = sample->node; node; node = writer->profile->nodes.v[node].parent)
-		vec_push(&writer->path, node);
-	while (same < writer->open.n && same < writer->path.n &&
-	       same_function(writer, writer->open.v[same].node,
-			     writer->path.v[writer->path.n - 1 - same]))
+	profile_path(writer->profile, sample->node, &writer->path);
+	while (same < writer->open.n && same < writer->path.nodes.n &&
+	       same_function(writer, writer->open.v[same].node, writer->path.nodes.v[same]))
 		same++;
 	while (writer->open.n > same)
 		close_slice(writer, thread, now_ns);
-	for (size_t i = writer->path.n - same; i-- > 0;)
-		vec_push(&writer->open, (struct open_slice){writer->path.v[i], now_ns});
+	for (size_t i = same; i < writer->path.nodes.n; i++)
+		vec_push(&writer->open, (struct open_slice){writer->path.nodes.v[i], now_ns});
 }
 
 static void put_instant(struct writer *writer, const struct profile_thread *thread,
@@ -285,7 +282,7 @@ static int chrome_profile(struct out *out, const struct profile *profile)
 	put_cpus(&writer);
 	put_info(&writer);
 	vec_done(&writer.open);
-	vec_done(&writer.path);
+	vec_done(&writer.path.nodes);
 	free(writer.ends_ns);
 	return 0;
 }

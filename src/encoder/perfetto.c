@@ -36,7 +36,7 @@ enum { // fields
 struct writer {
 	struct out *out, packet, message, inner, packed;
 	const struct profile *profile;
-	VEC(uint32_t) path;
+	struct profile_path path;
 };
 
 static void end_packet(struct writer *writer)
@@ -123,12 +123,10 @@ static void intern_stacks(struct writer *writer)
 	for (size_t i = 1; i < profile->nodes.n; i++) {
 		if (!used[i])
 			continue;
-		vec_clear(&writer->path);
-		for (uint32_t node = (uint32_t)i; node; node = profile->nodes.v[node].parent)
-			vec_push(&writer->path, profile->nodes.v[node].frame);
+		profile_path(profile, (uint32_t)i, &writer->path);
 		proto_u64(&writer->inner, 1, i);
-		while (writer->path.n)
-			proto_u64(&writer->inner, 2, vec_pop(&writer->path) + 1ull);
+		vec_each(uint32_t, at, &writer->path.nodes)
+			proto_u64(&writer->inner, 2, profile->nodes.v[*at].frame + 1ull);
 		proto_message(&writer->message, INTERNED_CALLSTACKS, &writer->inner);
 	}
 	free(used);
@@ -170,7 +168,8 @@ static void put_tasks(struct writer *writer)
 		}
 		// ProcessTree.Thread: tid, tgid, name
 		proto_u64_always(&writer->inner, 1, thread->tid);
-		proto_u64_always(&writer->inner, 3, thread->pid == UINT32_MAX ? 0 : thread->pid);
+		if (thread->pid != UINT32_MAX)
+			proto_u64_always(&writer->inner, 3, thread->pid);
 		proto_text(&writer->inner, 2, profile_text(profile, thread->name));
 		proto_message(&writer->message, 2, &writer->inner);
 		proto_message(&writer->packet, PACKET_PROCESS_TREE, &writer->message);
@@ -184,7 +183,8 @@ static uint64_t track_of(const struct profile_thread *thread)
 	return (uint64_t)thread->pid << 32 | thread->tid;
 }
 
-// TrackDescriptor: uuid; ThreadDescriptor: pid, tid, thread_name. For threads that have tracepoints.
+// TrackDescriptor: uuid, ThreadDescriptor (pid, tid, thread_name), or a name where those are not known. For threads that have
+// tracepoints.
 static void put_tracks(struct writer *writer)
 {
 	const struct profile *profile = writer->profile;
@@ -196,11 +196,15 @@ static void put_tracks(struct writer *writer)
 			wanted = profile->samples.v[profile->by_thread[thread->first + i]].text;
 		if (!wanted)
 			continue;
-		proto_u64_always(&writer->inner, 1, thread->pid);
-		proto_u64_always(&writer->inner, 2, thread->tid);
-		proto_text(&writer->inner, 5, profile_text(profile, thread->name));
 		proto_u64_always(&writer->message, 1, track_of(thread));
-		proto_message(&writer->message, 4, &writer->inner);
+		if (thread->pid == UINT32_MAX || thread->tid == UINT32_MAX) {
+			proto_text(&writer->message, 2, profile_text(profile, thread->name));
+		} else {
+			proto_u64_always(&writer->inner, 1, thread->pid);
+			proto_u64_always(&writer->inner, 2, thread->tid);
+			proto_text(&writer->inner, 5, profile_text(profile, thread->name));
+			proto_message(&writer->message, 4, &writer->inner);
+		}
 		proto_message(&writer->packet, PACKET_TRACK_DESCRIPTOR, &writer->message);
 		end_packet(writer);
 	}
@@ -215,8 +219,10 @@ static void put_sample(struct writer *writer, const struct profile_sample *sampl
 
 	if (sample->cpu != PROFILE_NONE)
 		proto_u64_always(&writer->message, 1, sample->cpu);
-	proto_u64_always(&writer->message, 2, thread->pid);
-	proto_u64_always(&writer->message, 3, thread->tid);
+	if (thread->pid != UINT32_MAX)
+		proto_u64_always(&writer->message, 2, thread->pid);
+	if (thread->tid != UINT32_MAX)
+		proto_u64_always(&writer->message, 3, thread->tid);
 	proto_u64(&writer->message, 4, sample->node);
 	proto_u64(&writer->message, 5, kernel ? CPU_MODE_KERNEL : CPU_MODE_USER);
 	proto_u64(&writer->message, 6, sample->weight);
@@ -279,7 +285,7 @@ static int perfetto_profile(struct out *out, const struct profile *profile)
 	put_losses(&writer);
 	for (size_t i = 0; i < ARRAY_SIZE(scratch); i++)
 		out_done(scratch[i]);
-	vec_done(&writer.path);
+	vec_done(&writer.path.nodes);
 	return 0;
 }
 

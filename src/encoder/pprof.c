@@ -194,7 +194,8 @@ static void put_sample(struct writer *writer, const struct row *row)
 	put_label(writer, "process", thread->process_name, 0);
 	if (thread->pid != UINT32_MAX)
 		put_label(writer, "pid", 0, thread->pid);
-	put_label(writer, "tid", 0, thread->tid);
+	if (thread->tid != UINT32_MAX)
+		put_label(writer, "tid", 0, thread->tid);
 	if (row->cpu != PROFILE_NONE)
 		put_label(writer, "cpu", 0, row->cpu);
 	proto_message(writer->out, PROFILE_SAMPLE, &writer->message);

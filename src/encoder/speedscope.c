@@ -8,7 +8,7 @@
 struct writer {
 	struct out *out;
 	const struct profile *profile;
-	VEC(uint32_t) path;
+	struct profile_path path;
 	uint32_t *index; // samples of one thread and event
 	size_t index_n;
 };
@@ -42,14 +42,12 @@ static void put_stack(struct writer *writer, uint32_t node)
 	const struct profile_node *nodes = writer->profile->nodes.v;
 	const char *separator = "";
 
-	vec_clear(&writer->path);
-	for (; node; node = nodes[node].parent)
-		vec_push(&writer->path, nodes[node].frame);
+	profile_path(writer->profile, node, &writer->path);
 	out_char(writer->out, '[');
-	while (writer->path.n) {
+	vec_each(uint32_t, at, &writer->path.nodes) {
 		out_text(writer->out, separator);
 		separator = ",";
-		out_u64(writer->out, vec_pop(&writer->path));
+		out_u64(writer->out, nodes[*at].frame);
 	}
 	out_char(writer->out, ']');
 }
@@ -153,7 +151,7 @@ static int speedscope_profile(struct out *out, const struct profile *profile)
 	out_u64(out, active);
 	out_text(out, "}\n");
 	free(writer.index);
-	vec_done(&writer.path);
+	vec_done(&writer.path.nodes);
 	return 0;
 }
 

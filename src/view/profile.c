@@ -24,6 +24,53 @@ void profile_done(struct profile *profile)
 	profile->by_thread = NULL;
 }
 
+struct placed {
+	uint64_t time_ns;
+	size_t at;
+};
+
+static int compare_placed(const void *a, const void *b)
+{
+	const struct placed *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+// Equal times keep their order; samples without a time stay behind the one before them.
+static void order_samples(struct profile *profile)
+{
+	struct profile_sample *samples = profile->samples.v, *copy;
+	size_t n = profile->samples.n;
+	uint64_t last_ns = 0;
+	struct placed *placed;
+	bool ordered = true;
+
+	for (size_t i = 0; i < n && ordered; i++) {
+		if (samples[i].time_ns == UINT64_MAX)
+			continue;
+		ordered = samples[i].time_ns >= last_ns;
+		last_ns = samples[i].time_ns;
+	}
+	if (ordered)
+		return;
+	placed = xcalloc(n, sizeof(*placed));
+	copy = xcalloc(n, sizeof(*copy));
+	last_ns = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (samples[i].time_ns != UINT64_MAX)
+			last_ns = samples[i].time_ns;
+		placed[i] = (struct placed){last_ns, i};
+	}
+	qsort(placed, n, sizeof(*placed), compare_placed);
+	memcpy(copy, samples, n * sizeof(*copy));
+	for (size_t i = 0; i < n; i++)
+		samples[i] = copy[placed[i].at];
+	free(copy);
+	free(placed);
+}
+
 static void count_samples(struct profile *profile)
 {
 	vec_each(struct profile_sample, sample, &profile->samples) {
@@ -37,10 +84,7 @@ static void count_samples(struct profile *profile)
 			continue;
 		if (profile->first_ns == UINT64_MAX)
 			profile->first_ns = sample->time_ns;
-		if (sample->time_ns < profile->first_ns)
-			profile->first_ns = sample->time_ns;
-		if (sample->time_ns > profile->last_ns)
-			profile->last_ns = sample->time_ns;
+		profile->last_ns = sample->time_ns;
 		if (thread->first_ns == UINT64_MAX)
 			thread->first_ns = sample->time_ns;
 		thread->last_ns = sample->time_ns;
@@ -96,6 +140,7 @@ void profile_finish(struct profile *profile)
 
 	for (size_t i = 0; i < profile->threads.n; i++)
 		profile->threads.v[i].first_ns = UINT64_MAX;
+	order_samples(profile);
 	count_samples(profile);
 	name_processes(profile);
 	choose_main_event(profile);
@@ -111,6 +156,19 @@ void profile_finish(struct profile *profile)
 		struct profile_thread *thread = &profile->threads.v[profile->samples.v[i].thread];
 
 		profile->by_thread[thread->first + thread->n++] = (uint32_t)i;
+	}
+}
+
+void profile_path(const struct profile *profile, uint32_t node, struct profile_path *path)
+{
+	vec_clear(&path->nodes);
+	for (; node; node = profile->nodes.v[node].parent)
+		vec_push(&path->nodes, node);
+	for (size_t i = 0, k = path->nodes.n; i + 1 < k; i++) {
+		uint32_t other = path->nodes.v[--k];
+
+		path->nodes.v[k] = path->nodes.v[i];
+		path->nodes.v[i] = other;
 	}
 }
 

@@ -89,7 +89,7 @@ struct profile {
 
 void profile_init(struct profile *profile);
 void profile_done(struct profile *profile);
-// Counts, times and the order by thread. O(samples).
+// The order of samples by time (where it isn't so already: late records), counts, times and the order by thread. O(samples) where it is.
 void profile_finish(struct profile *profile);
 
 static inline struct str profile_text(const struct profile *profile, uint32_t id)
@@ -101,6 +101,11 @@ static inline const struct profile_function *profile_function_of(const struct pr
 {
 	return &profile->functions.v[profile->frames.v[profile->nodes.v[node].frame].function];
 }
+// The nodes of a stack from the outermost frame on, in a vector that can be used again. Zero-initialised is empty.
+struct profile_path {
+	VEC(uint32_t) nodes;
+};
+void profile_path(const struct profile *profile, uint32_t node, struct profile_path *path);
 // How long a sample stands for what a thread does: half of all gaps between samples of a thread are at most as long. 0 when
 // there is none. O(samples of the event).
 uint64_t profile_usual_gap_ns(const struct profile *profile, uint32_t event);
