@@ -1,41 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/elf.h"
-#include <byteswap.h>
 #include "base/err.h"
 
 // Programs have ten; those who look up many addresses shall not walk 65535.
 enum { MOST_LOADED = 1024 };
-
-static uint16_t get16(const struct elf *elf, const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return elf->swap ? bswap_16(v) : v;
-}
-
-static uint32_t get32(const struct elf *elf, const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return elf->swap ? bswap_32(v) : v;
-}
-
-static uint64_t get64(const struct elf *elf, const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return elf->swap ? bswap_64(v) : v;
-}
 
 #define FIELD(elf, p, kind, field)                                                                   \
 	((elf)->is_64bit                                                                             \
 		 ? GET(elf, (p) + offsetof(Elf64_##kind, field), sizeof(((Elf64_##kind *)0)->field)) \
 		 : GET(elf, (p) + offsetof(Elf32_##kind, field), sizeof(((Elf32_##kind *)0)->field)))
 #define GET(elf, p, size)                                                                          \
-	((size) == 8 ? get64(elf, p) : (size) == 4 ? get32(elf, p) : get16(elf, p))
+	((size) == 8 ? elf_u64(elf, p) : (size) == 4 ? elf_u32(elf, p) : elf_u16(elf, p))
 
 static bool inside(const struct elf *elf, uint64_t offset, uint64_t size)
 {
@@ -213,7 +188,7 @@ void elf_symbol(const struct elf_symbols *symbols, uint32_t index, struct elf_sy
 {
 	const struct elf *elf = symbols->elf;
 	const uint8_t *p = symbols->p + (uint64_t)index * symbols->entry_size;
-	uint32_t name = get32(elf, p);
+	uint32_t name = elf_u32(elf, p);
 	uint8_t info, other;
 
 	if (elf->is_64bit) {
@@ -299,8 +274,8 @@ size_t notes_build_id(struct str notes, bool swap, uint8_t ret[20])
 	uint64_t left = notes.n;
 
 	while (left >= sizeof(Elf64_Nhdr)) {
-		uint64_t name_n = get32(&how, p), value_n = get32(&how, p + 4);
-		uint32_t type = get32(&how, p + 8);
+		uint64_t name_n = elf_u32(&how, p), value_n = elf_u32(&how, p + 4);
+		uint32_t type = elf_u32(&how, p + 8);
 		uint64_t value_at = sizeof(Elf64_Nhdr) + ((name_n + 3) & ~3ull);
 		uint64_t whole = value_at + ((value_n + 3) & ~3ull);
 

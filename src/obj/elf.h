@@ -30,6 +30,37 @@ struct elf {
 	struct str names; // section names, ends with NUL
 };
 
+// Numbers of an image, wherever they lie.
+static inline uint16_t elf_u16(const struct elf *elf, const void *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return elf->swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t elf_u32(const struct elf *elf, const void *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return elf->swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t elf_u64(const struct elf *elf, const void *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return elf->swap ? __builtin_bswap64(v) : v;
+}
+
+// As large as an address.
+static inline uint64_t elf_word(const struct elf *elf, const void *p)
+{
+	return elf->is_64bit ? elf_u64(elf, p) : elf_u32(elf, p);
+}
+
 // -EINVAL (no sentence) when it is no ELF image or its headers lie outside. Broken section headers leave 0 sections.
 int elf_init(struct elf *ret, const uint8_t *p, size_t n);
 bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *ret);

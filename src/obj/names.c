@@ -15,34 +15,8 @@ enum {
 struct versions {
 	struct str numbers;	 // a number each symbol
 	VEC(const char *) texts; // by number
-	bool swap;
+	const struct elf *elf;
 };
-
-static uint16_t get16(const uint8_t *p, bool swap)
-{
-	uint16_t v;
-
-	memcpy(&v, p, 2);
-	return swap ? __builtin_bswap16(v) : v;
-}
-
-static uint32_t get32(const uint8_t *p, bool swap)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return swap ? __builtin_bswap32(v) : v;
-}
-
-static uint64_t get_word(const struct elf *elf, const uint8_t *p)
-{
-	uint64_t v;
-
-	if (!elf->is_64bit)
-		return get32(p, elf->swap);
-	memcpy(&v, p, 8);
-	return elf->swap ? __builtin_bswap64(v) : v;
-}
 
 static const char *string_at(struct str strings, uint32_t at)
 {
@@ -70,12 +44,12 @@ static void read_defined(struct versions *versions, struct str content, struct s
 
 		if (content.n < 20 || at > content.n - 20)
 			return;
-		aux = get32(p + at + 12, versions->swap);
-		next = get32(p + at + 16, versions->swap);
+		aux = elf_u32(versions->elf, p + at + 12);
+		next = elf_u32(versions->elf, p + at + 16);
 		if (aux < content.n - at && content.n - at - aux >= 8) {
-			unsigned number = get16(p + at + 4, versions->swap);
-			uint32_t name = get32(p + at + aux, versions->swap);
-			bool is_base = get16(p + at + 2, versions->swap) & 1;
+			unsigned number = elf_u16(versions->elf, p + at + 4);
+			uint32_t name = elf_u32(versions->elf, p + at + aux);
+			bool is_base = elf_u16(versions->elf, p + at + 2) & 1;
 
 			set_version(versions, number, is_base ? "Base" : string_at(strings, name));
 		}
@@ -97,16 +71,16 @@ static void read_needed(struct versions *versions, struct str content, struct st
 
 		if (content.n < 16 || at > content.n - 16)
 			return;
-		aux = at + get32(p + at + 8, versions->swap);
-		next = get32(p + at + 12, versions->swap);
+		aux = at + elf_u32(versions->elf, p + at + 8);
+		next = elf_u32(versions->elf, p + at + 12);
 		for (size_t k = 0; k < content.n / 16; k++) {
 			uint32_t step;
 
 			if (aux > content.n - 16)
 				break;
-			set_version(versions, get16(p + aux + 6, versions->swap),
-				    string_at(strings, get32(p + aux + 8, versions->swap)));
-			step = get32(p + aux + 12, versions->swap);
+			set_version(versions, elf_u16(versions->elf, p + aux + 6),
+				    string_at(strings, elf_u32(versions->elf, p + aux + 8)));
+			step = elf_u32(versions->elf, p + aux + 12);
 			if (!step || step > content.n - aux)
 				break;
 			aux += step;
@@ -121,7 +95,7 @@ static void read_versions(struct versions *ret, const struct elf *elf)
 {
 	struct elf_section section, strings;
 
-	*ret = (struct versions){.swap = elf->swap};
+	*ret = (struct versions){.elf = elf};
 	if (!elf_find_section(elf, ".gnu.version", &section))
 		return;
 	ret->numbers = elf_content(elf, &section);
@@ -140,7 +114,7 @@ static void version_of(const struct versions *versions, uint32_t symbol, struct 
 
 	if (versions->numbers.n / 2 <= symbol)
 		return;
-	number = get16((const uint8_t *)versions->numbers.p + symbol * 2, versions->swap);
+	number = elf_u16(versions->elf, (const uint8_t *)versions->numbers.p + symbol * 2);
 	name->is_hidden = number & VERSION_HIDDEN;
 	number &= ~(unsigned)VERSION_HIDDEN;
 	if (number && number < versions->texts.n)
@@ -232,9 +206,9 @@ static void add_relocation(struct names *names, const struct elf *elf,
 			   const struct relocation_table *table, const uint8_t *p)
 {
 	size_t word = elf->is_64bit ? 8 : 4;
-	uint64_t info = get_word(elf, p + word), addend = get_word(elf, p + 2 * word);
+	uint64_t info = elf_word(elf, p + word), addend = elf_word(elf, p + 2 * word);
 	uint64_t at = elf->is_64bit ? ELF64_R_SYM(info) : ELF32_R_SYM(info);
-	struct name name = {.addr = get_word(elf, p), .is_undefined = true};
+	struct name name = {.addr = elf_word(elf, p), .is_undefined = true};
 	struct elf_symbol symbol;
 
 	if (at && table->has_symbols && at < table->symbols.n) {

@@ -21,24 +21,6 @@ bool sdt_notes_init(struct sdt_notes *ret, const struct elf *elf)
 	return ret->rest.n > 0;
 }
 
-static uint32_t u32_at(const struct elf *elf, const char *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, 4);
-	return elf->swap ? __builtin_bswap32(v) : v;
-}
-
-static uint64_t address_at(const struct elf *elf, const char *p)
-{
-	uint64_t v;
-
-	if (!elf->is_64bit)
-		return u32_at(elf, p);
-	memcpy(&v, p, 8);
-	return elf->swap ? __builtin_bswap64(v) : v;
-}
-
 // A text that ends inside; NULL otherwise.
 static const char *cut_text(struct str *rest)
 {
@@ -68,9 +50,9 @@ static bool parse(struct sdt_notes *notes, struct str description, struct sdt_no
 
 	if (description.n < 3 * size)
 		return false;
-	ret->location = address_at(notes->elf, description.p);
-	base = address_at(notes->elf, description.p + size);
-	semaphore = address_at(notes->elf, description.p + 2 * size);
+	ret->location = elf_word(notes->elf, description.p);
+	base = elf_word(notes->elf, description.p + size);
+	semaphore = elf_word(notes->elf, description.p + 2 * size);
 	description.p += 3 * size;
 	description.n -= 3 * size;
 	ret->provider = cut_text(&description);
@@ -97,9 +79,9 @@ bool sdt_notes_next(struct sdt_notes *notes, struct sdt_note *ret)
 	enum { HEAD = 12 };
 
 	while (notes->rest.n >= HEAD) {
-		uint64_t name_n = u32_at(notes->elf, notes->rest.p);
-		uint64_t text_n = u32_at(notes->elf, notes->rest.p + 4);
-		uint32_t type = u32_at(notes->elf, notes->rest.p + 8);
+		uint64_t name_n = elf_u32(notes->elf, notes->rest.p);
+		uint64_t text_n = elf_u32(notes->elf, notes->rest.p + 4);
+		uint32_t type = elf_u32(notes->elf, notes->rest.p + 8);
 		uint64_t text_at = HEAD + ((name_n + 3) & ~3ull);
 		uint64_t size = text_at + ((text_n + 3) & ~3ull);
 		const char *p = notes->rest.p;
