@@ -19,6 +19,16 @@ struct prefixes {
 	uint8_t rex; // 0: none
 };
 
+// How an instruction is written; 0: as most.
+enum how {
+	HOW_INTEGER = 1, // AT&T: a letter for the size when no register tells it
+	HOW_STRING,	 // its operands are written whatever they are
+	HOW_FLOAT,
+	HOW_FLOAT_INTEGER,
+	HOW_CONVERT,
+	HOW_STACK, // 64-bit programs: of 8 bytes, without a letter
+};
+
 struct writer {
 	const struct capstone *cs;
 	const struct disasm_options *options;
@@ -29,18 +39,10 @@ struct writer {
 	uint8_t opcode[2]; // map (0, 0x0f, 0x38, 0x3a), opcode
 	uint8_t evex[3];   // all 0: not of AVX-512
 	bool att;
+	enum how how;
 };
 
 // ---- names
-
-enum how {
-	HOW_INTEGER = 1, // AT&T: a letter for the size when no register tells it
-	HOW_STRING,	 // its operands are written whatever they are
-	HOW_FLOAT,
-	HOW_FLOAT_INTEGER,
-	HOW_CONVERT,
-	HOW_STACK, // 64-bit programs: of 8 bytes, without a letter
-};
 
 struct known {
 	unsigned id;
@@ -165,17 +167,11 @@ static const struct renamed renames[] = {
 	{"retf", "lret", "retf"},
 	{"wait", "fwait", "fwait"},
 	{"movsxd", "movslq", "movsxd"},
-	{"int1", "int1", "int1"},
 	{"xlatb", "xlat", "xlat"},
 	{"iretd", "iret", "iret"},
-	{"sysretq", "sysretq", "sysretq"},
-	{"cmpltss", NULL, NULL},
-	{"loopne", "loopne", "loopne"},
 	{"fucompi", "fucomip", "fucomip"},
 	{"fcompi", "fcomip", "fcomip"},
-	{"fnop", NULL, NULL},
 	{"ud2b", "ud1", "ud1"},
-	{"ud0", NULL, NULL},
 };
 
 static char size_letter(unsigned size)
@@ -226,12 +222,12 @@ static char float_letter(unsigned size)
 	return size == 4 ? 's' : size == 8 ? 'l' : size == 10 ? 't' : 0;
 }
 
-static void put_att_suffix(const struct writer *w, enum how how)
+static void put_att_suffix(const struct writer *w)
 {
 	const cs_x86_op *memory = memory_operand(w);
 	char letter = 0;
 
-	switch (how) {
+	switch (w->how) {
 	case HOW_INTEGER:
 		if (memory && !register_tells_size(w))
 			letter = size_letter(memory->size);
@@ -315,7 +311,7 @@ static const char *with_operands_swapped(const char *name)
 	return name;
 }
 
-static void put_name(const struct writer *w, enum how how)
+static void put_name(const struct writer *w)
 {
 	const char *name = plain_name(w);
 
@@ -323,7 +319,7 @@ static void put_name(const struct writer *w, enum how how)
 		put_extend(w);
 		return;
 	}
-	if (how == HOW_STRING) {
+	if (w->how == HOW_STRING) {
 		put_string_name(w, name);
 		return;
 	}
@@ -339,7 +335,7 @@ static void put_name(const struct writer *w, enum how how)
 	}
 	out_text(w->out, name);
 	if (w->att)
-		put_att_suffix(w, how);
+		put_att_suffix(w);
 }
 
 // ---- operands
@@ -436,7 +432,7 @@ static bool shows_segment(const struct writer *w, const x86_op_mem *mem)
 	if (!mem->segment)
 		return false;
 	return !w->options->is_64bit || mem->segment == X86_REG_FS || mem->segment == X86_REG_GS ||
-	       how_of(w) == HOW_STRING;
+	       w->how == HOW_STRING;
 }
 
 static void put_memory_att(const struct writer *w, const cs_x86_op *op)
@@ -625,7 +621,7 @@ static bool is_port(const struct writer *w)
 	       id == X86_INS_OUTSD;
 }
 
-static void put_operand(const struct writer *w, const cs_x86_op *op, enum how how)
+static void put_operand(const struct writer *w, const cs_x86_op *op)
 {
 	switch (op->type) {
 	case X86_OP_REG:
@@ -643,7 +639,7 @@ static void put_operand(const struct writer *w, const cs_x86_op *op, enum how ho
 	case X86_OP_MEM:
 		if (w->att && is_branch(w))
 			out_char(w->out, '*');
-		if (how == HOW_STRING && !op->mem.segment) {
+		if (w->how == HOW_STRING && !op->mem.segment) {
 			cs_x86_op with = *op;
 			bool is_destination = op->mem.base == X86_REG_RDI ||
 					      op->mem.base == X86_REG_EDI ||
@@ -715,7 +711,7 @@ static void put_float_stack(const struct writer *w)
 		out_printf(w->out, "%sst,%sst(%u)", percent, percent, other);
 }
 
-static void put_operands(const struct writer *w, enum how how, size_t start)
+static void put_operands(const struct writer *w, size_t start)
 {
 	const cs_x86_op *ops = w->x86->operands;
 	unsigned n = operands_n(w);
@@ -738,7 +734,7 @@ static void put_operands(const struct writer *w, enum how how, size_t start)
 		if (!first)
 			out_char(w->out, ',');
 		first = false;
-		put_operand(w, &ops[at], how);
+		put_operand(w, &ops[at]);
 		if (!at && is_mask(w)) {
 			out_char(w->out, '{');
 			put_register(w, ops[1].reg);
@@ -882,7 +878,7 @@ static bool data_size_is_used(const struct writer *w)
 static void put_prefixes(struct writer *w)
 {
 	const struct prefixes *prefixes = &w->prefixes;
-	bool compares, repeats = uses_repeat(w, &compares), seen_data = false;
+	bool compares, repeats = uses_repeat(w, &compares);
 	const cs_x86_op *memory = memory_operand(w);
 	unsigned last_data = UINT32_MAX;
 
@@ -896,7 +892,7 @@ static void put_prefixes(struct writer *w)
 
 		switch (byte) {
 		case PREFIX_DATA:
-			if (i == last_data && data_size_is_used(w) && !seen_data)
+			if (i == last_data && data_size_is_used(w))
 				word = NULL;
 			break;
 		case PREFIX_ADDRESS:
@@ -957,14 +953,13 @@ void disasm_x86_text(const struct capstone *cs, const struct disasm_options *opt
 		.att = options->syntax == DISASM_ATT,
 	};
 	size_t start = out->n;
-	enum how how;
 
 	read_prefixes(&w);
-	how = how_of(&w);
+	w.how = how_of(&w);
 	put_prefixes(&w);
 	if (put_special(&w))
 		return;
-	put_name(&w, how);
-	put_operands(&w, how, start);
+	put_name(&w);
+	put_operands(&w, start);
 }
 #endif
