@@ -44,6 +44,14 @@ bool kallsyms_next(struct str *rest, struct kallsyms_line *ret)
 	return false;
 }
 
+struct str kallsyms_cut_module(struct str *name)
+{
+	struct str module = *name;
+
+	*name = str_cut(&module, '\t');
+	return module.n > 2 ? (struct str){module.p + 1, module.n - 2} : module;
+}
+
 bool kallsyms_find(struct str text, const char *name, uint64_t *ret)
 {
 	struct kallsyms_line line;

@@ -12,5 +12,7 @@ struct kallsyms_line {
 
 // The next line that makes sense; false at the end. About 20 ns.
 bool kallsyms_next(struct str *rest, struct kallsyms_line *ret);
+// Cuts "\t[module]" off a line's name; the module without brackets, .p NULL: the kernel itself.
+struct str kallsyms_cut_module(struct str *name);
 // The address of a function (types t, w, a); false when it is not there.
 bool kallsyms_find(struct str text, const char *name, uint64_t *ret);

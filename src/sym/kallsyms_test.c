@@ -29,6 +29,18 @@ static void lines(void **state)
 	assert_false(kallsyms_next(&text, &line));
 }
 
+static void cuts_modules(void **state)
+{
+	struct str name = STR("init\t[ext4]"), own = STR("_text"), odd = STR("a\t[]");
+
+	assert_true(str_is(kallsyms_cut_module(&name), "ext4"));
+	assert_true(str_is(name, "init"));
+	assert_null(kallsyms_cut_module(&own).p);
+	assert_true(str_is(own, "_text"));
+	assert_non_null(kallsyms_cut_module(&odd).p);
+	assert_true(str_is(odd, "a"));
+}
+
 static void finds_functions(void **state)
 {
 	struct str text = STR("1000 D _text\n2000 T _text\n3000 T _stext\n");
@@ -39,4 +51,4 @@ static void finds_functions(void **state)
 	assert_false(kallsyms_find(text, "_tex", &addr));
 }
 
-RUN_TESTS(TEST(lines), TEST(finds_functions))
+RUN_TESTS(TEST(lines), TEST(cuts_modules), TEST(finds_functions))
