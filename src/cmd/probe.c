@@ -12,7 +12,6 @@ struct options {
 	struct probe_options common;
 	struct opt_list add, remove, definitions;
 	const char *list, *lines, *variables, *functions;
-	bool no_demangle;
 	int verbose;
 };
 
@@ -197,7 +196,7 @@ static void show_added(const struct probe_event *event, const struct probe_reque
 		out_text(out, i ? " " : " with ");
 		probe_put_arg(out, &request->args.v[i]);
 	}
-	out_text(out, ")\n");
+	out_printf(out, ")%c", '\0');
 }
 
 // A name that isn't taken yet. Further places of one request always get a number.
@@ -225,7 +224,7 @@ struct added {
 	const struct options *o;
 	struct probe_target *target;
 	struct probe_store *store;
-	struct out lines;
+	struct out lines; // that end with NUL
 	unsigned n;
 	char *last; // name of the last one
 };
@@ -274,7 +273,7 @@ static int add_all(struct probe_target *target, const struct options *o, struct 
 	}
 	if (added.n && !o->common.quiet) {
 		out_printf(out, "Added new event%s\n", added.n > 1 ? "s:" : ":");
-		out_bytes(out, added.lines.buf, added.lines.n);
+		probe_put_lines(out, &added.lines);
 		out_printf(out,
 			   "\nYou can now use it in all sonde tools, such as:\n\n\tsonde record -e %s -aR "
 			   "sleep 1\n\n",

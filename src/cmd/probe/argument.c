@@ -101,8 +101,14 @@ static void set_type(struct cursor *cursor)
 	cursor->has_type = type_of(&cursor->holder, true, &cursor->type);
 }
 
+// A place, and which byte of it; in memory the place itself is that byte's.
+struct picked {
+	struct place place;
+	uint64_t rest;
+};
+
 // The one place of the bytes at the cursor.
-static bool pick(const struct cursor *cursor, uint64_t bytes, struct place *ret, uint64_t *ret_rest)
+static bool pick(const struct cursor *cursor, uint64_t bytes, struct picked *ret)
 {
 	for (unsigned i = 0; i < cursor->places.n; i++) {
 		const struct place *place = &cursor->places.v[i];
@@ -112,13 +118,12 @@ static bool pick(const struct cursor *cursor, uint64_t bytes, struct place *ret,
 			continue;
 		if (place->base == PLACE_NOWHERE)
 			return false;
-		*ret = *place;
-		*ret_rest = cursor->at - place->at;
+		*ret = (struct picked){*place, cursor->at - place->at};
 		if (place->in_memory) {
-			ret->steps[place->steps_n - 1] += (int64_t)*ret_rest;
-			*ret_rest = 0;
+			ret->place.steps[place->steps_n - 1] += (int64_t)ret->rest;
+			ret->rest = 0;
 		}
-		ret->at = ret->bytes = 0;
+		ret->place.at = ret->place.bytes = 0;
 		return true;
 	}
 	return false;
@@ -127,12 +132,15 @@ static bool pick(const struct cursor *cursor, uint64_t bytes, struct place *ret,
 // Goes on to what the pointer at the cursor points to.
 static int follow_pointer(struct cursor *cursor, const char *name)
 {
+	struct picked picked;
 	struct place place;
-	uint64_t rest, size = cursor->type.unit->address_size;
+	uint64_t size = cursor->type.unit->address_size;
 
-	if (!pick(cursor, size, &place, &rest) || rest || (place.bits && place.bits < size * 8))
+	if (!pick(cursor, size, &picked) || picked.rest ||
+	    (picked.place.bits && picked.place.bits < size * 8))
 		return fail(ENOTSUP, "'%s' is not in a place that probes can follow a pointer from",
 			    name);
+	place = picked.place;
 	if (place.steps_n == PLACE_MOST_STEPS)
 		return fail(ENOTSUP, "'%s' is behind too many pointers", name);
 	if (place.base == PLACE_CONSTANT && !place.steps_n)
@@ -306,10 +314,16 @@ static bool put_symbol(const struct die *variable, int64_t offset, struct out *o
 {
 	const char *name = die_name(variable);
 
-	if (!name)
+	if (!name || !probe_is_word(name))
 		return false;
 	out_printf(out, "@%s%+lld", name, (long long)offset);
 	return true;
+}
+
+void probe_put_offset(struct out *out, const struct probe_arg *arg, int64_t offset)
+{
+	out_printf(out, "%s%s%lld(", offset < 0 ? "-" : "+", arg->is_user ? "u" : "",
+		   llabs((long long)offset));
 }
 
 static int put_place(const struct fetching *f, const struct place *place,
@@ -326,8 +340,7 @@ static int put_place(const struct fetching *f, const struct place *place,
 	if (place->base == PLACE_ADDRESS)
 		first = 1;
 	for (unsigned i = place->steps_n; i > first; i--)
-		out_printf(out, "%s%s%lld(", place->steps[i - 1] < 0 ? "-" : "+",
-			   arg->is_user ? "u" : "", llabs((long long)place->steps[i - 1]));
+		probe_put_offset(out, arg, place->steps[i - 1]);
 	switch (place->base) {
 	case PLACE_REGISTER:
 		name = register_name(f->target->elf.machine, place->number, buf);
@@ -358,9 +371,14 @@ static int put_place(const struct fetching *f, const struct place *place,
 
 // ---- types
 
-static bool is_string(const char *type)
+bool probe_is_string(const char *type)
 {
 	return type && (!strcmp(type, "string") || !strcmp(type, "ustring"));
+}
+
+bool probe_is_kind(const char *type)
+{
+	return type && strlen(type) == 1 && strchr("sux", *type);
 }
 
 // Text is behind a pointer, or in an array that is in memory.
@@ -382,37 +400,33 @@ static uint64_t size_at(const struct cursor *cursor)
 	return cursor->bits ? cursor->bit_bytes : cursor->has_type ? type_size(&cursor->type) : 0;
 }
 
-// Bits as the kernel's types have them: 8, 16, 32, 64.
-static unsigned whole_bits(uint64_t bytes)
+unsigned probe_whole_bits(uint64_t bytes)
 {
 	return bytes >= 8 ? 64 : bytes >= 4 ? 32 : bytes >= 2 ? 16 : 8;
 }
 
-// rest: bytes above the lowest one of a register.
-static int put_type(const struct fetching *f, struct cursor *cursor, const struct probe_arg *arg,
-		    uint64_t rest, struct out *out)
+static int put_type(struct cursor *cursor, const struct probe_arg *arg, const struct picked *picked,
+		    struct out *out)
 {
 	uint64_t size = size_at(cursor);
-	unsigned bits = whole_bits(size);
+	unsigned bits = probe_whole_bits(size), above = (unsigned)picked->rest * 8;
 	char kind;
 
 	if (cursor->bits) {
-		uint64_t width = rest || !f ? 64 : cursor->bit_bytes * 8;
-
-		out_printf(out, "b%u@%u/%u", cursor->bits, (unsigned)(cursor->bit_at + rest * 8),
-			   (unsigned)width);
+		out_printf(out, "b%u@%u/%u", cursor->bits, cursor->bit_at + above,
+			   picked->place.in_memory ? cursor->bit_bytes * 8 : 64);
 		return 0;
 	}
 	kind = cursor->has_type && type_is_signed(&cursor->type) ? 's' : 'x';
-	if (arg->type && strlen(arg->type) == 1 && strchr("sux", *arg->type))
+	if (probe_is_kind(arg->type))
 		kind = *arg->type;
-	if (rest) {
+	if (above) {
 		if (kind == 's')
 			return fail(ENOTSUP,
 				    "'%s' is signed and not in the lowest bits of a register, where the kernel has no "
 				    "signs; give it a type: :b%u@%u/64",
-				    arg->var, bits, (unsigned)rest * 8);
-		out_printf(out, "b%u@%u/64", bits, (unsigned)rest * 8);
+				    arg->var, bits, above);
+		out_printf(out, "b%u@%u/64", bits, above);
 		return 0;
 	}
 	// Arrays as a whole have no type that the kernel knows.
@@ -428,48 +442,48 @@ static const char *keep(const struct fetching *f, struct out *out)
 }
 
 // perf's: the last member's name; else the variable's, with its type.
-static const char *name_of(const struct fetching *f, const struct probe_arg *arg)
+const char *probe_value_name(struct arena *arena, const struct probe_arg *arg)
 {
-	struct arena *arena = &f->target->arena;
+	const char *name;
 
 	if (arg->name)
 		return arg->name;
 	for (size_t i = arg->fields.n; i-- > 0;)
 		if (arg->fields.v[i].name.n)
-			return arena_strdup(arena, arg->fields.v[i].name);
-	if (!arg->type || arg->fields.n)
-		return arg->var;
-	return arena_fmt(arena, "%s_%s", arg->var, arg->type);
+			return probe_clean_name(arena, arg->fields.v[i].name);
+	name = probe_clean_name(arena, str_of(arg->var));
+	return arg->type && !arg->fields.n ? arena_fmt(arena, "%s_%s", name, arg->type) : name;
 }
 
 static int put_value(const struct fetching *f, struct cursor *cursor, const struct probe_arg *arg,
 		     const struct die *variable)
 {
-	struct probe_value value = {.name = name_of(f, arg), .type = arg->type};
-	bool given = arg->type && !(strlen(arg->type) == 1 && strchr("sux", *arg->type));
-	struct place place;
+	struct probe_value value = {.name = probe_value_name(&f->target->arena, arg),
+				    .type = arg->type};
+	struct picked picked;
+	const struct place *place = &picked.place;
 	struct out out;
-	uint64_t rest, size;
+	uint64_t size;
 	int err = 0;
 
-	if (is_string(arg->type))
+	if (probe_is_string(arg->type))
 		err = to_string(cursor, arg);
 	if (err < 0)
 		return err;
-	size = is_string(arg->type) ? 0 : size_at(cursor);
-	if (!pick(cursor, MIN(size, 8), &place, &rest) || rest >= 8)
+	size = probe_is_string(arg->type) ? 0 : size_at(cursor);
+	if (!pick(cursor, MIN(size, 8), &picked) || picked.rest >= 8)
 		return fail(ENOTSUP,
 			    "'%s' is in several places at once, or partly nowhere; ask for one of its members",
 			    arg->var);
-	if (place.bits && (!size || place.bits < size * 8))
+	if (place->bits && (!size || place->bits < size * 8))
 		return fail(ENOTSUP, "'%s' is only computed here, which probes can't", arg->var);
 	out_init_memory(&out);
-	err = put_place(f, &place, arg, variable, &out);
+	err = put_place(f, place, arg, variable, &out);
 	if (err == 0)
 		value.value = keep(f, &out);
 	out.n = 0;
-	if (err == 0 && !given) {
-		err = put_type(place.in_memory ? f : NULL, cursor, arg, rest, &out);
+	if (err == 0 && (!arg->type || probe_is_kind(arg->type))) {
+		err = put_type(cursor, arg, &picked, &out);
 		value.type = out.n ? keep(f, &out) : NULL;
 	}
 	out_done(&out);
@@ -536,7 +550,7 @@ static void expand(const struct fetching *f, bool variables)
 	variables_at(&f->site->scope, f->site->addr, visit_expanded, &e);
 }
 
-static void add_raw(struct probe_event *event, const struct probe_arg *arg)
+void probe_add_raw(struct probe_event *event, const struct probe_arg *arg)
 {
 	vec_push(&event->values,
 		 (struct probe_value){.name = arg->name, .value = arg->var, .type = arg->type});
@@ -556,7 +570,7 @@ int probe_values(struct probe_target *target, const struct probe_request *reques
 		else if (!strcmp(arg->var, "$vars"))
 			expand(&f, true);
 		else if (arg->is_raw)
-			add_raw(event, arg);
+			probe_add_raw(event, arg);
 		else
 			err = one_value(&f, arg);
 	}
@@ -569,9 +583,9 @@ int probe_raw_values(struct probe_target *target, const struct probe_request *re
 	for (size_t i = 0; i < request->args.n; i++) {
 		const struct probe_arg *arg = &request->args.v[i];
 
-		if (!arg->is_raw || !strcmp(arg->var, "$params") || !strcmp(arg->var, "$vars"))
+		if (probe_is_function_arg(arg))
 			return probe_no_debug(target);
-		add_raw(event, arg);
+		probe_add_raw(event, arg);
 	}
 	return 0;
 }

@@ -36,13 +36,12 @@ static const char *event_of(struct probe_target *target, const struct probe_requ
 	const struct probe_point *point = &request->point;
 	struct arena *arena = &target->arena;
 	const char *base = event->real_name;
-	char *name;
+	const char *name;
 	size_t n;
 
-	if (request->event && !request->is_sdt)
-		return request->is_sdt || !point->is_return
-			       ? request->event
-			       : arena_fmt(arena, "%s__return", request->event);
+	if (request->event)
+		return point->is_return ? arena_fmt(arena, "%s__return", request->event)
+					: request->event;
 	if (point->is_address)
 		base = arena_fmt(arena, "abs_%llx", (unsigned long long)point->address);
 	else if (point->function && !probe_is_glob(point->function))
@@ -52,33 +51,46 @@ static const char *event_of(struct probe_target *target, const struct probe_requ
 	if (*base == '.')
 		base++;
 	n = strcspn(base, ".@");
-	name = arena_fmt(arena, "%.*s", (int)MIN(n ? n : strlen(base), 50), base);
 	// Names of C++ and Rust have more than the kernel allows.
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && *c != '_')
-			*c = '_';
-	if (isdigit((unsigned char)*name))
-		name = arena_fmt(arena, "_%s", name);
+	name = probe_clean_name(arena, (struct str){base, MIN(n ? n : strlen(base), 50)});
 	if (point->function && point->line)
 		name = arena_fmt(arena, "%s_L%u", name, point->line);
 	return point->is_return ? arena_fmt(arena, "%s__return", name) : name;
 }
 
-// ---- by debug information
-
 struct making {
 	struct probe_target *target;
 	const struct probe_request *request;
 	struct probe_events *events;
-	unsigned skipped;
+	int left_out; // why the last one was that is not among the events
 };
+
+// Takes over the event; values_err: what came of its values.
+static int put_event(struct making *making, struct probe_event *event, int values_err)
+{
+	const char *function = making->request->point.function;
+
+	if (values_err < 0) {
+		vec_done(&event->values);
+		if (!function || !probe_is_glob(function))
+			return values_err;
+		// Of many functions those that have no such variable are left out.
+		making->left_out = values_err;
+		return 0;
+	}
+	event->group = making->request->group ? making->request->group : group_of(making->target);
+	event->event = event_of(making->target, making->request, event);
+	vec_push(&making->events->v, *event);
+	return 0;
+}
+
+// ---- by debug information
 
 static int add_site(void *arg, const struct probe_site *site)
 {
 	struct making *making = arg;
 	struct probe_target *target = making->target;
 	struct probe_event event = {.is_return = site->is_return};
-	int err;
 
 	event.real_name = die_name(&site->scope);
 	if (target->is_kernel) {
@@ -93,24 +105,22 @@ static int add_site(void *arg, const struct probe_site *site)
 			return fail(ENOENT, "0x%llx is not in %s", (unsigned long long)site->addr,
 				    target->path);
 	}
-	err = probe_values(target, making->request, site, &event);
-	if (err < 0) {
-		vec_done(&event.values);
-		// Of many functions those that have no such variable are left out.
-		if (probe_is_glob(making->request->point.function ? making->request->point.function
-								  : "")) {
-			making->skipped++;
-			return 0;
-		}
-		return err;
-	}
-	event.group = making->request->group ? making->request->group : group_of(target);
-	event.event = event_of(target, making->request, &event);
-	vec_push(&making->events->v, event);
-	return 0;
+	return put_event(making, &event, probe_values(target, making->request, site, &event));
 }
 
 // ---- by symbols
+
+// The last place that there is room for was taken.
+static int check_room(const struct making *making)
+{
+	uint32_t most = making->target->options->max_probes;
+
+	return making->events->v.n < most
+		       ? 0
+		       : fail(ERANGE,
+			      "more than %u functions are called '%s'; --max-probes allows more",
+			      most, making->request->point.function);
+}
 
 static int add_symbol(struct making *making, const char *name, uint64_t at)
 {
@@ -120,16 +130,8 @@ static int add_symbol(struct making *making, const char *name, uint64_t at)
 		.is_return = making->request->point.is_return,
 		.real_name = name,
 	};
-	int err = probe_raw_values(making->target, making->request, &event);
 
-	if (err < 0) {
-		vec_done(&event.values);
-		return err;
-	}
-	event.group = making->request->group ? making->request->group : group_of(making->target);
-	event.event = event_of(making->target, making->request, &event);
-	vec_push(&making->events->v, event);
-	return 0;
+	return put_event(making, &event, probe_raw_values(making->target, making->request, &event));
 }
 
 static int add_matching_symbols(struct making *making)
@@ -144,11 +146,9 @@ static int add_matching_symbols(struct making *making)
 		if ((v[i].type != STT_FUNC && v[i].type != STT_GNU_IFUNC) ||
 		    !text_glob(v[i].name, glob) || strchr(v[i].name, '@'))
 			continue;
-		if (making->events->v.n >= target->options->max_probes)
-			return fail(ERANGE,
-				    "more than %u functions are called '%s'; --max-probes allows more",
-				    target->options->max_probes, glob);
-		err = add_symbol(making, v[i].name, v[i].start);
+		err = check_room(making);
+		if (err == 0)
+			err = add_symbol(making, v[i].name, v[i].start);
 	}
 	return err;
 }
@@ -170,6 +170,58 @@ static int by_symbol(struct making *making)
 	if (!probe_symbol(target, point->function, &addr) || !probe_file_offset(target, addr, &at))
 		return 0;
 	return add_symbol(making, point->function, at);
+}
+
+// ---- by names of the running kernel
+
+struct kernel_search {
+	struct making *making;
+	bool found;
+};
+
+static int add_kernel_function(void *arg, struct str name)
+{
+	struct kernel_search *search = arg;
+	struct making *making = search->making;
+	struct probe_target *target = making->target;
+	const struct probe_point *point = &making->request->point;
+	struct probe_event event = {.is_return = point->is_return, .at = point->offset};
+	bool is_glob = probe_is_glob(point->function);
+	int err;
+
+	// Static functions of the same name are one symbol to the kernel.
+	if (!is_glob && (search->found || !str_is(name, point->function)))
+		return 0;
+	auto_free char *text = str_dup(name);
+	if (is_glob && !text_glob(text, point->function))
+		return 0;
+	search->found = true;
+	err = check_room(making);
+	if (err < 0)
+		return err;
+	event.real_name = event.symbol = arena_strdup(&target->arena, name);
+	if (target->module)
+		event.symbol = arena_fmt(&target->arena, "%s:%s", target->module, event.symbol);
+	return put_event(making, &event, probe_kernel_values(target, making->request, &event));
+}
+
+static int by_kernel_name(struct making *making)
+{
+	const struct probe_point *point = &making->request->point;
+	struct probe_target *target = making->target;
+	struct kernel_search search = {.making = making};
+	int err;
+
+	if (point->file || point->line || point->lazy || !point->function)
+		return probe_no_debug(target);
+	if (point->is_address)
+		return fail(ENOTSUP, "the kernel is probed by names, not by addresses");
+	err = probe_kernel_functions(target, add_kernel_function, &search);
+	if (err == 0 && !search.found)
+		return fail(ENOENT, "the kernel has no function '%s'%s%s", point->function,
+			    target->module ? " in module " : "",
+			    target->module ? target->module : "");
+	return err;
 }
 
 // ---- static probes
@@ -254,8 +306,7 @@ static bool needs_debug(const struct probe_request *request)
 	if (point->file || point->line || point->lazy)
 		return true;
 	for (size_t i = 0; i < request->args.n; i++)
-		if (!request->args.v[i].is_raw || !strcmp(request->args.v[i].var, "$params") ||
-		    !strcmp(request->args.v[i].var, "$vars"))
+		if (probe_is_function_arg(&request->args.v[i]))
 			return true;
 	return false;
 }
@@ -282,28 +333,40 @@ static int make(struct making *making)
 
 	if (request->is_sdt)
 		return by_note(making);
-	if (target->is_kernel && !target->debug)
-		return probe_kernel_events(target, request, making->events);
 	if (target->debug)
 		n = probe_find(target, &request->point, add_site, making);
-	else if (needs_debug(request))
+	else if (needs_debug(request) && !target->is_kernel)
 		return probe_no_debug(target);
-	// Functions in assembly have symbols only.
-	if (n == 0 && !needs_debug(request))
-		n = target->is_kernel ? probe_kernel_events(target, request, making->events)
-				      : by_symbol(making);
+	// Functions in assembly have symbols only; the running kernel tells parameters itself.
+	if (n == 0 && (!needs_debug(request) || !target->debug))
+		n = target->is_kernel ? by_kernel_name(making) : by_symbol(making);
 	if (n >= 0 && !making->events->v.n)
-		return not_found(target, request);
+		return making->left_out ? making->left_out : not_found(target, request);
 	return n;
+}
+
+// A definition is one line of words, so that is what texts of programs have to be.
+static int check_words(const struct probe_event *event)
+{
+	const char *const texts[] = {event->path, event->symbol, event->event};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (texts[i] && !probe_is_word(texts[i]))
+			return fail(EINVAL,
+				    "the kernel takes no blanks, control characters and # in names, so '%s' can't be probed",
+				    texts[i]);
+	return 0;
 }
 
 int probe_make_events(struct probe_target *target, const struct probe_request *request,
 		      struct probe_events *ret)
 {
 	struct probe_events events = {0};
-	struct making making = {target, request, &events, 0};
+	struct making making = {.target = target, .request = request, .events = &events};
 	int err = make(&making);
 
+	for (size_t i = 0; err >= 0 && i < events.v.n; i++)
+		err = check_words(&events.v.v[i]);
 	if (err < 0) {
 		probe_events_done(&events);
 		return err;

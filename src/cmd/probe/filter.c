@@ -57,8 +57,10 @@ static int parse_one(struct parser *parser)
 	if (*parser->p == '(') {
 		parser->p++;
 		at = parse_or(parser);
+		if (at < 0)
+			return at;
 		skip_blanks(parser);
-		if (at >= 0 && *parser->p != ')')
+		if (*parser->p != ')')
 			return fail(EINVAL, "a ')' is missing in the filter");
 		parser->p++;
 		parser->depth--;

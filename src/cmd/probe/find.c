@@ -18,7 +18,9 @@ struct search {
 	struct dwarf_unit *unit;
 	const char *file; // that lines are looked for in
 	uint32_t line;
-	VEC(bool) lazy;	      // by line of the file: does it look like the pattern?
+	VEC(bool) lazy; // by line of lazy_file, of a unit: does it look like the pattern?
+	const char *lazy_file;
+	const struct dwarf_unit *lazy_unit;
 	VEC(struct die) done; // functions that were dealt with
 	VEC(uint64_t) given;  // addresses: several lines and calls may lead to one
 };
@@ -66,37 +68,6 @@ bool probe_name_matches(const struct die *die, const char *wanted)
 }
 
 // ---- functions at an address
-
-struct at_address {
-	uint64_t addr;
-	struct die found;
-	bool any;
-};
-
-static enum die_walk visit_real(void *arg, const struct die *die)
-{
-	struct at_address *at = arg;
-
-	if (die_has_pc(die, at->addr)) {
-		at->found = *die;
-		at->any = true;
-		return DIE_STOP;
-	}
-	return DIE_INSIDE;
-}
-
-bool probe_real_function(struct dwarf_unit *unit, uint64_t addr, struct die *ret)
-{
-	struct at_address at = {.addr = addr};
-	struct die root;
-
-	if (!die_root(unit, &root))
-		return false;
-	die_walk_functions(&root, visit_real, &at);
-	if (at.any)
-		*ret = at.found;
-	return at.any;
-}
 
 // The best scope of a line: by the function's name, else the one whose declaration is the nearest above.
 struct scope_search {
@@ -158,7 +129,7 @@ static int give(struct search *search, const struct die *scope, uint64_t addr)
 		return too_many(search);
 	if (die_tag(scope) == DW_TAG_subprogram)
 		site.function = *scope;
-	else if (!probe_real_function(scope->unit, addr, &site.function))
+	else if (!probe_real_function(search->target, scope->unit, addr, &site.function))
 		return fail(ENOENT, "0x%llx is in no function", (unsigned long long)addr);
 	name = die_name(&site.function);
 	name = name ? name : "??";
@@ -258,12 +229,17 @@ static int read_lazy(struct search *search)
 	size_t n;
 	int err;
 
-	vec_clear(&search->lazy);
+	// Functions that match a glob are of few files.
+	if (search->lazy_unit == search->unit && !strcmp(search->lazy_file, search->file))
+		return 0;
 	path = probe_source_path(search->target, search->file, search->unit->comp_dir);
 	err = path ? file_read(path, LARGEST, &text, &n) : -ENOENT;
 	if (err < 0)
 		return fail(-err, "the source file %s can't be read: %s", search->file,
 			    strerror(-err));
+	search->lazy_file = search->file;
+	search->lazy_unit = search->unit;
+	vec_clear(&search->lazy);
 	vec_push(&search->lazy, false);
 	for (rest = (struct str){text, n}; rest.p;)
 		vec_push(&search->lazy, looks_like(str_cut(&rest, '\n'), search->point->lazy));
@@ -370,7 +346,7 @@ static enum die_walk visit_named(void *arg, const struct die *die)
 		return DIE_INSIDE;
 	vec_push(&search->done, die_origin(die));
 	search->file = die_decl_file(die);
-	if (point->has_line && point->line) {
+	if (point->line) {
 		search->line = die_decl_line(die) + point->line;
 		if (search->file && die_root(search->unit, &root))
 			search->err = probe_walk_lines(search->target, &root, visit_line, search);
@@ -392,8 +368,7 @@ static enum die_walk visit_named(void *arg, const struct die *die)
 
 // ---- the search
 
-// The file of a unit that is meant; NULL: none.
-static const char *file_in_unit(struct dwarf_unit *unit, const char *wanted)
+const char *probe_file_in_unit(struct dwarf_unit *unit, const char *wanted)
 {
 	struct lines *lines = lines_of(unit);
 
@@ -417,7 +392,7 @@ static void search_unit(struct search *search)
 
 	if (!die_root(search->unit, &root))
 		return;
-	search->file = point->file ? file_in_unit(search->unit, point->file) : NULL;
+	search->file = point->file ? probe_file_in_unit(search->unit, point->file) : NULL;
 	if (point->file && !search->file)
 		return;
 	if (point->function) {
@@ -439,7 +414,7 @@ static int search_address(struct search *search, uint64_t addr)
 	struct die function;
 
 	unit = unit ? dwarf_unit_whole(unit) : NULL;
-	if (!unit || !probe_real_function(unit, addr, &function))
+	if (!unit || !probe_real_function(search->target, unit, addr, &function))
 		return 0;
 	return give(search, &function, addr);
 }

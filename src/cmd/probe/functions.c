@@ -2,7 +2,6 @@
 // -F: the names of what can be probed.
 #include "base/err.h"
 #include "cmd/probe/probe.h"
-#include "sym/kallsyms.h"
 
 struct listed {
 	VEC(const char *) v;
@@ -23,38 +22,11 @@ static void gather_program(struct probe_target *target, struct listed *names)
 		vec_push(&names->v, v[i].name);
 }
 
-static bool in_module(struct str name, const char *module)
+static int add_name(void *arg, struct str name)
 {
-	const char *tab = memchr(name.p, '\t', name.n);
+	struct listed *names = arg;
 
-	if (!module || !tab)
-		return !module && !tab;
-	return (size_t)(name.p + name.n - tab) == strlen(module) + 3 &&
-	       !memcmp(tab + 2, module, strlen(module));
-}
-
-static int gather_kernel(const struct probe_target *target, struct listed *names)
-{
-	enum { LARGEST = 256 << 20 };
-	auto_free char *text = NULL;
-	struct kallsyms_line line;
-	struct str rest;
-	size_t n;
-	int err = file_read("/proc/kallsyms", LARGEST, &text, &n);
-
-	if (err < 0)
-		return fail(-err, "/proc/kallsyms can't be read: %s", strerror(-err));
-	for (rest = (struct str){text, n}; kallsyms_next(&rest, &line);) {
-		struct str name = line.name;
-		const char *tab;
-
-		if (!strchr("tTwW", line.type) || !in_module(name, target->module))
-			continue;
-		tab = memchr(name.p, '\t', name.n);
-		if (tab)
-			name.n = (size_t)(tab - name.p);
-		vec_push(&names->v, arena_strdup(&names->arena, name));
-	}
+	vec_push(&names->v, arena_strdup(&names->arena, name));
 	return 0;
 }
 
@@ -65,14 +37,17 @@ int probe_show_functions(struct probe_target *target, const char *filter, struct
 	int err = probe_filter_new(&wanted, filter ? filter : "!_* & !*@plt");
 
 	if (err == 0 && target->is_kernel)
-		err = gather_kernel(target, &names);
+		err = probe_kernel_functions(target, add_name, &names);
 	else if (err == 0)
 		gather_program(target, &names);
 	if (names.v.n)
 		qsort(names.v.v, names.v.n, sizeof(*names.v.v), by_text);
-	for (size_t i = 0; i < names.v.n; i++)
-		if (probe_filter_takes(wanted, names.v.v[i]))
-			out_printf(out, "%s\n", names.v.v[i]);
+	for (size_t i = 0; i < names.v.n; i++) {
+		if (!probe_filter_takes(wanted, names.v.v[i]))
+			continue;
+		out_safe(out, names.v.v[i]);
+		out_char(out, '\n');
+	}
 	vec_done(&names.v);
 	arena_done(&names.arena);
 	probe_filter_free(wanted);

@@ -9,7 +9,7 @@
 
 struct parameters {
 	struct probe_target *target;
-	struct btf btf;
+	const struct btf *btf;
 	uint32_t prototype;
 	const char *function;
 };
@@ -43,8 +43,8 @@ static int find_parameter(const struct parameters *p, const char *name, const ch
 {
 	struct btf_param param;
 
-	for (uint32_t i = 0; btf_param(&p->btf, p->prototype, i, &param); i++) {
-		if (is_struct(&p->btf, param.type))
+	for (uint32_t i = 0; btf_param(p->btf, p->prototype, i, &param); i++) {
+		if (is_struct(p->btf, param.type))
 			return fail(ENOTSUP,
 				    "%s has a structure as a parameter, so it isn't known where '%s' is",
 				    p->function, name);
@@ -64,47 +64,59 @@ static int find_parameter(const struct parameters *p, const char *name, const ch
 
 // What is fetched so far: `text`, memory at `offset` behind it when is_memory.
 struct fetch {
-	char *text;
+	const char *text;
 	bool is_memory;
 	int64_t offset;
 	uint32_t type, bits, bit_at;
 };
 
-static void dereference(struct fetch *fetch)
+static const char *fetch_text(struct arena *arena, const struct fetch *fetch,
+			      const struct probe_arg *arg)
 {
-	if (fetch->is_memory) {
-		char *inner = text_dup_fmt("%+lld(%s)", (long long)fetch->offset, fetch->text);
+	const char *text = fetch->text;
+	struct out out;
 
-		free(fetch->text);
-		fetch->text = inner;
-	}
+	if (!fetch->is_memory)
+		return text;
+	out_init_memory(&out);
+	probe_put_offset(&out, arg, fetch->offset);
+	out_printf(&out, "%s)", text);
+	text = arena_strdup(arena, (struct str){out.buf, out.n});
+	out_done(&out);
+	return text;
+}
+
+static void dereference(struct arena *arena, struct fetch *fetch, const struct probe_arg *arg)
+{
+	fetch->text = fetch_text(arena, fetch, arg);
 	fetch->is_memory = true;
 	fetch->offset = 0;
 }
 
-static int one_field(const struct btf *btf, struct fetch *fetch, const struct probe_field *field,
-		     const char *name)
+static int one_field(const struct parameters *p, const struct probe_arg *arg,
+		     const struct probe_field *field, struct fetch *fetch)
 {
+	const struct btf *btf = p->btf;
 	uint32_t type = btf_real(btf, fetch->type);
 	bool is_pointer = btf_kind(btf, type) == BTF_PTR;
 	struct btf_member member;
 
 	if (!field->name.n && (is_pointer || btf_kind(btf, type) == BTF_ARRAY)) {
 		if (is_pointer)
-			dereference(fetch);
+			dereference(&p->target->arena, fetch, arg);
 		fetch->type = btf_to(btf, type);
 		fetch->offset += field->index * (int64_t)btf_size(btf, fetch->type);
 		return 0;
 	}
 	if (field->is_arrow != is_pointer)
-		return fail(EINVAL, "in '%s' there has to be '%s' before '%.*s'", name,
+		return fail(EINVAL, "in '%s' there has to be '%s' before '%.*s'", arg->var,
 			    is_pointer ? "->" : ".", STR_FMT(field->name));
 	if (is_pointer) {
-		dereference(fetch);
+		dereference(&p->target->arena, fetch, arg);
 		type = btf_real(btf, btf_to(btf, type));
 	}
 	if (!btf_member(btf, type, field->name, &member))
-		return fail(EINVAL, "'%s': %s has no member '%.*s'", name, btf_name(btf, type),
+		return fail(EINVAL, "'%s': %s has no member '%.*s'", arg->var, btf_name(btf, type),
 			    STR_FMT(field->name));
 	fetch->type = member.type;
 	fetch->bits = member.bits;
@@ -121,72 +133,52 @@ static int one_field(const struct btf *btf, struct fetch *fetch, const struct pr
 	return 0;
 }
 
-static bool is_string(const char *type)
-{
-	return type && (!strcmp(type, "string") || !strcmp(type, "ustring"));
-}
-
 static const char *type_text(const struct parameters *p, const struct fetch *fetch,
 			     const struct probe_arg *arg)
 {
-	uint64_t size = btf_size(&p->btf, fetch->type);
-	char kind = btf_is_signed(&p->btf, fetch->type) ? 's' : 'x';
+	uint64_t size = btf_size(p->btf, fetch->type);
+	char kind = btf_is_signed(p->btf, fetch->type) ? 's' : 'x';
 
-	if (arg->type && !(strlen(arg->type) == 1 && strchr("sux", *arg->type)))
-		return arg->type;
-	if (arg->type)
+	if (probe_is_kind(arg->type))
 		kind = *arg->type;
+	else if (arg->type)
+		return arg->type;
 	if (fetch->bits)
 		return arena_fmt(&p->target->arena, "b%u@%u/%u", fetch->bits, fetch->bit_at,
 				 (unsigned)size * 8);
-	return arena_fmt(&p->target->arena, "%c%u", kind,
-			 size >= 8 || !size ? 64
-			 : size >= 4	    ? 32
-			 : size >= 2	    ? 16
-					    : 8);
+	return arena_fmt(&p->target->arena, "%c%u", kind, probe_whole_bits(size ? size : 8));
 }
 
 static int one_value(const struct parameters *p, const struct probe_arg *arg,
 		     struct probe_event *event)
 {
 	struct arena *arena = &p->target->arena;
-	struct probe_value value = {.name = arg->name};
 	struct fetch fetch = {0};
-	const char *name = arg->var, *reg = "";
+	const char *reg = "";
 	int err = find_parameter(p, arg->var, &reg, &fetch.type);
 
 	if (err < 0 || !reg)
 		return err;
-	fetch.text = text_dup_fmt("%%%s", reg);
-	for (size_t i = 0; err == 0 && i < arg->fields.n; i++) {
-		err = one_field(&p->btf, &fetch, &arg->fields.v[i], arg->var);
-		if (arg->fields.v[i].name.n)
-			name = arena_strdup(arena, arg->fields.v[i].name);
-	}
-	if (err == 0 && is_string(arg->type) &&
-	    btf_kind(&p->btf, btf_real(&p->btf, fetch.type)) == BTF_PTR)
-		dereference(&fetch);
-	if (err == 0) {
-		value.value = fetch.is_memory ? arena_fmt(arena, "%+lld(%s)",
-							  (long long)fetch.offset, fetch.text)
-					      : arena_strdup(arena, str_of(fetch.text));
-		value.type = type_text(p, &fetch, arg);
-		// Names of $params lie in the type information.
-		if (!value.name)
-			value.name = arg->type && !arg->fields.n
-					     ? arena_fmt(arena, "%s_%s", name, arg->type)
-					     : arena_strdup(arena, str_of(name));
-		vec_push(&event->values, value);
-	}
-	free(fetch.text);
-	return err;
+	fetch.text = arena_fmt(arena, "%%%s", reg);
+	for (size_t i = 0; err == 0 && i < arg->fields.n; i++)
+		err = one_field(p, arg, &arg->fields.v[i], &fetch);
+	if (err < 0)
+		return err;
+	if (probe_is_string(arg->type) && btf_kind(p->btf, btf_real(p->btf, fetch.type)) == BTF_PTR)
+		dereference(arena, &fetch, arg);
+	vec_push(&event->values, (struct probe_value){
+					 .name = probe_value_name(arena, arg),
+					 .value = fetch_text(arena, &fetch, arg),
+					 .type = type_text(p, &fetch, arg),
+				 });
+	return 0;
 }
 
 static void all_parameters(const struct parameters *p, struct probe_event *event)
 {
 	struct btf_param param = {0};
 
-	for (uint32_t i = 0; btf_param(&p->btf, p->prototype, i, &param); i++) {
+	for (uint32_t i = 0; btf_param(p->btf, p->prototype, i, &param); i++) {
 		struct probe_arg arg = {.var = param.name ? param.name : ""};
 
 		if (*arg.var && one_value(p, &arg, event) < 0)
@@ -194,56 +186,42 @@ static void all_parameters(const struct parameters *p, struct probe_event *event
 	}
 }
 
-static int values(const struct parameters *p, const struct probe_request *request,
-		  struct probe_event *event)
-{
-	int err = 0;
-
-	for (size_t i = 0; err == 0 && i < request->args.n; i++) {
-		const struct probe_arg *arg = &request->args.v[i];
-
-		if (!strcmp(arg->var, "$params"))
-			all_parameters(p, event);
-		else if (arg->is_raw && strcmp(arg->var, "$vars"))
-			vec_push(&event->values,
-				 (struct probe_value){arg->name, arg->var, arg->type});
-		else if (arg->is_raw)
-			err = probe_no_debug(p->target);
-		else
-			err = one_value(p, arg, event);
-	}
-	return err;
-}
-
 int probe_kernel_values(struct probe_target *target, const struct probe_request *request,
 			struct probe_event *event)
 {
-	enum { LARGEST = 256 << 20 };
-	struct parameters p = {.target = target,
-			       .function = event->real_name ? event->real_name : ""};
+	struct parameters p = {.target = target, .function = event->real_name};
 	bool raw = true;
-	auto_free char *bytes = NULL;
-	size_t n;
-	int err;
+	int err = 0;
 
-	for (size_t i = 0; i < request->args.n; i++)
-		raw &= request->args.v[i].is_raw && strcmp(request->args.v[i].var, "$params");
+	for (size_t i = 0; i < request->args.n; i++) {
+		if (!strcmp(request->args.v[i].var, "$vars"))
+			return probe_no_debug(target);
+		raw &= !probe_is_function_arg(&request->args.v[i]);
+	}
 	if (raw)
 		return probe_raw_values(target, request, event);
 	if (request->point.offset)
 		return fail(ENOTSUP,
 			    "parameters are known at the start of %s only, without debug information",
 			    p.function);
-	if (file_read("/sys/kernel/btf/vmlinux", LARGEST, &bytes, &n) < 0 ||
-	    btf_init(&p.btf, (struct str){bytes, n}) < 0)
+	p.btf = probe_kernel_types(target);
+	if (!p.btf)
 		return probe_no_debug(target);
-	p.prototype = btf_function(&p.btf, p.function);
-	err = p.prototype
-		      ? values(&p, request, event)
-		      : fail(ENOENT,
-			     "the kernel's type information has no function %s, so its parameters aren't known; "
-			     "registers (%%di) can be fetched",
-			     p.function);
-	btf_done(&p.btf);
+	p.prototype = btf_function(p.btf, p.function);
+	if (!p.prototype)
+		return fail(ENOENT,
+			    "the kernel's type information has no function %s, so its parameters aren't known; "
+			    "registers (%%di) can be fetched",
+			    p.function);
+	for (size_t i = 0; err == 0 && i < request->args.n; i++) {
+		const struct probe_arg *arg = &request->args.v[i];
+
+		if (!strcmp(arg->var, "$params"))
+			all_parameters(&p, event);
+		else if (arg->is_raw)
+			probe_add_raw(event, arg);
+		else
+			err = one_value(&p, arg, event);
+	}
 	return err;
 }

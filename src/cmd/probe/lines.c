@@ -97,16 +97,6 @@ static enum die_walk visit_function(void *arg, const struct die *die)
 	return DIE_STOP;
 }
 
-static const char *unit_file(struct dwarf_unit *unit, const char *wanted)
-{
-	struct lines *lines = lines_of(unit);
-
-	for (uint32_t i = 0; lines && i < lines->files.n; i++)
-		if (probe_same_file(lines_path(lines, i), wanted))
-			return lines_path(lines, i);
-	return NULL;
-}
-
 static void search(struct listing *listing)
 {
 	struct dwarf *dwarf = listing->target->debug;
@@ -122,7 +112,7 @@ static void search(struct listing *listing)
 			die_walk_functions(&root, visit_function, listing);
 			continue;
 		}
-		listing->file = unit_file(listing->unit, wanted->file);
+		listing->file = probe_file_in_unit(listing->unit, wanted->file);
 		if (!listing->file)
 			continue;
 		listing->first = wanted->start;
@@ -144,7 +134,7 @@ static bool search_symbol(struct listing *listing)
 		return false;
 	unit = dwarf_unit_at(target->debug, addr);
 	unit = unit ? dwarf_unit_whole(unit) : NULL;
-	if (!unit || !probe_real_function(unit, addr, &function))
+	if (!unit || !probe_real_function(target, unit, addr, &function))
 		return false;
 	name = die_name(&function);
 	if (!name)
@@ -182,9 +172,7 @@ static void print(const struct listing *listing, struct str text, struct out *ou
 		} else {
 			out_text(out, "         ");
 		}
-		for (size_t i = 0; i < line.n; i++)
-			out_char(out, line.p[i]);
-		out_char(out, '\n');
+		probe_put_line(out, line);
 	}
 }
 
@@ -206,11 +194,13 @@ static int show(struct listing *listing, const char *text, struct out *out)
 	err = file_read(path, LARGEST_SOURCE, &content, &n);
 	if (err < 0)
 		return fail(-err, "%s can't be read: %s", path, strerror(-err));
-	if (wanted->function)
-		out_printf(out, "<%s@%s:%u>\n", wanted->function, path,
-			   listing->first - listing->base);
-	else
-		out_printf(out, "<%s:%u>\n", path, listing->first);
+	out_char(out, '<');
+	if (wanted->function) {
+		out_safe(out, wanted->function);
+		out_char(out, '@');
+	}
+	out_safe(out, path);
+	out_printf(out, ":%u>\n", wanted->function ? listing->first - listing->base : listing->first);
 	qsort(listing->lines.v, listing->lines.n, sizeof(uint32_t), by_number);
 	print(listing, (struct str){content, n}, out);
 	return 0;

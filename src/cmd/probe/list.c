@@ -14,6 +14,7 @@ struct opened {
 };
 
 struct opened_list {
+	const struct probe_options *options;
 	VEC(struct opened *) v;
 };
 
@@ -28,6 +29,7 @@ static struct probe_target *open_target(struct opened_list *list, struct str pat
 	}
 	opened = NEW(struct opened);
 	opened->path = is_kernel ? NULL : str_dup(path);
+	opened->options = *list->options;
 	opened->options.exec = opened->path;
 	opened->good = probe_target_open(&opened->target, &opened->options) == 0;
 	if (!opened->good)
@@ -69,6 +71,7 @@ static void show(struct opened_list *list, struct arena *arena, const struct pro
 	struct probe_point point = {0};
 	auto_free char *name =
 		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
+	struct out line;
 	uint64_t addr;
 
 	if (stored->is_uprobe) {
@@ -85,19 +88,22 @@ static void show(struct opened_list *list, struct arena *arena, const struct pro
 		}
 	}
 	point.is_return = stored->is_return;
-	out_printf(out, "  %-20s (on ", name);
-	probe_put_point(out, &point);
+	out_init_memory(&line);
+	out_printf(&line, "  %-20s (on ", name);
+	probe_put_point(&line, &point);
 	if (stored->is_uprobe)
-		out_printf(out, " in %.*s", STR_FMT(stored->path));
+		out_printf(&line, " in %.*s", STR_FMT(stored->path));
 	for (size_t i = 0; i < stored->names.n; i++)
-		out_printf(out, "%s%.*s", i ? " " : " with ", STR_FMT(stored->names.v[i]));
-	out_text(out, ")\n");
+		out_printf(&line, "%s%.*s", i ? " " : " with ", STR_FMT(stored->names.v[i]));
+	out_char(&line, ')');
+	probe_put_line(out, (struct str){line.buf, line.n});
+	out_done(&line);
 }
 
 int probe_show_list(const struct probe_options *options, const char *filter, struct out *out)
 {
 	struct probe_filter *wanted = NULL;
-	struct opened_list list = {0};
+	struct opened_list list = {.options = options};
 	struct probe_store store;
 	int err = probe_filter_new(&wanted, filter ? filter : "");
 

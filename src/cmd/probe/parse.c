@@ -28,6 +28,25 @@ static bool is_event_name(struct str s)
 	return s.n < 64;
 }
 
+const char *probe_clean_name(struct arena *arena, struct str text)
+{
+	char *name =
+		arena_fmt(arena, "%s%.*s", text.n && !is_digit(*text.p) ? "" : "_", STR_FMT(text));
+
+	for (char *c = name; *c; c++)
+		if (!is_letter(*c) && !is_digit(*c))
+			*c = '_';
+	return name;
+}
+
+bool probe_is_word(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c <= ' ' || *c == 127 || *c == '#')
+			return false;
+	return *text;
+}
+
 // The next of `stops` in s, not behind a backslash.
 static size_t stop_at(struct str s, const char *stops)
 {
@@ -92,7 +111,6 @@ static int take_part(struct arena *arena, char kind, struct str part, struct pro
 		if (num_parse_u64(part, &n) < 0 || n > INT32_MAX)
 			return fail(EINVAL, "'%.*s' is no line number", STR_FMT(part));
 		ret->line = (uint32_t)n;
-		ret->has_line = true;
 		return 0;
 	case '+':
 		if (num_parse_u64(part, &n) < 0)
@@ -267,7 +285,7 @@ static struct str next_word(struct str *rest)
 	return word;
 }
 
-static bool is_function_arg(const struct probe_arg *arg)
+bool probe_is_function_arg(const struct probe_arg *arg)
 {
 	return !arg->is_raw || !strcmp(arg->var, "$params") || !strcmp(arg->var, "$vars");
 }
@@ -319,7 +337,7 @@ static int parse(struct arena *arena, struct str rest, struct probe_request *req
 			return err;
 	}
 	for (size_t i = 0; request->point.is_return && i < request->args.n; i++)
-		if (is_function_arg(&request->args.v[i]))
+		if (probe_is_function_arg(&request->args.v[i]))
 			return fail(EINVAL,
 				    "'%s' isn't there any more when the function returns; "
 				    "$retval and registers are",
@@ -368,7 +386,6 @@ int probe_parse_lines(struct arena *arena, const char *text, struct probe_lines 
 					    STR_FMT(end));
 			// "+N" means N lines.
 			lines.end = range.p[at] == '+' ? lines.start + (uint32_t)n - 1 : (uint32_t)n;
-			lines.has_end = true;
 			if (lines.end < lines.start)
 				return fail(EINVAL, "'%s': it ends before it starts", text);
 		}
@@ -400,6 +417,24 @@ static const char *short_file(const char *file)
 		return file;
 	slash = strchr(file + n - LONGEST, '/');
 	return slash ? slash + 1 : file + n - LONGEST;
+}
+
+void probe_put_line(struct out *out, struct str line)
+{
+	while (line.p) {
+		auto_free char *part = str_dup(str_cut(&line, '\t'));
+
+		out_safe(out, part);
+		if (line.p)
+			out_char(out, '\t');
+	}
+	out_char(out, '\n');
+}
+
+void probe_put_lines(struct out *out, const struct out *lines)
+{
+	for (struct str rest = {lines->buf, lines->n}; rest.n;)
+		probe_put_line(out, str_cut(&rest, '\0'));
 }
 
 void probe_put_point(struct out *out, const struct probe_point *point)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/test.h"
 #include "base/err.h"
+#include <sys/mman.h>
 #include "cmd/probe/probe.h"
 
 // What was understood, in one line.
@@ -159,4 +160,39 @@ static void test_filters(void **state)
 	assert_true(probe_filter_new(&filter, "a)") < 0);
 }
 
-RUN_TESTS(TEST(test_requests), TEST(test_lines), TEST(test_filters))
+// Behind the end of the text lies what can't be read.
+static void test_end_of_filter(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct probe_filter *filter = NULL;
+
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + page, page, PROT_NONE), 0);
+	pages[page - 2] = '(';
+	assert_true(probe_filter_new(&filter, pages + page - 2) < 0);
+	munmap(pages, 2 * page);
+}
+
+static void test_clean_names(void **state)
+{
+	static const char *const cases[][2] = {
+		{"work", "work"},
+		{"a\np:x/y ", "a_p_x_y_"},
+		{"1st", "_1st"},
+		{"", "_"},
+		{"bank::mix<int>", "bank__mix_int_"},
+	};
+	struct arena arena = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(probe_clean_name(&arena, str_of(cases[i][0])), cases[i][1]);
+	assert_true(probe_is_word("/usr/lib/x-1.so") && !probe_is_word("a b") &&
+		    !probe_is_word("a\n"));
+	assert_false(probe_is_word(""));
+	arena_done(&arena);
+}
+
+RUN_TESTS(TEST(test_requests), TEST(test_lines), TEST(test_filters), TEST(test_end_of_filter),
+	  TEST(test_clean_names))

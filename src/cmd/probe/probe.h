@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/out.h"
+#include "obj/btf.h"
 #include "obj/cfi.h"
 #include "obj/line.h"
 #include "obj/type.h"
@@ -34,7 +35,6 @@ struct probe_arg {
 struct probe_point {
 	const char *function, *file; // function may be a glob; file NULL: any
 	uint32_t line;		     // with a function: from its first line on; 0: none
-	bool has_line;
 	uint64_t offset;
 	const char *lazy; // lines that look like this
 	bool is_return;
@@ -58,14 +58,23 @@ void probe_request_done(struct probe_request *request);
 struct probe_lines {
 	const char *function, *file;
 	uint32_t start, end; // inclusive; UINT32_MAX: to the end
-	bool has_end;	     // was given
 };
 int probe_parse_lines(struct arena *arena, const char *text, struct probe_lines *ret);
 // "work:6", "work+4", "@t.c:26"
 void probe_put_point(struct out *out, const struct probe_point *point);
+// A line with what others chose: on a terminal control characters are escaped, tabs stay.
+void probe_put_line(struct out *out, struct str line);
+// Likewise lines in memory that each end with NUL.
+void probe_put_lines(struct out *out, const struct out *lines);
 // "x=l->y:s32"
 void probe_put_arg(struct out *out, const struct probe_arg *arg);
 bool probe_is_glob(const char *text);
+// Does it need the parameters or variables of a function?
+bool probe_is_function_arg(const struct probe_arg *arg);
+// A text of strangers as the name of an event or argument: what the kernel doesn't take becomes '_'.
+const char *probe_clean_name(struct arena *arena, struct str text);
+// Can it be a part of a definition? Blanks and control characters end words, '#' begins a comment.
+bool probe_is_word(const char *text);
 
 // --filter: "a*|b*&!c", by perf's rules. *ret stays NULL for an empty text.
 struct probe_filter;
@@ -78,8 +87,18 @@ void probe_filter_free(struct probe_filter *filter);
 struct probe_options {
 	const char *exec, *module, *vmlinux, *symfs, *source, *filter;
 	uint32_t max_probes;
-	bool range, externs, no_inlines, force, dry_run, quiet, no_demangle;
-	int verbose;
+	bool range, externs, no_inlines, force, dry_run, quiet;
+};
+
+// A function's range of addresses; reach: where all up to this one end.
+struct probe_function {
+	uint64_t low, high, reach;
+	struct die die;
+};
+
+struct probe_functions {
+	struct probe_function *v;
+	size_t n, capacity;
 };
 
 struct probe_target {
@@ -97,6 +116,12 @@ struct probe_target {
 	bool has_cfi;
 	struct dwarf_unit *marks_unit; // whose lines are in `marks`
 	struct line_marks marks;
+	struct dwarf_unit *functions_unit; // whose functions are in `functions`
+	struct probe_functions functions;  // by address
+	struct str kallsyms; // of the running kernel, read when it is asked for; likewise:
+	char *btf_bytes;
+	struct btf btf;
+	bool has_btf;
 	struct arena arena;
 };
 
@@ -111,6 +136,15 @@ bool probe_cfa(void *arg, uint64_t pc, unsigned *ret_register, int64_t *ret_offs
 int probe_no_debug(const struct probe_target *target);
 // The virtual address of a function's symbol, whatever its version; false: there is none.
 bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret);
+
+// ---- the running kernel (kernel.c), without its debug information
+
+typedef int probe_name_call(void *arg, struct str name); // 0, or -errno to stop
+// Functions of the target, the kernel itself or a module, by /proc/kallsyms. 0, or -errno with a sentence.
+int probe_kernel_functions(struct probe_target *target, probe_name_call *call, void *arg);
+// The target's; NULL: the kernel doesn't tell.
+const struct btf *probe_kernel_types(struct probe_target *target);
+void probe_kernel_done(struct probe_target *target);
 
 // ---- places in a program (find.c, lines_walk.c)
 
@@ -142,8 +176,11 @@ int probe_walk_lines(struct probe_target *target, const struct die *die, probe_l
 // Calls with each inlined or own instance of an abstract function.
 int probe_walk_instances(const struct die *origin, int (*call)(void *arg, const struct die *at),
 			 void *arg);
-// The real function at an address; false: none.
-bool probe_real_function(struct dwarf_unit *unit, uint64_t addr, struct die *ret);
+// The real function at an address; false: none. log n, but another unit's functions are gathered first.
+bool probe_real_function(struct probe_target *target, struct dwarf_unit *unit, uint64_t addr,
+			 struct die *ret);
+// The file of a unit that is meant; NULL: none.
+const char *probe_file_in_unit(struct dwarf_unit *unit, const char *wanted);
 // All rows of a unit's lines; good until another unit's are asked for.
 const struct line_marks *probe_marks(struct probe_target *target, struct dwarf_unit *unit);
 // The first line that an address is of; as perf has it, the function's own at its start. False: not known.
@@ -180,10 +217,19 @@ int probe_values(struct probe_target *target, const struct probe_request *reques
 // Likewise without debug information: raw ones only.
 int probe_raw_values(struct probe_target *target, const struct probe_request *request,
 		     struct probe_event *event);
-
 // Raw arguments; those by name are parameters, as the kernel's own type information has them.
 int probe_kernel_values(struct probe_target *target, const struct probe_request *request,
 			struct probe_event *event);
+
+// Their parts.
+const char *probe_value_name(struct arena *arena, const struct probe_arg *arg);
+void probe_add_raw(struct probe_event *event, const struct probe_arg *arg);
+// "+8(", "+u8(" of the user's memory
+void probe_put_offset(struct out *out, const struct probe_arg *arg, int64_t offset);
+bool probe_is_string(const char *type); // NULL: no; likewise:
+bool probe_is_kind(const char *type);	// "s", "u", "x": of the variable's own size
+// Bits as the kernel's types have them: 8, 16, 32, 64.
+unsigned probe_whole_bits(uint64_t bytes);
 
 struct probe_events {
 	VEC(struct probe_event) v;
@@ -192,9 +238,6 @@ void probe_events_done(struct probe_events *events);
 // All events that a request makes; -errno with a sentence.
 int probe_make_events(struct probe_target *target, const struct probe_request *request,
 		      struct probe_events *ret);
-// Functions of the running kernel by /proc/kallsyms, parameters by its type information (kernel.c).
-int probe_kernel_events(struct probe_target *target, const struct probe_request *request,
-			struct probe_events *ret);
 // "p:group/event path:0x1 a=%di:s32"
 void probe_put_definition(struct out *out, const struct probe_event *event);
 

@@ -15,6 +15,68 @@ const struct line_marks *probe_marks(struct probe_target *target, struct dwarf_u
 	return &target->marks;
 }
 
+struct listing {
+	struct probe_functions *functions;
+	const struct die *die;
+};
+
+static void add_range(void *arg, uint64_t low, uint64_t high)
+{
+	struct listing *listing = arg;
+
+	vec_push(listing->functions, (struct probe_function){low, high, high, *listing->die});
+}
+
+static enum die_walk add_function(void *arg, const struct die *die)
+{
+	die_each_range(die, add_range, &(struct listing){arg, die});
+	return DIE_INSIDE;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct probe_function *x = a, *y = b;
+
+	return x->low < y->low ? -1 : x->low > y->low;
+}
+
+static const struct probe_functions *functions_of(struct probe_target *target, struct dwarf_unit *unit)
+{
+	struct probe_functions *functions = &target->functions;
+	struct die root;
+
+	if (target->functions_unit == unit)
+		return functions;
+	vec_clear(functions);
+	target->functions_unit = unit;
+	if (die_root(unit, &root))
+		die_walk_functions(&root, add_function, functions);
+	if (functions->n)
+		qsort(functions->v, functions->n, sizeof(*functions->v), by_address);
+	for (size_t i = 1; i < functions->n; i++)
+		functions->v[i].reach = MAX(functions->v[i].high, functions->v[i - 1].reach);
+	return functions;
+}
+
+bool probe_real_function(struct probe_target *target, struct dwarf_unit *unit, uint64_t addr,
+			 struct die *ret)
+{
+	const struct probe_functions *functions = functions_of(target, unit);
+	size_t at = SEARCH(functions->n, i, functions->v[i].low <= addr);
+	const struct die *found = NULL;
+
+	// Of those that share an address the first one of the unit.
+	for (; at > 0 && functions->v[at - 1].reach > addr; at--) {
+		const struct probe_function *function = &functions->v[at - 1];
+
+		if (function->high > addr && (!found || function->die.at < found->at))
+			found = &function->die;
+	}
+	if (found)
+		*ret = *found;
+	return found;
+}
+
 // The first row of an address at which a statement begins; else the first.
 static size_t first_row(const struct line_marks *marks, uint64_t addr)
 {
@@ -35,7 +97,7 @@ bool probe_first_line(struct probe_target *target, struct dwarf_unit *unit, uint
 	uint64_t entry;
 	size_t at;
 
-	if (probe_real_function(unit, addr, &function) && die_entry_pc(&function, &entry) &&
+	if (probe_real_function(target, unit, addr, &function) && die_entry_pc(&function, &entry) &&
 	    entry == addr) {
 		spot.file = die_decl_file(&function);
 		spot.line = die_decl_line(&function);
@@ -118,7 +180,7 @@ bool probe_find_source(struct probe_target *target, uint64_t addr, struct probe_
 	if (!unit)
 		return false;
 	(void)probe_first_line(target, unit, addr, &spot);
-	if (probe_real_function(unit, addr, &function)) {
+	if (probe_real_function(target, unit, addr, &function)) {
 		base_name = die_linkage_name(&function);
 		if (!base_name)
 			base_name = die_name(&function);

@@ -29,6 +29,14 @@ static int open_program(struct probe_target *target, const char *path)
 	return 0;
 }
 
+static void close_program(struct probe_target *target)
+{
+	file_unmap(&target->file);
+	target->elf = (struct elf){0};
+	target->path = NULL;
+	target->dso = NULL;
+}
+
 // The kernel's file with debug information, where distributions put it.
 static void open_vmlinux(struct probe_target *target)
 {
@@ -44,8 +52,9 @@ static void open_vmlinux(struct probe_target *target)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		snprintf(path, sizeof(path), places[i], name.release);
-		if (access(path, R_OK) == 0 && open_program(target, path) == 0 && target->debug)
+		if (open_program(target, path) == 0 && target->debug)
 			return;
+		close_program(target);
 	}
 	err_clear();
 }
@@ -80,9 +89,11 @@ void probe_target_done(struct probe_target *target)
 {
 	cfi_table_done(&target->cfi);
 	free(target->marks.v);
+	free(target->functions.v);
 	sources_free(target->sources);
 	sym_free(target->sym);
 	file_unmap(&target->file);
+	probe_kernel_done(target);
 	arena_done(&target->arena);
 	*target = (struct probe_target){0};
 }

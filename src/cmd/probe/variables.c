@@ -139,8 +139,8 @@ static int show_site(void *arg, const struct probe_site *site)
 
 	s->site = site;
 	s->sites++;
-	out_printf(s->out, "\t@<%s+%llu>\n", name ? name : "??",
-		   (unsigned long long)(site->addr - site->entry));
+	out_printf(s->out, "\t@<%s+%llu>%c", name ? name : "??",
+		   (unsigned long long)(site->addr - site->entry), '\0');
 	variables_at(&site->scope, site->addr, visit, s);
 	if (s->target->options->externs && die_root(site->scope.unit, &root))
 		die_walk(&root, visit_extern, s);
@@ -154,10 +154,10 @@ static int show_site(void *arg, const struct probe_site *site)
 		if (!probe_filter_takes(s->filter, tab + 1))
 			continue;
 		n++;
-		out_printf(s->out, "\t\t%s\n", text);
+		out_printf(s->out, "\t\t%s%c", text, '\0');
 	}
 	if (!n)
-		out_text(s->out, "\t\t(No matched variables)\n");
+		out_printf(s->out, "\t\t(No matched variables)%c", '\0');
 	for (size_t i = 0; i < s->names.n; i++)
 		free(s->names.v[i]);
 	vec_clear(&s->names);
@@ -168,7 +168,7 @@ int probe_show_variables(struct probe_target *target, const char *text, struct o
 {
 	struct shown s = {.target = target};
 	struct probe_request request;
-	struct out body;
+	struct out body; // lines that end with NUL
 	int err = probe_parse(&target->arena, text, &request);
 
 	if (err < 0)
@@ -187,10 +187,15 @@ int probe_show_variables(struct probe_target *target, const char *text, struct o
 	if (err == 0)
 		err = fail(ENOENT, "there is no '%s' in %s", text, target->path);
 	if (err > 0) {
-		out_text(out, "Available variables at ");
-		probe_put_point(out, &request.point);
-		out_char(out, '\n');
-		out_bytes(out, body.buf, body.n);
+		struct out head;
+
+		out_init_memory(&head);
+		out_text(&head, "Available variables at ");
+		probe_put_point(&head, &request.point);
+		out_char(&head, '\0');
+		probe_put_lines(out, &head);
+		probe_put_lines(out, &body);
+		out_done(&head);
 		err = 0;
 	}
 	out_done(&body);
