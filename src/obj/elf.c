@@ -209,6 +209,36 @@ void elf_symbol(const struct elf_symbols *symbols, uint32_t index, struct elf_sy
 	};
 }
 
+// "malloc@@GLIBC_2.2.5" is malloc.
+static bool is_named(const char *symbol, struct str name)
+{
+	return !strncmp(symbol, name.p, name.n) && (!symbol[name.n] || symbol[name.n] == '@');
+}
+
+bool elf_find_function(const struct elf *elf, const struct elf_section *section, struct str name,
+		       uint64_t *ret)
+{
+	struct elf_symbols symbols;
+	struct elf_symbol symbol;
+	bool found = false;
+
+	if (!name.n || !elf_symbols_init(&symbols, elf, section))
+		return false;
+	for (uint32_t i = 0; i < symbols.n; i++) {
+		elf_symbol(&symbols, i, &symbol);
+		// Functions in assembly may have no type.
+		if ((symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC &&
+		     symbol.type != STT_NOTYPE) ||
+		    symbol.section == SHN_UNDEF || symbol.section == SHN_ABS ||
+		    !is_named(symbol.name, name))
+			continue;
+		if (!found || strstr(symbol.name, "@@"))
+			*ret = symbol.value;
+		found = true;
+	}
+	return found;
+}
+
 // Sizes of the first entry and of the others, where the section does not say (after the psABIs).
 static void plt_sizes(struct elf_plt *plt, uint16_t machine, uint64_t section_entry)
 {

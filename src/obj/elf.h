@@ -90,6 +90,9 @@ bool elf_symbols_init(struct elf_symbols *ret, const struct elf *elf,
 		      const struct elf_section *section);
 // index < symbols->n
 void elf_symbol(const struct elf_symbols *symbols, uint32_t index, struct elf_symbol *ret);
+// The virtual address of a function in a symbol table, whatever its version: the first one, or what programs get ("@@").
+bool elf_find_function(const struct elf *elf, const struct elf_section *section, struct str name,
+		       uint64_t *ret);
 
 // The symbols that the PLT's entries stand for, in their order (.rela.plt or .rel.plt).
 struct elf_plt {

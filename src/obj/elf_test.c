@@ -113,6 +113,31 @@ static void reads_tables(void **state)
 	assert_false(elf_find_section(&elf, ".nothing", &section));
 }
 
+static void finds_functions(void **state)
+{
+	struct image image;
+	struct elf elf;
+	struct elf_section section;
+	uint64_t addr = 0;
+
+	make(&image);
+	// Of two versions the second one is what programs get.
+	memcpy(image.strings, "\0f@1\0f@@2\0data", 15);
+	image.symbols[2] = image.symbols[1];
+	image.symbols[2].st_name = 5;
+	image.symbols[2].st_value = 0x401020;
+	assert_int_equal(elf_init(&elf, (const uint8_t *)&image, sizeof(image)), 0);
+	assert_true(elf_find_section(&elf, ".symtab", &section));
+	assert_true(elf_find_function(&elf, &section, STR("f"), &addr));
+	assert_int_equal(addr, 0x401020);
+	assert_false(elf_find_function(&elf, &section, STR(""), &addr));
+	image.symbols[2].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_OBJECT);
+	assert_true(elf_find_function(&elf, &section, STR("f"), &addr));
+	assert_int_equal(addr, 0x401010);
+	image.symbols[1].st_shndx = SHN_UNDEF;
+	assert_false(elf_find_function(&elf, &section, STR("f"), &addr));
+}
+
 static void refuses_what_lies_outside(void **state)
 {
 	struct image image;
@@ -155,4 +180,5 @@ static void every_cut_is_safe(void **state)
 	}
 }
 
-RUN_TESTS(TEST(reads_tables), TEST(refuses_what_lies_outside), TEST(every_cut_is_safe))
+RUN_TESTS(TEST(reads_tables), TEST(finds_functions), TEST(refuses_what_lies_outside),
+	  TEST(every_cut_is_safe))

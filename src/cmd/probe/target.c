@@ -185,26 +185,9 @@ static bool is_named(const char *symbol, const char *name)
 static bool find_in(const struct elf *elf, const char *section_name, const char *name, uint64_t *ret)
 {
 	struct elf_section section;
-	struct elf_symbols symbols;
-	struct elf_symbol symbol;
-	bool found = false;
 
-	if (!elf_find_section(elf, section_name, &section) ||
-	    !elf_symbols_init(&symbols, elf, &section))
-		return false;
-	for (uint32_t i = 0; i < symbols.n; i++) {
-		elf_symbol(&symbols, i, &symbol);
-		if ((symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC &&
-		     symbol.type != STT_NOTYPE) ||
-		    symbol.section == SHN_UNDEF || symbol.section == SHN_ABS ||
-		    !is_named(symbol.name, name))
-			continue;
-		// Of several versions the default one ("@@") is what programs get.
-		if (!found || strstr(symbol.name, "@@"))
-			*ret = symbol.value;
-		found = true;
-	}
-	return found;
+	return elf_find_section(elf, section_name, &section) &&
+	       elf_find_function(elf, &section, str_of(name), ret);
 }
 
 bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret)

@@ -35,23 +35,13 @@ bool probe_is(const char *name)
 static bool find_in(const struct elf *elf, const struct elf_section *section, struct str name,
 		    uint64_t *ret)
 {
-	struct elf_symbols symbols;
 	struct elf_segment segment;
+	uint64_t addr;
 
-	if (!elf_symbols_init(&symbols, elf, section))
+	if (!elf_find_function(elf, section, name, &addr) || !elf_segment_of(elf, addr, &segment))
 		return false;
-	for (uint32_t i = 0; i < symbols.n; i++) {
-		struct elf_symbol symbol;
-
-		elf_symbol(&symbols, i, &symbol);
-		if (symbol.section == SHN_UNDEF ||
-		    (symbol.type != STT_FUNC && symbol.type != STT_GNU_IFUNC) ||
-		    !str_is(name, symbol.name) || !elf_segment_of(elf, symbol.value, &segment))
-			continue;
-		*ret = symbol.value - segment.vaddr + segment.offset;
-		return true;
-	}
-	return false;
+	*ret = addr - segment.vaddr + segment.offset;
+	return true;
 }
 
 static int find_function(const char *path, struct str name, uint64_t *ret)
