@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// lines FILE: for each hexadecimal address on standard input the functions and lines there, innermost first, as
-// llvm-symbolizer prints them (without columns). For bench/lines and test/diff/lines.
+// lines FILE [SECTION]: for each hexadecimal address on standard input the functions and lines there, innermost first, as
+// llvm-symbolizer prints them (without columns). Of a relocatable file the addresses count from the section. For bench/lines and
+// test/diff/lines.
 #include <stdio.h>
 #include "base/file.h"
 #include "obj/inline.h"
@@ -11,17 +12,22 @@ int main(int argc, char **argv)
 	struct dwarf_frame frames[MOST_FRAMES];
 	struct mapped file;
 	struct dwarf dwarf;
+	struct elf_section section;
+	uint64_t base = 0;
 	struct elf elf;
 	char line[64];
 
-	if (argc != 2 || file_map(&file, argv[1]) < 0 || elf_init(&elf, file.p, file.n) < 0 ||
-	    dwarf_init(&dwarf, &elf, NULL) < 0) {
+	if (argc < 2 || argc > 3 || file_map(&file, argv[1]) < 0 || elf_init(&elf, file.p, file.n) < 0 ||
+	    dwarf_init(&dwarf, &elf, NULL) < 0 ||
+	    (argc == 3 &&
+	     (!elf_find_section(&elf, argv[2], &section) ||
+	      !relocate_address(&dwarf.relocate, &elf, section.index, 0, &base)))) {
 		fprintf(stderr,
-			"usage: lines FILE <ADDRESSES; the file must have debug information\n");
+			"usage: lines FILE [SECTION] <ADDRESSES; the file must have debug information\n");
 		return 2;
 	}
 	while (fgets(line, sizeof(line), stdin)) {
-		size_t n = dwarf_frames(&dwarf, strtoull(line, NULL, 16), frames, MOST_FRAMES);
+		size_t n = dwarf_frames(&dwarf, base + strtoull(line, NULL, 16), frames, MOST_FRAMES);
 
 		if (!n)
 			printf("??\n??:0\n");

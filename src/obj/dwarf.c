@@ -57,7 +57,7 @@ static void take_section(struct dwarf *dwarf, unsigned id, const struct elf_sect
 
 	if (section->content.n || section->is_packed)
 		return;
-	if (unpack_section_is_packed(found)) {
+	if (unpack_section_is_packed(found) || relocate_wanted(&dwarf->relocate, found->index)) {
 		section->packed = *found;
 		section->is_packed = true;
 		return;
@@ -85,6 +85,7 @@ int dwarf_init(struct dwarf *ret, const struct elf *elf, const struct dwarf_file
 	if (!has_plain && !has_split)
 		return -ENOENT;
 	dwarf.is_split = !has_plain;
+	relocate_init(&dwarf.relocate, elf);
 	for (uint32_t i = 1; i < MOST_SECTIONS && elf_section(elf, i, &section); i++) {
 		unsigned id;
 
@@ -118,6 +119,13 @@ static void unpack_now(struct dwarf *dwarf, unsigned id)
 	section->is_packed = false;
 	section->content =
 		unpack_section(&dwarf->elf, &section->packed, MOST_BYTES, &section->unpacked);
+	if (section->content.n && relocate_wanted(&dwarf->relocate, section->packed.index)) {
+		if (!section->unpacked)
+			section->unpacked = xmemdup(section->content.p, section->content.n);
+		section->content.p = (const char *)section->unpacked;
+		relocate_apply(&dwarf->relocate, &dwarf->elf, section->packed.index,
+			       section->unpacked, section->content.n);
+	}
 	if (is_text(id))
 		section->content = cut_text(section->content);
 }
@@ -170,6 +178,7 @@ void dwarf_done(struct dwarf *dwarf)
 	}
 	for (unsigned i = 0; i < DWARF_SECTIONS; i++)
 		free(dwarf->sections[i].unpacked);
+	relocate_done(&dwarf->relocate);
 	map_done(&dwarf->abbrevs);
 	map_done(&dwarf->lines);
 	vec_done(&dwarf->units);

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "obj/dwarf_read.h"
 #include "obj/elf.h"
+#include "obj/relocate.h"
 
 enum dwarf_section_id {
 	DWARF_INFO,
@@ -30,7 +31,7 @@ enum dwarf_section_id {
 struct dwarf_section {
 	struct str content; // empty: none, or not unpacked yet
 	struct elf_section packed;
-	bool is_packed;
+	bool is_packed;	   // or has to be relocated
 	uint8_t *unpacked; // owned
 };
 
@@ -58,7 +59,8 @@ struct dwarf {
 	struct dwarf_section sections[DWARF_SECTIONS];
 	struct dwarf_files files;
 	bool zero_is_code; // of relocatable files
-	bool is_split;	   // .dwo sections
+	struct relocate relocate;
+	bool is_split; // .dwo sections
 	bool has_units, has_ranges, asked_supplement;
 	struct dwarf *supplement;     // borrowed
 	VEC(struct dwarf_unit) units; // in the order of .debug_info; all known once has_units

@@ -98,6 +98,7 @@ bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *ret)
 		.name = name < elf->names.n ? elf->names.p + name : "",
 		.type = (uint32_t)FIELD(elf, p, Shdr, sh_type),
 		.link = (uint32_t)FIELD(elf, p, Shdr, sh_link),
+		.info = (uint32_t)FIELD(elf, p, Shdr, sh_info),
 		.flags = FIELD(elf, p, Shdr, sh_flags),
 		.addr = FIELD(elf, p, Shdr, sh_addr),
 		.offset = FIELD(elf, p, Shdr, sh_offset),

@@ -11,7 +11,7 @@
 struct elf_section {
 	uint32_t index;
 	const char *name; // "" when it can't be read
-	uint32_t type, link;
+	uint32_t type, link, info;
 	uint64_t flags, addr, offset, size, entry_size;
 };
 

@@ -226,6 +226,26 @@ static void take_segments(struct source *source, const struct elf *elf)
 	}
 }
 
+// Kernel modules are relocatable: their sections stand for segments. A debug file has the same sections elsewhere.
+static void take_sections(struct source *source, const struct elf *mapped)
+{
+	const struct dwarf *dwarf = &source->main->dwarf;
+	struct elf_section section;
+	uint64_t addr;
+
+	for (uint32_t i = 1; elf_section(mapped, i, &section); i++) {
+		if (!(section.flags & SHF_EXECINSTR) || section.type == SHT_NOBITS ||
+		    source->segments_n == MOST_SEGMENTS ||
+		    !relocate_address(&dwarf->relocate, &dwarf->elf, i, 0, &addr))
+			continue;
+		source->segments[source->segments_n++] = (struct elf_segment){
+			.offset = section.offset,
+			.vaddr = addr,
+			.file_size = section.size,
+		};
+	}
+}
+
 static bool has_debug(const struct elf_source *source)
 {
 	return dwarf_is_in(&source->elf);
@@ -243,15 +263,19 @@ static struct source *source_new(struct sources *sources, struct dso *dso)
 	(void)dso_find_symbol(sources->sym, dso, 0);
 	if (!dso_find_file(sources->sym, dso, has_debug, &found))
 		return source;
+	source->main = debug_file_of(&found, &files);
+	if (!source->main)
+		return source;
 	if (dso_open_mapped(sources->sym, dso, &mapped)) {
-		take_segments(source, &mapped.elf);
+		mapped.elf.type == ET_REL ? take_sections(source, &mapped.elf)
+					  : take_segments(source, &mapped.elf);
 		source_done(&mapped);
 	}
-	if (!source->segments_n)
-		take_segments(source, &found.elf);
-	source->main = debug_file_of(&found, &files);
-	if (source->main)
-		debug("source lines of %s are from %s", dso->long_name, source->main->source.path);
+	if (!source->segments_n && source->main->source.elf.type == ET_REL)
+		take_sections(source, &source->main->source.elf);
+	else if (!source->segments_n)
+		take_segments(source, &source->main->source.elf);
+	debug("source lines of %s are from %s", dso->long_name, source->main->source.path);
 	return source;
 }
 

@@ -80,20 +80,25 @@ static bool have(const char *program)
 	return shell(text);
 }
 
-static void map_file(struct sym *sym, const char *path)
+static void map_to(struct sym *sym, const char *path, uint16_t misc, uint64_t start)
 {
 	_Alignas(8) char bytes[512] = {0};
 	struct record_mmap2 *record = (void *)bytes;
 
 	record->header.type = PERF_RECORD_MMAP2;
-	record->header.misc = PERF_RECORD_MISC_USER;
+	record->header.misc = misc;
 	record->header.size = (uint16_t)((sizeof(*record) + strlen(path) + 8) & ~7ull);
-	record->pid = record->tid = 1;
-	record->start = 0x100000;
+	record->pid = record->tid = misc == PERF_RECORD_MISC_USER ? 1 : UINT32_MAX;
+	record->start = start;
 	record->len = 0x100000;
 	record->prot = PROT_READ | PROT_EXEC;
 	snprintf(record->filename, 256, "%.255s", path);
 	assert_int_equal(sym_record(sym, &record->header, 1), 0);
+}
+
+static void map_file(struct sym *sym, const char *path)
+{
+	map_to(sym, path, PERF_RECORD_MISC_USER, 0x100000);
 }
 
 static unsigned check_mark(struct sym *sym, struct sources *sources, struct dso *dso,
@@ -262,6 +267,52 @@ static void separate_debug_file(void **state)
 	assert_int_equal(check_file(in_folder("bare.so")), 0);
 }
 
+// A module lies where the kernel put it; `below`: what stands for /.
+static unsigned check_module(const char *below, const char *path)
+{
+	const struct sym_options options = {.root = "/nowhere", .symfs = below, .no_cache_dir = true};
+	const struct symbol *mark;
+	struct sources *sources;
+	struct location location;
+	struct sym *sym;
+	struct dso *dso;
+	unsigned wrong = 0;
+
+	assert_int_equal(sym_new(&sym, &options), 0);
+	sources = sources_new(sym);
+	map_to(sym, path, PERF_RECORD_MISC_KERNEL, 0xffffffffc0000000);
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000010, &location);
+	assert_non_null(location.dso);
+	dso = (struct dso *)location.dso;
+	assert_int_equal(dso->kind, DSO_MODULE);
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		wrong += check_mark(sym, sources, dso, &answers[i]);
+	// The same from an address of the kernel's.
+	mark = dso_find_symbol_by_name(sym, dso, "at_middle");
+	assert_non_null(mark);
+	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL,
+		    location.map->start + mark->start - location.map->pgoff, &location);
+	wrong += location.sym != mark;
+	sources_free(sources);
+	sym_free(sym);
+	return wrong;
+}
+
+static void kernel_modules(void **state)
+{
+	// Two files, so that neither code nor debug information of the second one begins at 0.
+	assert_true(shell(
+		"mkdir -p ko/usr/lib/debug && echo 'int first(int x) { return x * 3; }' >first.c && "
+		"for f in first code; do gcc -g -O2 -mcmodel=kernel -fno-pic -c -o $f.ko.o $f.c || exit; done && "
+		"ld -r --build-id -o ko/whole.ko first.ko.o code.ko.o && cp ko/whole.ko ko/bare.ko && "
+		"cp ko/whole.ko ko/found.ko && objcopy --strip-debug ko/bare.ko && "
+		"objcopy --strip-debug ko/found.ko && "
+		"objcopy --only-keep-debug ko/whole.ko ko/usr/lib/debug/found.ko.debug"));
+	assert_int_equal(check_module(in_folder("ko"), "/whole.ko"), 0);
+	assert_int_equal(check_module(in_folder("ko"), "/found.ko"), 0);
+	assert_true(check_module(in_folder("ko"), "/bare.ko") > 0);
+}
+
 static void stale_debug_file_is_refused(void **state)
 {
 	const struct sym_options options = {.root = "/nowhere", .no_cache_dir = true};
@@ -392,11 +443,17 @@ static void function_within_a_function(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(gcc_of_all_versions),	   TEST(clang_of_all_versions),
-		TEST(older_architecture),	   TEST(separate_debug_file),
-		TEST(stale_debug_file_is_refused), TEST(moved_split_parts),
-		TEST(package_of_split_parts),	   TEST(shared_supplement),
-		TEST(supplement_within_a_file),	   TEST(function_within_a_function),
+		TEST(gcc_of_all_versions),
+		TEST(clang_of_all_versions),
+		TEST(older_architecture),
+		TEST(separate_debug_file),
+		TEST(stale_debug_file_is_refused),
+		TEST(moved_split_parts),
+		TEST(package_of_split_parts),
+		TEST(shared_supplement),
+		TEST(supplement_within_a_file),
+		TEST(function_within_a_function),
+		TEST(kernel_modules),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -136,7 +136,7 @@ bool dso_find_file(const struct sym *sym, const struct dso *dso,
 			return true;
 		source_done(ret);
 	}
-	if (dso->kind != DSO_USER || dso->long_name[0] != '/')
+	if ((dso->kind != DSO_USER && dso->kind != DSO_MODULE) || dso->long_name[0] != '/')
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		if (!places[i].path(sym, dso, path) || source_open(sym, dso, path, ret) != SOURCE_OK)
@@ -152,6 +152,10 @@ bool dso_open_mapped(const struct sym *sym, const struct dso *dso, struct elf_so
 {
 	char path[PATH_MAX];
 
+	// Of a module, where its symbols are from: their addresses are offsets in that file.
+	if (dso->kind == DSO_MODULE)
+		return dso->symbols_path &&
+		       source_open(sym, dso, dso->symbols_path, ret) == SOURCE_OK;
 	return dso->kind == DSO_USER && own_path(sym, dso, path) &&
 	       source_open(sym, dso, path, ret) == SOURCE_OK;
 }
