@@ -195,3 +195,22 @@ void out_escaped(struct out *out, const char *text)
 			out_char(out, *p);
 	}
 }
+
+void out_csv(struct out *out, struct str text)
+{
+	bool quote = false;
+
+	for (size_t i = 0; i < text.n && !quote; i++)
+		quote = text.p[i] == ',' || text.p[i] == '"' || (unsigned char)text.p[i] < ' ';
+	if (!quote) {
+		out_str(out, text);
+		return;
+	}
+	out_char(out, '"');
+	for (size_t i = 0; i < text.n; i++) {
+		if (text.p[i] == '"')
+			out_char(out, '"');
+		out_char(out, text.p[i]);
+	}
+	out_char(out, '"');
+}

@@ -82,3 +82,5 @@ void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(pri
 void out_safe(struct out *out, const char *text);
 // Likewise whatever the writer goes to: where a newline would tear a row.
 void out_escaped(struct out *out, const char *text);
+// A field of CSV as of RFC 4180: what holds a comma, a quote or a control character stands in quotes.
+void out_csv(struct out *out, struct str text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/test.h"
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -32,6 +33,29 @@ static void widths(void **state)
 	out_i64(&out, -7);
 	assert_string_equal(text_of(&out), "  ab|ab  |   420000beef|  1234.567890|1234.567890123-7");
 	out_done(&out);
+}
+
+static void csv_fields(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{"plain text; 'x'", "plain text; 'x'"},
+		{"a,b", "\"a,b\""},
+		{"say \"x\"", "\"say \"\"x\"\"\""},
+		{"a\nb", "\"a\nb\""},
+		{"a\r", "\"a\r\""},
+		{"a\tb", "\"a\tb\""},
+		{"\xc3\xa9", "\xc3\xa9"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct out out;
+
+		out_init_memory(&out);
+		out_csv(&out, str_of(cases[i][0]));
+		assert_string_equal(text_of(&out), cases[i][1]);
+		out_done(&out);
+	}
 }
 
 static void json_escapes(void **state)
@@ -94,4 +118,4 @@ static void files(void **state)
 	assert_int_equal(file_map(&mapped, "/"), -EISDIR);
 }
 
-RUN_TESTS(TEST(widths), TEST(json_escapes), TEST(closed_pipe), TEST(files))
+RUN_TESTS(TEST(widths), TEST(csv_fields), TEST(json_escapes), TEST(closed_pipe), TEST(files))

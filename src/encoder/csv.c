@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One row a sample, RFC 4180: a text that holds a comma, a quote or a line's end stands in quotes.
+// One row a sample.
 #include "encoder/core/encoder.h"
 #include "view/profile.h"
 
 struct writer {
 	struct out *out, stack;
 	const struct profile *profile;
-	VEC(uint32_t) path;
+	struct profile_path path;
 };
-
-static void put_text(struct out *out, struct str text)
-{
-	bool quote = false;
-
-	for (size_t i = 0; i < text.n && !quote; i++)
-		quote = text.p[i] == ',' || text.p[i] == '"' || (unsigned char)text.p[i] < ' ';
-	if (!quote) {
-		out_str(out, text);
-		return;
-	}
-	out_char(out, '"');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '"')
-			out_char(out, '"');
-		out_char(out, text.p[i]);
-	}
-	out_char(out, '"');
-}
 
 // Folded, from the outermost frame; a ';' in a name would read back as two frames.
 static struct str stack_text(struct writer *writer, uint32_t node)
@@ -35,13 +16,9 @@ static struct str stack_text(struct writer *writer, uint32_t node)
 	const char *separator = "";
 
 	writer->stack.n = 0;
-	vec_clear(&writer->path);
-	for (; node; node = profile->nodes.v[node].parent)
-		vec_push(&writer->path, node);
-	while (writer->path.n) {
-		struct str name =
-			profile_text(profile,
-				     profile_function_of(profile, vec_pop(&writer->path))->name);
+	profile_path(profile, node, &writer->path);
+	vec_each(uint32_t, at, &writer->path.nodes) {
+		struct str name = profile_text(profile, profile_function_of(profile, *at)->name);
 
 		out_text(&writer->stack, separator);
 		separator = ";";
@@ -63,15 +40,15 @@ static void put_place(struct writer *writer, uint32_t node)
 	const struct profile_frame *frame = &profile->frames.v[profile->nodes.v[node].frame];
 	const struct profile_function *function = &profile->functions.v[frame->function];
 
-	put_text(out, profile_text(profile, function->name));
+	out_csv(out, profile_text(profile, function->name));
 	out_char(out, ',');
 	if (function->file != PROFILE_NONE)
-		put_text(out, profile_text(profile, profile->files.v[function->file].path));
+		out_csv(out, profile_text(profile, profile->files.v[function->file].path));
 	out_char(out, ',');
 	if (function->file != PROFILE_NONE)
 		out_str(out, profile_text(profile, profile->files.v[function->file].build_id));
 	out_char(out, ',');
-	put_text(out, profile_text(profile, frame->source));
+	out_csv(out, profile_text(profile, frame->source));
 	out_char(out, ',');
 	if (frame->line)
 		out_u64(out, frame->line);
@@ -98,25 +75,25 @@ static int csv_profile(struct out *out, const struct profile *profile)
 		if (sample->time_ns != UINT64_MAX)
 			out_time(out, sample->time_ns, 0, 9);
 		out_char(out, ',');
-		put_text(out, profile_text(profile, thread->name));
+		out_csv(out, profile_text(profile, thread->name));
 		out_char(out, ',');
 		put_id(out, thread->pid);
 		put_id(out, thread->tid);
 		put_id(out, sample->cpu);
-		put_text(out, profile_text(profile, profile->events.v[sample->event].name));
+		out_csv(out, profile_text(profile, profile->events.v[sample->event].name));
 		out_char(out, ',');
 		out_u64(out, sample->weight);
 		out_char(out, ',');
 		put_place(&writer, sample->node);
-		put_text(out, stack_text(&writer, sample->node));
+		out_csv(out, stack_text(&writer, sample->node));
 		out_char(out, ',');
-		put_text(out, profile_text(profile, sample->text));
+		out_csv(out, profile_text(profile, sample->text));
 		out_char(out, '\n');
 		if (out_broken(out))
 			break;
 	}
 	out_done(&writer.stack);
-	vec_done(&writer.path);
+	vec_done(&writer.path.nodes);
 	return 0;
 }
 

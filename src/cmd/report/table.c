@@ -161,25 +161,6 @@ static void json_report(struct report *report)
 	json_line(&j);
 }
 
-static void csv_text(struct out *out, struct str text)
-{
-	bool quote = false;
-
-	for (size_t i = 0; i < text.n && !quote; i++)
-		quote = strchr(",\"\r\n", text.p[i]) != NULL;
-	if (!quote) {
-		out_str(out, text);
-		return;
-	}
-	out_char(out, '"');
-	for (size_t i = 0; i < text.n; i++) {
-		if (text.p[i] == '"')
-			out_char(out, '"');
-		out_char(out, text.p[i]);
-	}
-	out_char(out, '"');
-}
-
 static void csv_report(struct report *report)
 {
 	const struct recording *recording = report->session->recording;
@@ -197,13 +178,13 @@ static void csv_report(struct report *report)
 
 			if (!shown(report, e) || e->dummy)
 				continue;
-			csv_text(out, str_of(hist->event->name));
+			out_csv(out, str_of(hist->event->name));
 			for (size_t c = 0; c < report->fields.n; c++) {
 				const struct column *column = report->fields.v[c];
 
 				out_char(out, ',');
 				if (column->key || (column->field && column->event == hist->event))
-					csv_text(out, value_of(report, column, e));
+					out_csv(out, value_of(report, column, e));
 				else if (column->field)
 					continue;
 				else if (column->number == NUMBER_SAMPLES ||

@@ -135,21 +135,6 @@ static const char *name_of(const struct table_column *column)
 	return column->name ? column->name : column->title;
 }
 
-static void put_quoted(struct out *out, const char *text)
-{
-	if (!strpbrk(text, ",\"\n\r")) {
-		out_text(out, text);
-		return;
-	}
-	out_char(out, '"');
-	for (; *text; text++) {
-		if (*text == '"')
-			out_char(out, '"');
-		out_char(out, *text);
-	}
-	out_char(out, '"');
-}
-
 static void print_csv(struct out *out, const struct table *table, const struct table_stamp *stamp)
 {
 	size_t n = table->columns.n;
@@ -157,7 +142,7 @@ static void print_csv(struct out *out, const struct table *table, const struct t
 	for (size_t i = 0; i < n && !stamp->no_titles; i++) {
 		if (i == 0 && stamp->time)
 			out_text(out, "time,");
-		put_quoted(out, name_of(&table->columns.v[i]));
+		out_csv(out, str_of(name_of(&table->columns.v[i])));
 		out_char(out, i + 1 == n ? '\n' : ',');
 	}
 	for (size_t i = 0; i < table->cells.n; i++) {
@@ -169,7 +154,7 @@ static void print_csv(struct out *out, const struct table *table, const struct t
 			out_char(out, ',');
 		}
 		if (c->kind == TABLE_TEXT && !cell->none)
-			put_quoted(out, cell->text);
+			out_csv(out, str_of(cell->text));
 		else if (c->kind == TABLE_SHARE)
 			out_u64(out, cell->number);
 		else
