@@ -7,7 +7,7 @@
 #include <sqlite3.h>
 
 static const char schema[] =
-	"CREATE TABLE info (name TEXT PRIMARY KEY, value TEXT);"
+	"CREATE TABLE info (name TEXT, value TEXT);" // "incomplete" may be there more than once
 	"CREATE TABLE events (id INTEGER PRIMARY KEY, name TEXT, unit TEXT, samples INTEGER);"
 	"CREATE TABLE threads (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, comm TEXT, process TEXT, "
 	"first_ns INTEGER, last_ns INTEGER);"
@@ -115,7 +115,7 @@ static void put_infos(struct writer *writer)
 {
 	const struct profile *profile = writer->profile;
 
-	prepare(writer, "INSERT OR REPLACE INTO info VALUES (?, ?)");
+	prepare(writer, "INSERT INTO info VALUES (?, ?)");
 	put_info(writer, "recording", profile->title);
 	put_info(writer, "command", profile->command);
 	put_info(writer, "host", profile->host);
