@@ -377,6 +377,30 @@ bool filter_sample(const struct filter *filter, const struct sample *sample)
 	return filter_time(filter, sample->time);
 }
 
+bool filter_sample_of(const struct filter *filter, const struct sample *sample,
+		      const struct sym *sym, const struct task *task)
+{
+	return filter_sample(filter, sample) &&
+	       (!filter->comms.given || !task || words_have(&filter->comms, task_comm(sym, task)));
+}
+
+bool filter_event_name(const char *name, const char *wanted)
+{
+	size_t n = strlen(wanted);
+
+	return !strcmp(name, wanted) || text_glob(name, wanted) ||
+	       (!strncmp(name, wanted, n) && name[n] == ':');
+}
+
+bool filter_event(struct event *event, const char *wanted)
+{
+	static const char asked, other; // what event->user points at
+
+	if (!event->user)
+		event->user = (void *)(filter_event_name(event->name, wanted) ? &asked : &other);
+	return event->user == &asked;
+}
+
 bool filter_comm(const struct filter *filter, const char *comm)
 {
 	return !filter->comms.given || words_have(&filter->comms, comm);

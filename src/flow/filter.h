@@ -25,6 +25,13 @@ bool filter_cpu(const struct filter *filter, uint32_t cpu);
 bool filter_time(const struct filter *filter, uint64_t time_ns);
 bool filter_comm(const struct filter *filter, const char *comm);
 bool filter_dso(const struct filter *filter, const struct dso *dso); // dso may be NULL
+// Does the event's name answer to what -e says: the name, a glob of it, or what is before a ':' in it ("cycles" of "cycles:u")?
+bool filter_event_name(const char *name, const char *wanted);
+// Likewise; each event is looked at once, the answer stays in event->user.
+bool filter_event(struct event *event, const char *wanted);
+// filter_sample and, where --comm was given, the name of the task, which may be NULL.
+bool filter_sample_of(const struct filter *filter, const struct sample *sample,
+		      const struct sym *sym, const struct task *task);
 bool filter_symbol(const struct filter *filter, const struct symbol *symbol);
 // dsos and symbols at once, and the addresses (0x...) among the symbols: of the sample's own location.
 bool filter_location(const struct filter *filter, const struct location *location);

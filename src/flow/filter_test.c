@@ -38,6 +38,33 @@ static void numbers(void **state)
 	filter_free(filter);
 }
 
+static void event_names(void **state)
+{
+	static const struct {
+		const char *name, *wanted;
+		bool is;
+	} cases[] = {
+		{"cycles", "cycles", true},
+		{"cycles:u", "cycles", true},
+		{"cycles", "cycles:u", false},
+		{"cycles-ct", "cycles", false},
+		{"sched:sched_switch:u", "sched:sched_switch", true},
+		{"sched:sched_switch", "sched:sched_switch", true},
+		{"sched:sched_switch", "sched:sched_s", false},
+		{"sched:sched_switch", "sched:*", true},
+		{"sched:sched_switch", "sched", true},
+		{"odd[1]", "odd[1]", true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct event named = {.name = cases[i].name};
+
+		assert_int_equal(filter_event_name(cases[i].name, cases[i].wanted), cases[i].is);
+		for (int again = 0; again < 2; again++)
+			assert_int_equal(filter_event(&named, cases[i].wanted), cases[i].is);
+	}
+}
+
 static void names(void **state)
 {
 	struct filter *filter = make((struct filter_options){.comms = "a,b c",
@@ -134,4 +161,4 @@ static void refusals(void **state)
 	filter_free(filter);
 }
 
-RUN_TESTS(TEST(numbers), TEST(names), TEST(times), TEST(refusals))
+RUN_TESTS(TEST(numbers), TEST(event_names), TEST(names), TEST(times), TEST(refusals))

@@ -32,26 +32,6 @@ struct collector {
 	uint64_t filtered_n, other_events_n;
 };
 
-enum { EVENT_ASKED = 1, EVENT_OTHER = 2 }; // in event->user
-
-static bool event_wanted(const struct collector *collector, struct event *event)
-{
-	const char *wanted = collector->options->event;
-
-	if (!wanted)
-		return true;
-	if (!event->user) {
-		size_t n = strcspn(event->name, ":");
-		bool plain = !strchr(wanted, ':') && strlen(wanted) == n &&
-			     !strncmp(event->name, wanted, n);
-
-		event->user =
-			(void *)(uintptr_t)(plain || text_glob(event->name, wanted) ? EVENT_ASKED
-										    : EVENT_OTHER);
-	}
-	return event->user == (void *)(uintptr_t)EVENT_ASKED;
-}
-
 static uint32_t new_thread(struct collector *collector, const struct session *session,
 			   const struct task *task)
 {
@@ -98,13 +78,11 @@ static uint32_t thread_of(struct collector *collector, const struct session *ses
 static bool sample_wanted(struct collector *collector, const struct session *session,
 			  const struct session_sample *it)
 {
-	if (!event_wanted(collector, it->event)) {
+	if (collector->options->event && !filter_event(it->event, collector->options->event)) {
 		collector->other_events_n++;
 		return false;
 	}
-	if (!filter_sample(collector->filter, &it->sample) ||
-	    (collector->options->filter.comms && it->task &&
-	     !filter_comm(collector->filter, task_comm(session->sym, it->task)))) {
+	if (!filter_sample_of(collector->filter, &it->sample, session->sym, it->task)) {
 		collector->filtered_n++;
 		return false;
 	}

@@ -48,8 +48,6 @@ int stacks_from_script(struct flame *flame, struct str text, const struct stack_
 int stacks_from_recording(struct flame *flame, const char *path,
 			  const struct stack_options *options, struct stack_counts *ret);
 
-// Does the event's name answer to what -e says?
-bool stack_event_is(const char *name, const char *wanted);
 // Notes an event that was left out.
 void stack_counts_other(struct stack_counts *counts, struct str event);
 

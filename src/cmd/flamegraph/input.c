@@ -16,14 +16,6 @@ void stack_counts_done(struct stack_counts *counts)
 	counts->events = counts->event = NULL;
 }
 
-bool stack_event_is(const char *name, const char *wanted)
-{
-	size_t n = strlen(wanted);
-
-	return strcmp(name, wanted) == 0 || text_glob(name, wanted) ||
-	       (strncmp(name, wanted, n) == 0 && name[n] == ':');
-}
-
 void stack_counts_other(struct stack_counts *counts, struct str event)
 {
 	struct str rest = str_of(counts->events);

@@ -36,8 +36,6 @@ struct taker {
 	VEC(struct task_base) task_bases; // by the task's index: of its last sample
 };
 
-enum { EVENT_ASKED = 1, EVENT_OTHER = 2 }; // in event->user
-
 static bool event_wanted(struct taker *taker, struct event *event)
 {
 	const struct stack_options *options = taker->options;
@@ -49,11 +47,7 @@ static bool event_wanted(struct taker *taker, struct event *event)
 			taker->first_event = event;
 		return event == taker->first_event;
 	}
-	if (!event->user)
-		event->user = (void *)(uintptr_t)(stack_event_is(event->name, options->event)
-							  ? EVENT_ASKED
-							  : EVENT_OTHER);
-	return event->user == (void *)(uintptr_t)EVENT_ASKED;
+	return filter_event(event, options->event);
 }
 
 static uint32_t base_of(struct taker *taker, struct event *event, struct task *task)
@@ -113,9 +107,7 @@ static bool sample_wanted(struct taker *taker, const struct session *session,
 			stack_counts_other(taker->counts, str_of(it->event->name));
 		return false;
 	}
-	if (!filter_sample(taker->filter, &it->sample) ||
-	    (taker->options->filter.comms && it->task &&
-	     !filter_comm(taker->filter, task_comm(session->sym, it->task)))) {
+	if (!filter_sample_of(taker->filter, &it->sample, session->sym, it->task)) {
 		taker->counts->filtered++;
 		return false;
 	}

@@ -244,7 +244,7 @@ static bool event_wanted(struct reader *reader)
 		return true;
 	if (options->event) {
 		char *name = str_dup(reader->event);
-		bool wanted = stack_event_is(name, options->event);
+		bool wanted = filter_event_name(name, options->event);
 
 		free(name);
 		return wanted;

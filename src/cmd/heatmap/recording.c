@@ -3,7 +3,6 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/nearest.h"
-#include "cmd/flamegraph/flamegraph.h"
 #include "cmd/heatmap/heatmap.h"
 #include "flow/session.h"
 #include <math.h>
@@ -122,12 +121,12 @@ static int make_role(struct taker *taker, const struct event *event, struct role
 
 	role->known = true;
 	if (options->from) {
-		role->from = stack_event_is(event->name, options->from);
-		role->to = stack_event_is(event->name, options->to);
+		role->from = filter_event_name(event->name, options->from);
+		role->to = filter_event_name(event->name, options->to);
 		role->wanted = role->from || role->to;
 		return role->wanted && options->key ? find_keys(taker, event, role) : 0;
 	}
-	role->wanted = !options->event || stack_event_is(event->name, options->event);
+	role->wanted = !options->event || filter_event_name(event->name, options->event);
 	if (role->wanted && options->value && !find_builtin(options->value)) {
 		err = find_field(event, str_of(options->value), &role->value);
 		// Other events of the recording need not have it.
@@ -214,9 +213,7 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 	}
 	if (!role->wanted || sample->time == UINT64_MAX)
 		return 0;
-	if (!filter_sample(taker->filter, sample) ||
-	    (options->filter.comms && task &&
-	     !filter_comm(taker->filter, task_comm(session->sym, task)))) {
+	if (!filter_sample_of(taker->filter, sample, session->sym, task)) {
 		taker->result->filtered++;
 		return 0;
 	}
