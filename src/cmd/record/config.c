@@ -274,16 +274,38 @@ static void set_ids(const struct record_options *options, struct opened *opened)
 	}
 }
 
-static int add_dummy(struct record_options *options)
+// "dummy:u" tells where the kernel changed its code, "dummy:HG" what tasks do.
+static int add_dummy(struct record_options *options, const char *name)
 {
 	const struct event_context context = {.count_guests = true};
-	int err = event_parse(&options->specs, "dummy:HG", &context);
+	int err = event_parse(&options->specs, name, &context);
 
 	if (!err) {
 		vec_last(&options->specs.events).attr.sample_period = 1;
 		vec_last(&options->specs.events).given |= EVENT_PERIOD;
 	}
 	return err;
+}
+
+// The copy of the kernel's code that --kcore takes is true only with what was changed in it later. perf's event for that is opened on all
+// CPUs, for everybody.
+static bool wants_text_poke(const struct record_options *options, const struct target *target)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.size = sizeof(attr),
+		.exclude_kernel = 1,
+		.text_poke = 1,
+	};
+	int fd;
+
+	if (!options->kcore || target->cpus.v[0] < 0)
+		return false;
+	fd = perf_open(&attr, -1, target->cpus.v[0], -1, 0);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 int record_configure(struct record_options *options, struct opened *opened,
@@ -295,8 +317,12 @@ int record_configure(struct record_options *options, struct opened *opened,
 	int err = choose_frequency(options);
 
 	opened->specs = &options->specs;
+	bool has_text_poke = !err && wants_text_poke(options, target);
+
+	if (has_text_poke)
+		err = add_dummy(options, "dummy:u");
 	if (!err && needs_dummy)
-		err = add_dummy(options);
+		err = add_dummy(options, "dummy:HG");
 	if (err)
 		return err;
 	if (options->exclude_self)
@@ -304,7 +330,7 @@ int record_configure(struct record_options *options, struct opened *opened,
 	for (size_t i = 0; i < options->specs.events.n; i++) {
 		struct event_spec *spec = &options->specs.events.v[i];
 		struct opened_event *event = opened_add(opened, spec);
-		bool is_dummy = i >= events_n;
+		bool is_dummy = i >= events_n, is_text_poke = has_text_poke && i == events_n;
 
 		if (!is_dummy) {
 			event->leader = options->group ? 0 : spec->leader;
@@ -312,15 +338,20 @@ int record_configure(struct record_options *options, struct opened *opened,
 				options->group ? (i ? 0 : (uint32_t)events_n) : spec->group_n;
 		}
 		configure_event(options, target, spec, event->leader == i,
-				needs_dummy ? is_dummy : i == 0);
+				needs_dummy ? is_dummy && !is_text_poke : i == 0);
+		if (is_text_poke)
+			spec->attr.text_poke = 1;
+		// Told once, by the event whose records come with those changes.
+		if (has_text_poke)
+			spec->attr.ksymbol = is_text_poke;
 		if (is_dummy) {
-			event->system_wide = target->system_wide;
+			event->system_wide = target->system_wide || is_text_poke;
 			spec->attr.freq = 0;
 			spec->attr.sample_period = 1;
 			spec->attr.sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 			// It follows tasks at once; those of a command from its exec on.
-			spec->attr.disabled = target->has_workload;
-			spec->attr.enable_on_exec = target->has_workload;
+			spec->attr.disabled = target->has_workload && !is_text_poke;
+			spec->attr.enable_on_exec = target->has_workload && !is_text_poke;
 		}
 	}
 	configure_group_read(opened);
