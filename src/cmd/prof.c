@@ -99,13 +99,17 @@ static int put_format(void *arg, struct event *event, const char *system, const 
 	return 0;
 }
 
+static void put_attributes(struct out *out, const char *const *names)
+{
+	for (; names && *names; names++)
+		out_printf(out, "%s%s/", *names, prof_attribute_is_word(*names) ? "" : "=.");
+}
+
 static void put_use(struct out *out, const struct profiler *profiler, const char *event)
 {
-	out_printf(out, "sonde prof %s -e \"%s/./[stack/max-stack=./alias=./cpus=./",
-		   profiler->name, event);
-	for (size_t i = 0; profiler->attributes && profiler->attributes[i]; i++)
-		out_printf(out, "%s%s/", profiler->attributes[i],
-			   prof_attribute_is_word(profiler->attributes[i]) ? "" : "=.");
+	out_printf(out, "sonde prof %s -e \"%s/./[", profiler->name, event);
+	put_attributes(out, prof_common_attributes);
+	put_attributes(out, profiler->attributes);
 	out_text(out, "]\"");
 	for (const struct opt *opt = profiler->opts; !opt_is_end(opt); opt++) {
 		if (opt->kind == OPT_GROUP || opt->hidden ||

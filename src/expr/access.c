@@ -5,13 +5,17 @@
 
 static const struct {
 	const char *name;
-	enum expr_context context;
 	enum expr_base base;
-} contexts[] = {
-	{"_cpu", EXPR_CPU, EXPR_S32},	    {"_pid", EXPR_PID, EXPR_S32},
-	{"_tid", EXPR_TID, EXPR_S32},	    {"_time", EXPR_TIME, EXPR_U64},
-	{"_period", EXPR_PERIOD, EXPR_U64},
+} contexts[EXPR_CONTEXTS] = {
+	[EXPR_CPU] = {"_cpu", EXPR_S32},       [EXPR_PID] = {"_pid", EXPR_S32},
+	[EXPR_TID] = {"_tid", EXPR_S32},       [EXPR_TIME] = {"_time", EXPR_U64},
+	[EXPR_PERIOD] = {"_period", EXPR_U64},
 };
+
+const char *expr_context_name(enum expr_context context)
+{
+	return contexts[context].name;
+}
 
 // "name_offset" of the dynamic field "name"
 static struct node *dynamic_part(struct parser *p, struct str name)
@@ -79,9 +83,7 @@ struct node *node_context(struct parser *p, struct str where, enum expr_context 
 	struct node *n = node_new(p, NODE_CONTEXT, where);
 
 	n->number = context;
-	for (size_t i = 0; i < ARRAY_SIZE(contexts); i++)
-		if (contexts[i].context == context)
-			n->type = type_of(contexts[i].base);
+	n->type = type_of(contexts[context].base);
 	p->expr->uses_context = true;
 	return n;
 }
@@ -150,7 +152,7 @@ struct node *node_name(struct parser *p, struct str name)
 		return node_field(p, name, &field);
 	for (size_t i = 0; i < ARRAY_SIZE(contexts); i++)
 		if (str_is(name, contexts[i].name))
-			return node_context(p, name, contexts[i].context);
+			return node_context(p, name, (enum expr_context)i);
 	n = dynamic_part(p, name);
 	if (n) {
 		need_record(p, &n->field);

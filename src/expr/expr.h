@@ -51,6 +51,8 @@ enum expr_context {
 	EXPR_PERIOD,
 	EXPR_CONTEXTS
 };
+// "_cpu"
+const char *expr_context_name(enum expr_context context);
 
 struct expr_record {
 	const void *data; // the raw bytes of the event; only read

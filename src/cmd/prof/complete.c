@@ -105,8 +105,8 @@ static void offer_names(struct out *out, const struct profiler *profiler, const 
 	const char *event = at->text + at->event;
 	char pattern[256];
 
-	for (size_t i = 0; prof_source_names()[i] && (!profiler || profiler->takes_profilers); i++)
-		offer(out, at, prof_source_names()[i], "/");
+	for (size_t i = 0; prof_source_name(i) && (!profiler || profiler->takes_profilers); i++)
+		offer(out, at, prof_source_name(i), "/");
 	if (!strchr(event, ':') ||
 	    snprintf(pattern, sizeof(pattern), "%s*", event) >= (int)sizeof(pattern))
 		return;
@@ -115,7 +115,6 @@ static void offer_names(struct out *out, const struct profiler *profiler, const 
 
 static void offer_fields(struct out *out, const struct typed *at)
 {
-	static const char *const context[] = {"_cpu", "_pid", "_tid", "_time", "_period"};
 	const struct offering o = {out, at, false};
 	const char *event = at->text + at->event;
 	char name[256];
@@ -124,16 +123,17 @@ static void offer_fields(struct out *out, const struct typed *at)
 		return;
 	if (!prof_is_source(name))
 		ask_kernel(&o, name);
-	for (size_t i = 0; at->place == IN_VALUE && i < ARRAY_SIZE(context); i++)
-		offer(out, at, context[i], "");
+	for (enum expr_context i = 0; at->place == IN_VALUE && i < EXPR_CONTEXTS; i++)
+		offer(out, at, expr_context_name(i), "");
 }
 
 static void offer_attributes(struct out *out, const struct profiler *profiler, const struct typed *at)
 {
-	static const char *const common[] = {"stack", "max-stack", "alias", "cpus", NULL};
+	const char *const *const lists[] = {prof_common_attributes,
+					    profiler ? profiler->attributes : NULL};
 
-	for (size_t k = 0; k < 2; k++) {
-		const char *const *names = k ? profiler ? profiler->attributes : NULL : common;
+	for (size_t k = 0; k < ARRAY_SIZE(lists); k++) {
+		const char *const *names = lists[k];
 
 		for (size_t i = 0; names && names[i]; i++)
 			offer(out, at, names[i], prof_attribute_is_word(names[i]) ? "/" : "=");

@@ -96,6 +96,7 @@ struct prof {
 	struct feed *feed;
 	struct prof_specs specs;
 	VEC(struct prof_event *) events;
+	VEC(struct prof_tasks *) source_tasks; // of profilers in -e
 	uint32_t stages;
 	int (*find)(struct feed *feed, const char *name,
 		    int (*found)(void *arg, struct event *event, const char *system, const char *name),

@@ -118,16 +118,6 @@ struct adding {
 	struct prof_event *last;
 };
 
-bool prof_attribute_is_word(const char *name)
-{
-	static const char *const words[] = {"stack", "untraced", "trigger"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (!strcmp(name, words[i]))
-			return true;
-	return false;
-}
-
 // Does the attribute need a value (true), or take none (false)?
 static int check_value(const struct prof_attr *attr)
 {
@@ -144,16 +134,14 @@ static int check_value(const struct prof_attr *attr)
 
 static int check_attributes(const struct prof *prof, const struct prof_spec *spec)
 {
-	static const char *const common[] = {"stack", "max-stack", "alias", "cpus"};
-
 	for (size_t i = 0; spec && i < spec->attrs.n; i++) {
 		const char *name = spec->attrs.v[i].name, *near;
 		VEC(const char *) names = {0};
 		bool known = false;
 		int err = 0;
 
-		for (size_t k = 0; k < ARRAY_SIZE(common); k++)
-			vec_push(&names, common[k]);
+		for (size_t k = 0; prof_common_attributes[k]; k++)
+			vec_push(&names, prof_common_attributes[k]);
 		for (size_t k = 0; prof->profiler->attributes && prof->profiler->attributes[k]; k++)
 			vec_push(&names, prof->profiler->attributes[k]);
 		for (size_t k = 0; k < names.n; k++)
@@ -291,9 +279,8 @@ static int on_record(void *arg, const struct perf_event_header *header, const st
 {
 	struct prof *prof = arg;
 
-	for (size_t i = 0; i < prof->events.n; i++)
-		if (prof->events.v[i]->tasks)
-			prof_tasks_record(prof->events.v[i]->tasks, prof, header);
+	for (size_t i = 0; i < prof->source_tasks.n; i++)
+		prof_tasks_record(prof->source_tasks.v[i], prof, header);
 	return prof->profiler->record ? prof->profiler->record(prof, header, ids) : 0;
 }
 
@@ -525,8 +512,7 @@ int prof_setup(struct prof *prof)
 	if (!err && options->flame_graph)
 		err = prof_flame_new(prof);
 	// Who starts whom is to be known.
-	for (size_t i = 0; i < prof->events.n && !err; i++)
-		prof->needs_tasks |= prof->events.v[i]->tasks != NULL;
+	prof->needs_tasks |= prof->source_tasks.n > 0;
 	if (err)
 		return err;
 	choose_ticks(prof);
@@ -568,9 +554,9 @@ void prof_done(struct prof *prof)
 {
 	if (prof->profiler->done)
 		prof->profiler->done(prof);
-	for (size_t i = 0; i < prof->events.n; i++)
-		if (prof->events.v[i]->tasks)
-			prof_tasks_done(prof->events.v[i]->tasks);
+	for (size_t i = 0; i < prof->source_tasks.n; i++)
+		prof_tasks_done(prof->source_tasks.v[i]);
+	vec_done(&prof->source_tasks);
 	prof_kernel_close(prof->kernel);
 	prof_typed_free(prof->typed);
 	prof_flame_free(prof->flame);

@@ -11,7 +11,5 @@ int prof_setup(struct prof *prof);
 // The last result, and what was lost.
 int prof_finish(struct prof *prof);
 void prof_done(struct prof *prof);
-// Stands an attribute of events without a value ("stack")?
-bool prof_attribute_is_word(const char *name);
-// Events that a name stands for, without a profiler (help).
+// NULL: there is none.
 const struct profiler *prof_find(const char *name);

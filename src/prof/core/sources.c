@@ -36,12 +36,9 @@ bool prof_is_source(const char *name)
 	return source_of(name) != NULL;
 }
 
-const char *const *prof_source_names(void)
+const char *prof_source_name(size_t i)
 {
-	static const char *const names[] = {"breakpoint", "page-faults", "profile", "task-state",
-					    NULL};
-
-	return names;
+	return i < ARRAY_SIZE(sources) ? sources[i].name : NULL;
 }
 
 // ---- the options that may stand in "profile/-F 200 -g/"
@@ -98,6 +95,7 @@ static struct prof_tasks *make_tasks(struct prof *prof, const char *names, int *
 	bool everywhere = prof->everywhere, follows = prof->follows;
 	struct prof_tasks *tasks = arena_zalloc(&prof->arena, sizeof(*tasks));
 
+	vec_push(&prof->source_tasks, tasks);
 	*ret_err = prof_tasks_init(tasks, prof, names);
 	// Only these events come from everywhere, not the others of -e.
 	prof->everywhere = everywhere;

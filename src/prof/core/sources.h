@@ -5,8 +5,8 @@
 
 // Is it the name of a profiler that can be an event?
 bool prof_is_source(const char *name);
-// Their names, NULL-terminated.
-const char *const *prof_source_names(void);
+// The names of these, NULL behind the last.
+const char *prof_source_name(size_t i);
 // Adds its events to prof; they take no part in pairs. -errno with a sentence.
 int prof_source_add(struct prof *prof, const struct prof_spec *spec);
 // Is the sample one of the watched tasks' (events that come from all CPUs)?

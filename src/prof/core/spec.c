@@ -12,6 +12,18 @@ struct reader {
 	struct arena *arena;
 };
 
+const char *const prof_common_attributes[] = {"stack", "max-stack", "alias", "cpus", NULL};
+
+bool prof_attribute_is_word(const char *name)
+{
+	static const char *const words[] = {"stack", "untraced", "trigger"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(name, words[i]))
+			return true;
+	return false;
+}
+
 void prof_specs_done(struct prof_specs *specs)
 {
 	for (size_t i = 0; i < specs->list.n; i++)
@@ -160,12 +172,12 @@ static int read_event(struct reader *r, struct prof_specs *specs)
 	if (r->at >= r->n || r->text[r->at] == ',')
 		return 0;
 	r->at++;
-	struct str filter = str_trim(until(r, FILTER));
+	const char *filter = arena_strdup(r->arena, str_trim(until(r, FILTER)));
 	// "sched:sched_switch/stack/": no filter is a word alone.
-	if (str_is(filter, "stack") || str_is(filter, "untraced") || str_is(filter, "trigger"))
-		vec_push(&spec->attrs, (struct prof_attr){arena_strdup(r->arena, filter), NULL});
-	else if (filter.n)
-		spec->filter = prof_filter_quoted(r->arena, arena_strdup(r->arena, filter));
+	if (prof_attribute_is_word(filter))
+		vec_push(&spec->attrs, (struct prof_attr){filter, NULL});
+	else if (*filter)
+		spec->filter = prof_filter_quoted(r->arena, filter);
 	if (r->at < r->n)
 		r->at++;
 	return read_attrs(r, spec);

@@ -32,5 +32,9 @@ int prof_specs_parse(struct prof_specs *specs, const char *text);
 void prof_specs_done(struct prof_specs *specs);
 // The value of an attribute; "" when it stands there without one, NULL when it is not there. spec may be NULL.
 const char *prof_spec_attr(const struct prof_spec *spec, const char *name);
+// Does it take no value ("stack")?
+bool prof_attribute_is_word(const char *name);
+// Attributes that all profilers understand, NULL-terminated.
+extern const char *const prof_common_attributes[];
 // A filter as the kernel wants it: words that are compared are put in quotes (the shell has taken them away).
 const char *prof_filter_quoted(struct arena *arena, const char *filter);
