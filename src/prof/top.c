@@ -307,10 +307,8 @@ static int typed(struct prof *prof, const char *line)
 		prof->events.v[i]->feed->filter =
 			feed_and(prof->feed, top->filters[i],
 				 *line ? prof_filter_quoted(&prof->arena, line) : NULL);
-	if (!prof_kernel_open(prof, &top->kernel_rows, top->kernel_events, n)) {
-		prof->kernel = before;
+	if (!prof_kernel_open(prof, &top->kernel_rows, top->kernel_events, n))
 		return fail(EOPNOTSUPP, "the kernel can't filter so; start with --no-bpf");
-	}
 	prof_kernel_close(before);
 	return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the benchmarks share. One is a row of bench_table; its layout is perf bench's.
+// What the benchmarks share. The layout of their results is perf bench's.
 #pragma once
 #include "base/opt.h"
 #include "base/out.h"

@@ -4,7 +4,13 @@
 #include "base/err.h"
 #include "base/log.h"
 
-const struct settings_row settings_rows[] = {
+struct settings_row {
+	const char *key, *command, *option;
+	bool is_bool;	  // --option or --no-option; else --option=VALUE
+	const char *when; // the option alone, for this value (a bool as "true" or "false")
+};
+
+static const struct settings_row rows[] = {
 	{"report.children", "report", "children", .is_bool = true},
 	{"report.group", "report", "group", .is_bool = true},
 	{"report.percent-limit", "report", "percent-limit"},
@@ -21,7 +27,6 @@ const struct settings_row settings_rows[] = {
 	{"record.build-id", "record", "no-buildid", .when = "skip"},
 	{"record.build-id", "record", "buildid-mmap", .when = "mmap"},
 	{"core.proc-map-timeout", "record", "proc-map-timeout"},
-	{NULL},
 };
 
 // Read at the first question.
@@ -98,7 +103,8 @@ char **settings_as_options(const struct command *command, int *argc, char **argv
 		return NULL;
 	set_buildid_dir();
 	vec_push(&words, argv[0]);
-	for (const struct settings_row *row = settings_rows; row->key; row++) {
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct settings_row *row = &rows[i];
 		const char *value;
 		char *word;
 

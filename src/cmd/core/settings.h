@@ -8,11 +8,3 @@ const char *settings_get(const char *key);
 // The options that settings stand for, before those that were typed: returns a new argv (NULL at the end, words stay for ever), or
 // NULL when there are none. *argc becomes its length. Sets PERF_BUILDID_DIR by buildid.dir. The caller frees the argv.
 char **settings_as_options(const struct command *command, int *argc, char **argv);
-
-struct settings_row {
-	const char *key, *command, *option;
-	bool is_bool;	  // --option or --no-option; else --option=VALUE
-	const char *when; // the option alone, for this value (a bool as "true" or "false")
-};
-// Ends with a NULL key.
-extern const struct settings_row settings_rows[];
