@@ -8,7 +8,7 @@
 #include "sys/syscalls.h"
 #include <stdio.h>
 
-enum { MOST_BYTES_MB = 2048 };
+enum { MOST_BYTES_MB = 2048, MOST_ROWS = 1 << 30 };
 
 struct sql {
 	struct prof_options common;
@@ -165,7 +165,11 @@ static int setup(struct prof *prof)
 			      "CREATE TABLE event_metadata(table_name TEXT PRIMARY KEY, event_system TEXT, event_name TEXT, event_id INTEGER, "
 			      "filter_expression TEXT, has_stack INTEGER, max_stack INTEGER, field_count INTEGER, sample_count INTEGER, "
 			      "first_sample_time INTEGER, last_sample_time INTEGER)");
-	return err ? err : check_query(state);
+	if (!err)
+		err = check_query(state);
+	for (size_t i = 0; i < prof->events.n && !err; i++)
+		sql_table_choose(&state->tables[i], state->keep != NULL);
+	return err;
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -173,7 +177,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct sql *state = PROF_STATE(struct sql, prof);
 	struct sql_table *table = &state->tables[event->index];
 
-	if (table->bytes > (uint64_t)MOST_BYTES_MB << 20)
+	if (table->bytes > (uint64_t)MOST_BYTES_MB << 20 || table->n >= MOST_ROWS)
 		state->left_out_n++;
 	else
 		sql_table_add(table, sample);
@@ -200,7 +204,7 @@ static void fill_metadata(struct sql *state)
 		sqlite3_bind_text(insert, 5, feed->filter, -1, SQLITE_STATIC);
 		sqlite3_bind_int(insert, 6, feed->stack);
 		sqlite3_bind_int(insert, 7, (int)feed->max_stack);
-		sqlite3_bind_int64(insert, 8, (sqlite3_int64)table->fields_n);
+		sqlite3_bind_int64(insert, 8, (sqlite3_int64)(table->columns_n - SQL_OWN));
 		sqlite3_bind_int64(insert, 9, (sqlite3_int64)table->all_n);
 		sqlite3_bind_int64(insert, 10, (sqlite3_int64)table->first_ns);
 		sqlite3_bind_int64(insert, 11, (sqlite3_int64)table->last_ns);
@@ -325,8 +329,8 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	if (!err && state->keep)
 		err = keep(state);
 	if (state->left_out_n)
-		warn("%llu events are left out: more than %d MB in an interval; give -i",
-		     (unsigned long long)state->left_out_n, MOST_BYTES_MB);
+		warn("%llu events are left out: more than %d MB or %d rows of an event in an interval; give -i",
+		     (unsigned long long)state->left_out_n, MOST_BYTES_MB, MOST_ROWS);
 	state->left_out_n = 0;
 	for (size_t i = 0; i < state->tables_n; i++)
 		sql_table_clear(&state->tables[i]);

@@ -6,103 +6,170 @@
 
 // Documentation of the interface: sqlite.org/vtab.html
 
-enum { CHUNK_BYTES = 4 << 20 };
-
 static const char *const own_names[SQL_OWN] = {"_pid", "_tid", "_time", "_cpu", "_period"};
+enum { BLOCK_ROWS = 1 << SQL_BLOCK_BITS };
 
 void sql_table_init(struct sql_table *table, struct prof_event *event)
 {
+	const struct tp_field *fields = NULL;
+	size_t n = event->feed->event->tp ? tracepoint_fields(event->feed->event->tp, &fields) : 0;
+
 	table->event = event;
 	table->name = event->label;
-	if (event->feed->event->tp)
-		table->fields_n = tracepoint_fields(event->feed->event->tp, &table->fields);
-	table->indexes = xcalloc(SQL_OWN + table->fields_n, sizeof(*table->indexes));
+	table->columns_n = SQL_OWN + n;
+	table->columns = xcalloc(table->columns_n, sizeof(*table->columns));
+	table->kept = xcalloc(table->columns_n, sizeof(*table->kept));
+	table->indexes = xcalloc(table->columns_n, sizeof(*table->indexes));
+	for (size_t i = 0; i < SQL_OWN; i++)
+		table->columns[i].name = own_names[i];
+	for (size_t i = 0; i < table->columns_n; i++)
+		table->columns[i].slot = UINT32_MAX;
+	for (size_t i = 0; i < n; i++) {
+		const struct tp_field *field = &fields[i];
+		struct sql_column *column = &table->columns[SQL_OWN + i];
+
+		column->name = field->name;
+		column->field = field;
+		column->kind = field->is_string			      ? SQL_TEXT
+			       : field->is_array || field->is_dynamic ? SQL_BYTES
+								      : SQL_NUMBER;
+	}
+	intern_init(&table->texts);
+}
+
+void sql_table_choose(struct sql_table *table, bool all)
+{
+	for (size_t i = 0; i < table->columns_n; i++) {
+		struct sql_column *column = &table->columns[i];
+
+		column->kept |= all;
+		if (!column->kept)
+			continue;
+		column->slot = (uint32_t)table->kept_n;
+		table->kept[table->kept_n++] = (uint32_t)i;
+	}
 }
 
 static void drop_indexes(struct sql_table *table)
 {
-	for (size_t i = 0; table->indexes && i < SQL_OWN + table->fields_n; i++) {
+	for (size_t i = 0; table->indexes && i < table->columns_n; i++) {
 		map_done(&table->indexes[i].first);
 		free(table->indexes[i].next);
 		table->indexes[i] = (struct sql_index){0};
 	}
+	sql_orders_drop(table);
 }
 
 void sql_table_clear(struct sql_table *table)
 {
 	drop_indexes(table);
-	vec_clear(&table->rows);
-	table->chunk = table->chunk_n = 0;
+	if (table->texts.strings.n > 1) {
+		intern_done(&table->texts);
+		intern_init(&table->texts);
+	}
+	table->n = 0;
 	table->bytes = 0;
 }
 
 void sql_table_done(struct sql_table *table)
 {
 	drop_indexes(table);
+	vec_done(&table->orders);
 	free(table->indexes);
-	vec_done(&table->rows);
-	for (size_t i = 0; i < table->chunks.n; i++)
-		free(table->chunks.v[i]);
-	vec_done(&table->chunks);
+	free(table->columns);
+	free(table->kept);
+	for (size_t i = 0; i < table->blocks.n; i++)
+		free(table->blocks.v[i]);
+	vec_done(&table->blocks);
+	if (table->name)
+		intern_done(&table->texts);
 }
 
-static void *room(struct sql_table *table, size_t size)
+static int64_t own_number(const struct sample *sample, uint32_t column)
 {
-	size = (size + 7) & ~(size_t)7;
-	if (table->chunk_n + size > CHUNK_BYTES || !table->chunks.n) {
-		table->chunk += table->chunk_n != 0;
-		if (table->chunk == table->chunks.n)
-			vec_push(&table->chunks, xmalloc(CHUNK_BYTES));
-		table->chunk_n = 0;
+	switch (column) {
+	case SQL_PID:
+		return sample->pid;
+	case SQL_TID:
+		return sample->tid;
+	case SQL_TIME:
+		return (int64_t)sample->time;
+	case SQL_CPU:
+		return sample->cpu;
+	default:
+		return (int64_t)sample->period;
 	}
-	table->chunk_n += size;
-	return table->chunks.v[table->chunk] + table->chunk_n - size;
+}
+
+// NULL: it does not fit into the record.
+static struct str bytes_of(const struct tp_field *field, const struct sample *sample)
+{
+	uint32_t at = field->offset, n = field->size;
+
+	if (field->is_dynamic) {
+		uint32_t where = (uint32_t)tp_number(field, sample->raw, sample->raw_size);
+
+		at = (where & 0xffff) + (field->is_relative ? field->offset + 4u : 0);
+		n = where >> 16;
+	}
+	if (at > sample->raw_size || n > sample->raw_size - at)
+		return (struct str){0};
+	return (struct str){(const char *)sample->raw + at, n};
+}
+
+static int64_t text_id(struct sql_table *table, struct str text)
+{
+	size_t before = table->texts.strings.n;
+	uint32_t id = intern_str(&table->texts, text);
+
+	if (table->texts.strings.n != before)
+		table->bytes += text.n + sizeof(struct str) + sizeof(uint64_t);
+	return id;
+}
+
+static int64_t value_of(struct sql_table *table, const struct sample *sample, uint32_t i)
+{
+	const struct tp_field *field = table->columns[i].field;
+	struct str text;
+
+	if (!field)
+		return own_number(sample, i);
+	switch (table->columns[i].kind) {
+	case SQL_NUMBER:
+		return (int64_t)tp_number(field, sample->raw, sample->raw_size);
+	case SQL_TEXT:
+		text = tp_string(field, sample->raw, sample->raw_size);
+		return text_id(table, text.p ? text : str_of(""));
+	default:
+		text = bytes_of(field, sample);
+		return text.p ? text_id(table, text) : SQL_NULL;
+	}
 }
 
 void sql_table_add(struct sql_table *table, const struct sample *sample)
 {
-	struct sql_row *row = room(table, sizeof(*row) + sample->raw_size);
+	size_t block = table->n >> SQL_BLOCK_BITS, at = table->n & (BLOCK_ROWS - 1);
 
-	*row = (struct sql_row){.time_ns = sample->time,
-				.period = sample->period,
-				.pid = sample->pid,
-				.tid = sample->tid,
-				.cpu = sample->cpu,
-				.size = sample->raw_size};
-	memcpy(row->raw, sample->raw, sample->raw_size);
-	vec_push(&table->rows, row);
+	if (table->kept_n && block == table->blocks.n)
+		vec_push(&table->blocks,
+			 xreallocarray(NULL, table->kept_n, BLOCK_ROWS * sizeof(int64_t)));
+	for (size_t i = 0; i < table->kept_n; i++)
+		table->blocks.v[block][i * BLOCK_ROWS + at] = value_of(table, sample, table->kept[i]);
+	table->n++;
 	if (!table->all_n++)
 		table->first_ns = sample->time;
 	table->last_ns = sample->time;
-	table->bytes += sizeof(*row) + sample->raw_size;
+	table->bytes += table->kept_n * sizeof(int64_t);
+}
+
+static bool has(const struct sql_table *table, uint32_t column)
+{
+	return column < table->columns_n && table->columns[column].slot < table->kept_n;
 }
 
 static bool is_number(const struct sql_table *table, int column)
 {
-	const struct tp_field *field;
-
-	if (column < 0 || column < SQL_OWN)
-		return column >= 0;
-	field = &table->fields[column - SQL_OWN];
-	return !field->is_string && !field->is_array && !field->is_dynamic;
-}
-
-static int64_t number_of(const struct sql_table *table, const struct sql_row *row, int column)
-{
-	switch (column) {
-	case SQL_PID:
-		return row->pid;
-	case SQL_TID:
-		return row->tid;
-	case SQL_TIME:
-		return (int64_t)row->time_ns;
-	case SQL_CPU:
-		return row->cpu;
-	case SQL_PERIOD:
-		return (int64_t)row->period;
-	default:
-		return (int64_t)tp_number(&table->fields[column - SQL_OWN], row->raw, row->size);
-	}
+	return column >= 0 && table->columns[column].kind == SQL_NUMBER;
 }
 
 // ---- the module
@@ -117,10 +184,11 @@ enum { MOST_TESTS = 8 };
 
 struct sql_cursor {
 	sqlite3_vtab_cursor base;
-	size_t row; // of the next in order, or (by index) row + 1
+	size_t at; // row, or place in the order, or (by index) row + 1
 	struct sql_index *index;
+	const uint32_t *order;
 	struct {
-		int column;
+		uint32_t column;
 		enum sql_test test;
 		int64_t value;
 	} tests[MOST_TESTS];
@@ -130,17 +198,13 @@ struct sql_cursor {
 
 static void declare(const struct sql_table *table, struct out *sql)
 {
-	out_text(sql, "CREATE TABLE x(");
-	for (int i = 0; i < SQL_OWN; i++)
-		out_printf(sql, "%s%s INTEGER", i ? ", " : "", own_names[i]);
-	for (size_t i = 0; i < table->fields_n; i++) {
-		const struct tp_field *field = &table->fields[i];
+	static const char *const types[] =
+		{[SQL_NUMBER] = "INTEGER", [SQL_TEXT] = "TEXT", [SQL_BYTES] = "BLOB"};
 
-		out_printf(sql, ", \"%s\" %s", field->name,
-			   field->is_string			  ? "TEXT"
-			   : field->is_array || field->is_dynamic ? "BLOB"
-								  : "INTEGER");
-	}
+	out_text(sql, "CREATE TABLE x(");
+	for (size_t i = 0; i < table->columns_n; i++)
+		out_printf(sql, "%s\"%s\" %s", i ? ", " : "", table->columns[i].name,
+			   types[table->columns[i].kind]);
 	out_text(sql, ")");
 	out_char(sql, 0);
 }
@@ -189,21 +253,48 @@ static int test_of(unsigned char op)
 	}
 }
 
-// Comparisons of number columns are made here, an equality by index. idxStr: pairs of hex numbers, column and test.
+// sqlite.org/vtab.html: bit 63 stands for all columns behind.
+static void note_used(struct sql_table *table, uint64_t used)
+{
+	for (size_t i = 0; i < table->columns_n; i++)
+		table->columns[i].kept |= (used >> MIN(i, (size_t)63) & 1) != 0;
+}
+
+// The order that is asked for, when it is one of columns: appended to the plan, 8 letters a term.
+static bool plan_order(const struct sqlite3_index_info *info, char *plan)
+{
+	char *to = plan + strlen(plan);
+
+	if (!info->nOrderBy || info->nOrderBy > SQL_MOST_TERMS)
+		return false;
+	for (int i = 0; i < info->nOrderBy; i++) {
+		if (info->aOrderBy[i].iColumn < 0)
+			return false;
+	}
+	for (int i = 0; i < info->nOrderBy; i++)
+		snprintf(to + i * 8, 9, "%06x%02x", (unsigned)info->aOrderBy[i].iColumn & 0xffffff,
+			 (unsigned)info->aOrderBy[i].desc);
+	return true;
+}
+
+// Comparisons of number columns are made here, an equality by index, as are orders. idxStr: pairs of hex numbers, column and test;
+// behind idxNum tests column and direction of the order.
 static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 {
-	const struct sql_table *table = ((struct sql_vtab *)vtab)->table;
-	double rows = (double)table->rows.n + 1;
-	char plan[MOST_TESTS * 8 + 1] = "";
+	struct sql_table *table = ((struct sql_vtab *)vtab)->table;
+	double rows = (double)table->n + 1;
+	char plan[(MOST_TESTS + SQL_MOST_TERMS) * 8 + 1] = "";
 	int n = 0;
 	bool equal = false;
 
+	note_used(table, info->colUsed);
 	for (int i = 0; i < info->nConstraint && n < MOST_TESTS; i++) {
 		int test = test_of(info->aConstraint[i].op), column = info->aConstraint[i].iColumn;
 
 		if (!info->aConstraint[i].usable || test < 0 || !is_number(table, column))
 			continue;
-		snprintf(plan + n * 8, 9, "%06x%02x", (unsigned)column, (unsigned)test);
+		table->columns[column].kept = true;
+		snprintf(plan + n * 8, 9, "%06x%02x", (unsigned)column & 0xffffff, (unsigned)test);
 		info->aConstraintUsage[i].argvIndex = ++n;
 		// SQLite looks again: its own comparison of texts and reals with numbers differs.
 		info->aConstraintUsage[i].omit = 0;
@@ -211,10 +302,14 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	}
 	info->estimatedRows = (sqlite3_int64)(equal ? rows / 100 + 1 : n ? rows / 3 + 1 : rows);
 	info->estimatedCost = equal ? rows / 100 + 10 : rows * (n ? 1 : 2);
-	if (n) {
+	info->idxNum = n;
+	// Few rows of one value are sorted by SQLite.
+	info->orderByConsumed = !equal && plan_order(info, plan);
+	for (int i = 0; info->orderByConsumed && i < info->nOrderBy; i++)
+		table->columns[info->aOrderBy[i].iColumn].kept = true;
+	if (*plan) {
 		info->idxStr = sqlite3_mprintf("%s", plan);
 		info->needToFreeIdxStr = 1;
-		info->idxNum = n;
 		if (!info->idxStr)
 			return SQLITE_NOMEM;
 	}
@@ -233,31 +328,45 @@ static int cursor_close(sqlite3_vtab_cursor *cursor)
 	return SQLITE_OK;
 }
 
-static struct sql_index *index_of(struct sql_table *table, int column)
+static struct sql_index *index_of(struct sql_table *table, uint32_t column)
 {
 	struct sql_index *index = &table->indexes[column];
 
-	if (index->made_n == table->rows.n)
+	if (index->made_n == table->n)
 		return index;
-	index->next = xreallocarray(index->next, table->rows.n, sizeof(*index->next));
+	index->next = xreallocarray(index->next, table->n, sizeof(*index->next));
 	// From behind, so that a chain is in the rows' order.
 	map_clear(&index->first);
-	for (size_t i = table->rows.n; i-- > 0;) {
-		uint64_t *first = map_at(&index->first,
-					 (uint64_t)number_of(table, table->rows.v[i], column), NULL);
+	for (size_t i = table->n; i-- > 0;) {
+		uint64_t *first =
+			map_at(&index->first, (uint64_t)sql_table_cell(table, i, column), NULL);
 
 		index->next[i] = (uint32_t)*first;
 		*first = i + 1;
 	}
-	index->made_n = table->rows.n;
+	index->made_n = table->n;
 	return index;
 }
 
-static bool fulfils(const struct sql_table *table, const struct sql_cursor *c,
-		    const struct sql_row *row)
+static bool at_end(const struct sql_table *table, const struct sql_cursor *c)
+{
+	return c->none || (c->index ? c->at == 0 : c->at >= table->n);
+}
+
+static size_t current(const struct sql_cursor *c)
+{
+	return c->index ? c->at - 1 : c->order ? c->order[c->at] : c->at;
+}
+
+static void step(struct sql_cursor *c)
+{
+	c->at = c->index ? c->index->next[c->at - 1] : c->at + 1;
+}
+
+static bool fulfils(const struct sql_table *table, const struct sql_cursor *c, size_t row)
 {
 	for (int i = 0; i < c->tests_n; i++) {
-		int64_t v = number_of(table, row, c->tests[i].column), w = c->tests[i].value;
+		int64_t v = sql_table_cell(table, row, c->tests[i].column), w = c->tests[i].value;
 		bool ok = c->tests[i].test == SQL_EQ   ? v == w
 			  : c->tests[i].test == SQL_GT ? v > w
 			  : c->tests[i].test == SQL_GE ? v >= w
@@ -269,25 +378,30 @@ static bool fulfils(const struct sql_table *table, const struct sql_cursor *c,
 	return true;
 }
 
-static bool at_end(const struct sql_table *table, const struct sql_cursor *c)
-{
-	return c->none || (c->index ? c->row == 0 : c->row >= table->rows.n);
-}
-
-static const struct sql_row *current(const struct sql_table *table, const struct sql_cursor *c)
-{
-	return table->rows.v[c->index ? c->row - 1 : c->row];
-}
-
-static void step(struct sql_cursor *c)
-{
-	c->row = c->index ? c->index->next[c->row - 1] : c->row + 1;
-}
-
 static void to_next_match(const struct sql_table *table, struct sql_cursor *c)
 {
-	while (!at_end(table, c) && !fulfils(table, c, current(table, c)))
+	if (!c->tests_n)
+		return;
+	while (!at_end(table, c) && !fulfils(table, c, current(c)))
 		step(c);
+}
+
+static int set_order(struct sql_table *table, struct sql_cursor *c, const char *plan)
+{
+	struct sql_term terms[SQL_MOST_TERMS];
+	size_t n = 0;
+
+	c->order = NULL;
+	for (; plan && plan[n * 8] && n < SQL_MOST_TERMS; n++) {
+		unsigned column, down;
+
+		if (sscanf(plan + n * 8, "%6x%2x", &column, &down) != 2 || !has(table, column))
+			return SQLITE_ERROR;
+		terms[n] = (struct sql_term){column, down != 0};
+	}
+	if (n)
+		c->order = sql_order_of(table, terms, n)->rows;
+	return SQLITE_OK;
 }
 
 static int cursor_filter(sqlite3_vtab_cursor *cursor, int plan_n, const char *plan, int argc,
@@ -296,7 +410,7 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int plan_n, const char *pl
 	struct sql_cursor *c = (struct sql_cursor *)cursor;
 	struct sql_table *table = ((struct sql_vtab *)cursor->pVtab)->table;
 
-	c->row = 0;
+	c->at = 0;
 	c->index = NULL;
 	c->tests_n = 0;
 	c->none = false;
@@ -304,22 +418,24 @@ static int cursor_filter(sqlite3_vtab_cursor *cursor, int plan_n, const char *pl
 		unsigned column, test;
 
 		// Texts and reals are compared by SQLite alone; no number equals NULL.
-		if (sscanf(plan + i * 8, "%6x%2x", &column, &test) != 2)
+		if (sscanf(plan + i * 8, "%6x%2x", &column, &test) != 2 || !has(table, column))
 			return SQLITE_ERROR;
 		c->none |= sqlite3_value_type(argv[i]) == SQLITE_NULL;
 		if (sqlite3_value_type(argv[i]) != SQLITE_INTEGER)
 			continue;
-		c->tests[c->tests_n].column = (int)column;
+		c->tests[c->tests_n].column = column;
 		c->tests[c->tests_n].test = (enum sql_test)test;
 		c->tests[c->tests_n++].value = sqlite3_value_int64(argv[i]);
-		if (test == SQL_EQ && !c->index && table->rows.n) {
+		if (test == SQL_EQ && !c->index && table->n) {
 			uint64_t *first;
 
-			c->index = index_of(table, (int)column);
+			c->index = index_of(table, column);
 			first = map_find(&c->index->first, (uint64_t)sqlite3_value_int64(argv[i]));
-			c->row = first ? *first : 0;
+			c->at = first ? *first : 0;
 		}
 	}
+	if (set_order(table, c, plan ? plan + plan_n * 8 : NULL) != SQLITE_OK)
+		return SQLITE_ERROR;
 	to_next_match(table, c);
 	return SQLITE_OK;
 }
@@ -338,46 +454,36 @@ static int cursor_eof(sqlite3_vtab_cursor *cursor)
 	return at_end(((struct sql_vtab *)cursor->pVtab)->table, (struct sql_cursor *)cursor);
 }
 
-static void array_result(sqlite3_context *context, const struct tp_field *field,
-			 const struct sql_row *row)
-{
-	uint32_t at = field->offset, n = field->size;
-
-	if (field->is_dynamic) {
-		uint32_t where = (uint32_t)tp_number(field, row->raw, row->size);
-
-		at = (where & 0xffff) + (field->is_relative ? field->offset + 4u : 0);
-		n = where >> 16;
-	}
-	if (at > row->size || n > row->size - at)
-		sqlite3_result_null(context);
-	else
-		sqlite3_result_blob(context, row->raw + at, (int)n, SQLITE_STATIC);
-}
-
-static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int column)
+static int cursor_column(sqlite3_vtab_cursor *cursor, sqlite3_context *context, int i)
 {
 	const struct sql_table *table = ((struct sql_vtab *)cursor->pVtab)->table;
-	const struct sql_row *row = current(table, (struct sql_cursor *)cursor);
-	const struct tp_field *field = column >= SQL_OWN ? &table->fields[column - SQL_OWN] : NULL;
+	const struct sql_column *column = &table->columns[i];
+	int64_t cell;
 
-	if (is_number(table, column)) {
-		sqlite3_result_int64(context, number_of(table, row, column));
-	} else if (field && field->is_string) {
-		struct str text = tp_string(field, row->raw, row->size);
+	if (!has(table, (uint32_t)i)) {
+		sqlite3_result_error(context, "this column was not kept", -1);
+		return SQLITE_ERROR;
+	}
+	cell = sql_table_cell(table, current((struct sql_cursor *)cursor), (uint32_t)i);
+	if (column->kind == SQL_NUMBER) {
+		sqlite3_result_int64(context, cell);
+	} else if (cell == SQL_NULL) {
+		sqlite3_result_null(context);
+	} else {
+		struct str text = table->texts.strings.v[cell];
 
-		sqlite3_result_text(context, text.p ? text.p : "", (int)text.n, SQLITE_STATIC);
-	} else if (field) {
-		array_result(context, field, row);
+		// The texts stay where they are until the query is done.
+		if (column->kind == SQL_TEXT)
+			sqlite3_result_text(context, text.p, (int)text.n, SQLITE_STATIC);
+		else
+			sqlite3_result_blob(context, text.p, (int)text.n, SQLITE_STATIC);
 	}
 	return SQLITE_OK;
 }
 
 static int cursor_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *ret)
 {
-	const struct sql_cursor *c = (struct sql_cursor *)cursor;
-
-	*ret = (sqlite3_int64)(c->index ? c->row : c->row + 1);
+	*ret = (sqlite3_int64)current((struct sql_cursor *)cursor) + 1;
 	return SQLITE_OK;
 }
 
