@@ -83,15 +83,23 @@ static int take_spec(struct watching *live, const struct event_spec *spec, struc
 	return 0;
 }
 
-static int find_probe(struct watching *live, const char *text, input_found *found, void *arg)
+static int find_probes(struct watching *live, const char *text, input_found *found, void *arg)
 {
-	struct event *event = arena_zalloc(&live->arena, sizeof(*event));
-	int err = probe_attr(&live->arena, text, &event->attr, &event->name);
+	struct live_probe *probes;
+	size_t n = 0;
+	int err = live_probe_find(&live->arena, text, &probes, &n);
 
-	event->index = (uint32_t)live->events.n;
-	event->leader = event;
-	event->scale = 1;
-	return err ? err : found(arg, event, NULL, NULL);
+	for (size_t i = 0; i < n && !err; i++) {
+		struct event *event = arena_zalloc(&live->arena, sizeof(*event));
+
+		event->attr = probes[i].attr;
+		event->name = probes[i].name;
+		event->index = (uint32_t)live->events.n;
+		event->leader = event;
+		event->scale = 1;
+		err = found(arg, event, NULL, NULL);
+	}
+	return err;
 }
 
 static int find(struct feed *feed, const char *name, input_found *found, void *arg)
@@ -100,7 +108,7 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 	int err;
 
 	if (probe_is(name))
-		return find_probe(live, name, found, arg);
+		return find_probes(live, name, found, arg);
 	err = event_parse(&live->specs, name, &live->context);
 
 	for (size_t i = live->specs.last; !err && i < live->specs.events.n; i++) {

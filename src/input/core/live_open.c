@@ -105,6 +105,10 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 		attr->sample_type |= PERF_SAMPLE_ADDR;
 	if (wanted && wanted->period_ns)
 		attr->sample_period = wanted->period_ns;
+	if (wanted && wanted->frequency) {
+		attr->freq = 1;
+		attr->sample_freq = wanted->frequency;
+	}
 	if (wanted && !attr->sample_period)
 		set_period(attr);
 	attr->watermark = 1;

@@ -4,17 +4,20 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/vec.h"
 #include "obj/elf.h"
+#include "obj/sdt.h"
 #include <stdio.h>
 
 static const struct probe_kind {
 	const char *prefix, *pmu;
-	bool at_return, in_file;
+	bool at_return, in_file, is_static;
 } kinds[] = {
 	{"kprobe:", "kprobe", false, false},
 	{"kretprobe:", "kprobe", true, false},
 	{"uprobe:", "uprobe", false, true},
 	{"uretprobe:", "uprobe", true, true},
+	{"usdt:", "uprobe", .in_file = true, .is_static = true},
 };
 
 static const struct probe_kind *kind_of(const char *text)
@@ -44,20 +47,29 @@ static bool find_in(const struct elf *elf, const struct elf_section *section, st
 	return true;
 }
 
+static int open_elf(struct mapped *file, struct elf *elf, const char *path)
+{
+	int err = file_map(file, path);
+
+	if (err)
+		return err;
+	if (elf_init(elf, file->p, file->n)) {
+		file_unmap(file);
+		return fail(EINVAL, "%s is no ELF file: there is nothing to probe", path);
+	}
+	return 0;
+}
+
 static int find_function(const char *path, struct str name, uint64_t *ret)
 {
 	struct mapped file;
 	struct elf elf;
 	struct elf_section section;
 	bool found = false;
-	int err = file_map(&file, path);
+	int err = open_elf(&file, &elf, path);
 
 	if (err)
 		return err;
-	if (elf_init(&elf, file.p, file.n)) {
-		file_unmap(&file);
-		return fail(EINVAL, "%s is no ELF file: there is nothing to probe", path);
-	}
 	for (uint32_t i = 0; !found && elf_section(&elf, i, &section); i++) {
 		if (section.type == SHT_SYMTAB || section.type == SHT_DYNSYM)
 			found = find_in(&elf, &section, name, ret);
@@ -65,6 +77,50 @@ static int find_function(const char *path, struct str name, uint64_t *ret)
 	file_unmap(&file);
 	return found ? 0
 		     : fail(ENOENT, "%s has no function %.*s in its symbols", path, STR_FMT(name));
+}
+
+// Bits of config that hold where a probe's counter of users lies in the file (Linux 4.20): programs look at it and pass by the probe while
+// it is 0. /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset
+enum { COUNTER_SHIFT = 32 };
+
+// A static probe has as many places as the compiler made of it.
+static int find_static(struct arena *arena, const char *path, struct str name,
+		       const struct live_probe *model, struct live_probe **ret, size_t *ret_n)
+{
+	struct str rest = name, provider = str_cut(&rest, ':');
+	struct sdt_notes notes;
+	struct sdt_note note;
+	VEC(struct live_probe) found = {0};
+	struct mapped file;
+	struct elf elf;
+	int err = open_elf(&file, &elf, path);
+
+	if (err)
+		return err;
+	for (bool has = sdt_notes_init(&notes, &elf); has && sdt_notes_next(&notes, &note);) {
+		struct live_probe probe = *model;
+
+		if (!str_is(provider, note.provider) || !str_is(rest, note.name))
+			continue;
+		if (note.semaphore > UINT32_MAX)
+			err = fail(EOVERFLOW,
+				   "%s: the counter of %.*s lies too far in the file for the kernel",
+				   path, STR_FMT(name));
+		probe.attr.probe_offset = note.location;
+		probe.attr.config |= note.semaphore << COUNTER_SHIFT;
+		vec_push(&found, probe);
+	}
+	file_unmap(&file);
+	if (!err && !found.n)
+		err = fail(ENOENT,
+			   "%s has no static probe %.*s; 'readelf -n' shows those that it has",
+			   path, STR_FMT(name));
+	if (!err) {
+		*ret = arena_memdup(arena, found.v, found.n * sizeof(*found.v));
+		*ret_n = found.n;
+	}
+	vec_done(&found);
+	return err;
 }
 
 static int probe_type(const struct probe_kind *kind, uint32_t *ret)
@@ -95,43 +151,50 @@ static int cut_offset(struct str *name, uint64_t *ret)
 		       : 0;
 }
 
-int probe_attr(struct arena *arena, const char *text, struct perf_event_attr *ret,
-	       const char **ret_name)
+int live_probe_find(struct arena *arena, const char *text, struct live_probe **ret, size_t *ret_n)
 {
 	const struct probe_kind *kind = kind_of(text);
 	struct str rest = str_of(text + strlen(kind->prefix)), name = rest;
+	struct live_probe *probe = arena_zalloc(arena, sizeof(*probe));
+	struct perf_event_attr *attr = &probe->attr;
 	uint64_t offset, at = 0;
 	int err;
 
-	*ret = (struct perf_event_attr){.size = sizeof(*ret),
-					.sample_period = 1,
-					.config = kind->at_return};
+	*attr = (struct perf_event_attr){.size = sizeof(*attr),
+					 .sample_period = 1,
+					 .config = kind->at_return};
 	if (kind->in_file) {
 		name = str_cut(&rest, '@');
 		if (rest.n >= 2 && rest.p[0] == '"' && rest.p[rest.n - 1] == '"')
 			rest = (struct str){rest.p + 1, rest.n - 2};
 		if (!rest.n)
-			return fail(EINVAL, "%s: which file? %sFUNCTION@\"FILE\"", text,
-				    kind->prefix);
+			return fail(EINVAL, "%s: which file? %s%s@\"FILE\"", text, kind->prefix,
+				    kind->is_static ? "PROVIDER:NAME" : "FUNCTION");
 	}
-	if (!name.n)
-		return fail(EINVAL, "%s: which function?", text);
+	if (!name.n || (kind->is_static && !memchr(name.p, ':', name.n)))
+		return fail(EINVAL, "%s: which %s?", text,
+			    kind->is_static ? "static probe (PROVIDER:NAME)" : "function");
 	err = cut_offset(&name, &offset);
-	if (!err && offset && kind->at_return)
-		err = fail(EINVAL, "%s: a function's return has no offset", text);
+	if (!err && offset && (kind->at_return || kind->is_static))
+		err = fail(EINVAL, "%s: %s has no offset", text,
+			   kind->is_static ? "a static probe" : "a function's return");
 	if (!err)
-		err = probe_type(kind, &ret->type);
+		err = probe_type(kind, &attr->type);
 	if (err)
 		return err;
-	*ret_name = arena_fmt(arena, "%s%.*s", kind->prefix, STR_FMT(name));
+	probe->name = arena_fmt(arena, "%s%.*s", kind->prefix, STR_FMT(name));
+	*ret = probe;
+	*ret_n = 1;
 	if (!kind->in_file) {
-		ret->kprobe_func = (uintptr_t)arena_strdup(arena, name);
-		ret->probe_offset = offset;
+		attr->kprobe_func = (uintptr_t)arena_strdup(arena, name);
+		attr->probe_offset = offset;
 		return 0;
 	}
 	const char *path = arena_strdup(arena, rest);
+	attr->uprobe_path = (uintptr_t)path;
+	if (kind->is_static)
+		return find_static(arena, path, name, probe, ret, ret_n);
 	err = find_function(path, name, &at);
-	ret->uprobe_path = (uintptr_t)path;
-	ret->probe_offset = at + offset;
+	attr->probe_offset = at + offset;
 	return err;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// kprobe:FUNC[+OFFSET], kretprobe:FUNC, uprobe:FUNC[+OFFSET]@"FILE", uretprobe:FUNC@"FILE": probes that belong to their perf event
-// alone (Linux 4.17), so that they end with us, however we end.
+// kprobe:FUNC[+OFFSET], kretprobe:FUNC, uprobe:FUNC[+OFFSET]@"FILE", uretprobe:FUNC@"FILE", usdt:PROVIDER:NAME@"FILE": probes that belong to
+// their perf event alone (Linux 4.17), so that they end with us, however we end.
 #pragma once
 #include "base/arena.h"
 #include "base/perf_event.h"
@@ -8,7 +8,11 @@
 #include <stdbool.h>
 
 bool probe_is(const char *name);
-// The attr, whose texts lie in the arena, and the name that the event goes by ("uprobe:FUNC"). -errno with a sentence: no such
-// file or function, a kernel without such probes.
-int probe_attr(struct arena *arena, const char *text, struct perf_event_attr *ret,
-	       const char **ret_name);
+struct live_probe {
+	struct perf_event_attr attr; // its texts lie in the arena
+	const char *name;	     // that the event goes by: "uprobe:FUNC", "usdt:PROVIDER:NAME"
+};
+
+// What a text stands for: one probe, or each place of a static probe. The result lies in the arena; *ret_n > 0. -errno with a sentence: no
+// such file, function or static probe, a kernel without such probes.
+int live_probe_find(struct arena *arena, const char *text, struct live_probe **ret, size_t *ret_n);
