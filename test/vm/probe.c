@@ -53,7 +53,7 @@ static int open_it(const char *path, int flags, int mode)
 {
 	long fd = result(syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 
-	say("open dfd=%d path=\"%s\" again=\"%s\" flags=%d mode=%d\nopen_return value=%ld\n",
+	say("open dfd=%d path=\"%s\" again=\"%s\" flags=%d mode=%d\nopen__return value=%ld\n",
 	    AT_FDCWD, path, path, flags | LARGE_FILE, mode, fd);
 	return (int)fd;
 }
@@ -64,19 +64,19 @@ static void read_it(int fd, const char *name, size_t n)
 	struct stat st;
 
 	fstat(fd, &st);
-	say("read name=\"%s\" inode=%lu count=%zu\nread_return value=%ld\n", name,
+	say("read name=\"%s\" inode=%lu count=%zu\nread__return value=%ld\n", name,
 	    (unsigned long)st.st_ino, n, result(syscall(SYS_read, fd, buf, n)));
 }
 
 static void write_it(int fd, const char *text, size_t n)
 {
-	say("write fd=%d text=\"%s\" count=%zu\nwrite_return value=%ld\n", fd, text, n,
+	say("write fd=%d text=\"%s\" count=%zu\nwrite__return value=%ld\n", fd, text, n,
 	    result(syscall(SYS_write, fd, text, n)));
 }
 
 static void seek_it(int fd, long offset, int whence)
 {
-	say("seek fd=%d offset=%ld whence=%d\nseek_return value=%ld\n", fd, offset, whence,
+	say("seek fd=%d offset=%ld whence=%d\nseek__return value=%ld\n", fd, offset, whence,
 	    result(syscall(SYS_lseek, fd, offset, whence)));
 }
 
@@ -102,17 +102,17 @@ static void files(void)
 		read_it(fd, name, some(60000) + 256);
 		read_it(fd, name, 0);
 		n = some(30000);
-		say("chmod name=\"%s\" mode=%d\nchmod_return value=0\n", name, 0421 + i);
+		say("chmod name=\"%s\" mode=%d\nchmod__return value=0\n", name, 0421 + i);
 		syscall(SYS_fchmod, fd, 0421 + i);
 		say("allocate name=\"%s\" mode=%d offset=%u len=%zu\n", name,
 		    i ? FALLOC_FL_KEEP_SIZE : 0, 4096 * i, n);
-		say("allocate_return value=%ld\n",
+		say("allocate__return value=%ld\n",
 		    result(syscall(SYS_fallocate, fd, i ? FALLOC_FL_KEEP_SIZE : 0, 4096L * i, n)));
 		hint = 0x600000000000 + ((long)some(1000) << 16);
 		at = syscall(SYS_mmap, hint, 8192, PROT_READ, MAP_PRIVATE, fd, 4096L * (i + 1));
-		say("map addr=%ld len=8192 prot=1 flag=2 pgoff=%d\nmap_return value=%ld\n", hint,
+		say("map addr=%ld len=8192 prot=1 flag=2 pgoff=%d\nmap__return value=%ld\n", hint,
 		    i + 1, at);
-		say("dup from=%d to=%d flags=%d\ndup_return value=%d\n", fd, 100 + i, O_CLOEXEC,
+		say("dup from=%d to=%d flags=%d\ndup__return value=%d\n", fd, 100 + i, O_CLOEXEC,
 		    100 + i);
 		syscall(SYS_dup3, fd, 100 + i, O_CLOEXEC);
 		syscall(SYS_close, fd);
@@ -121,7 +121,7 @@ static void files(void)
 	write_it(missing, "nowhere", 7);
 	fd = open_it("written-only", O_WRONLY | O_CREAT, 0600);
 	read_it(fd, "written-only", some(100));
-	say("dup from=%d to=%d flags=0\ndup_return value=%d\n", fd, 1 << 30, -EBADF);
+	say("dup from=%d to=%d flags=0\ndup__return value=%d\n", fd, 1 << 30, -EBADF);
 	syscall(SYS_dup3, fd, 1 << 30, 0);
 	syscall(SYS_close, fd);
 }
@@ -130,9 +130,9 @@ static void pipes(void)
 {
 	int ends[2];
 
-	say("pipe flags=%d\npipe_return value=0\n", O_NONBLOCK | O_CLOEXEC);
+	say("pipe flags=%d\npipe__return value=0\n", O_NONBLOCK | O_CLOEXEC);
 	syscall(SYS_pipe2, ends, O_NONBLOCK | O_CLOEXEC);
-	say("pipe flags=%d\npipe_return value=%d\n", O_APPEND, -EINVAL);
+	say("pipe flags=%d\npipe__return value=%d\n", O_APPEND, -EINVAL);
 	syscall(SYS_pipe2, ends, O_APPEND);
 }
 
@@ -145,14 +145,14 @@ static void tasks(void)
 
 		if (!pid)
 			syscall(i == 2 ? SYS_exit : SYS_exit_group, status);
-		say("clone flags=%lu signal=%d\nclone_return value=%ld\nexit code=%d\n", flags,
+		say("clone flags=%lu signal=%d\nclone__return value=%ld\nexit code=%d\n", flags,
 		    SIGCHLD, pid, status << 8);
 		syscall(SYS_wait4, pid, 0, 0, 0);
 	}
 	for (int i = 0; i < 2; i++) {
 		struct timespec t = {.tv_nsec = some(900000)};
 
-		say("sleep ns=%ld mode=1 clockid=1\nsleep_return value=0\n", t.tv_nsec);
+		say("sleep ns=%ld mode=1 clockid=1\nsleep__return value=0\n", t.tv_nsec);
 		syscall(SYS_nanosleep, &t, 0);
 	}
 }
@@ -163,7 +163,7 @@ static void signals(void)
 	long pid = syscall(SYS_getpid);
 
 	signal(signo, SIG_IGN);
-	say("signal sig=%d number=%d pid=%ld comm=\"known-program\"\nsignal_return value=0\n",
+	say("signal sig=%d number=%d pid=%ld comm=\"known-program\"\nsignal__return value=0\n",
 	    signo, signo, pid);
 	syscall(SYS_tgkill, pid, pid, signo);
 }
@@ -174,7 +174,7 @@ static void limits(struct rlimit now)
 
 	then.rlim_cur = some(500) + 200;
 	for (int i = 0; i < 2; i++) {
-		say("limit resource=%d new=%lu before=%lu\nlimit_return value=0\n", RLIMIT_NOFILE,
+		say("limit resource=%d new=%lu before=%lu\nlimit__return value=0\n", RLIMIT_NOFILE,
 		    (unsigned long)then.rlim_cur, (unsigned long)now.rlim_cur);
 		syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &then, 0);
 		now = then;
@@ -198,11 +198,11 @@ static void network(void)
 
 		if (i)
 			setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-		say("connect family=%d port=%u address=%u reuse=%d protocol=%d\nconnect_return value=0\n",
+		say("connect family=%d port=%u address=%u reuse=%d protocol=%d\nconnect__return value=0\n",
 		    AF_INET, to.sin_port, to.sin_addr.s_addr, i, IPPROTO_TCP);
 		if (connect(fd, (struct sockaddr *)&to, sizeof(to)) < 0)
 			perror("connect"), exit(1);
-		say("send port=%u size=%zu\nsend_return value=%zu\n", to.sin_port, size, size);
+		say("send port=%u size=%zu\nsend__return value=%zu\n", to.sin_port, size, size);
 		syscall(SYS_sendto, fd, bytes, size, 0, 0, 0);
 		syscall(SYS_close, fd);
 	}
