@@ -151,7 +151,8 @@ static int read_file(struct diff *diff, size_t file)
 	int err;
 
 	r->input = diff->files[file].path;
-	r->sort = o->sort ? o->sort : "dso,symbol";
+	report->own_order = "dso,symbol";
+	r->sort = o->sort;
 	r->symfs = o->symfs;
 	r->kallsyms = o->kallsyms;
 	r->force = o->force;
@@ -170,7 +171,6 @@ static int read_file(struct diff *diff, size_t file)
 	err = report_open(report);
 	if (err < 0)
 		return err;
-	diff->files[file].is_open = true;
 	err = report_prepare(report);
 	if (err)
 		return err;
@@ -197,8 +197,7 @@ static int find_keys(struct diff *diff)
 			return fail(COMMAND_USAGE,
 				    "diff can't compare by the fields of tracepoints ('%s')",
 				    column->name);
-		// report appends it to symbol.
-		if (column->key && strcmp(column->key->name, "ipc_null") != 0)
+		if (column->key)
 			vec_push(&diff->keys, i);
 	}
 	for (size_t i = 1; i < diff->files_n; i++) {

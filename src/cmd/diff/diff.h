@@ -42,7 +42,6 @@ struct diff_rows {
 struct diff_file {
 	const char *path;
 	struct report report;
-	bool is_open;
 };
 
 struct diff {

@@ -201,11 +201,17 @@ static int by_change(const void *left, const void *right, void *arg)
 	return cmp ? cmp : compare_texts(diff, a, b);
 }
 
+// The same event of another file: by name, as cycles:u and cycles:k are one number to the kernel. Else what counts the same,
+// under whatever name; but numbers of tracepoints are those of one boot.
 static struct hist *hist_like(const struct diff_file *file, const struct event *event)
 {
 	const struct recording *recording = file->report.session->recording;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
+		if (!strcmp(recording->events.v[i]->name, event->name))
+			return recording->events.v[i]->user;
+	}
+	for (size_t i = 0; i < recording->events.n && event->attr.type != PERF_TYPE_TRACEPOINT; i++) {
 		struct event *other = recording->events.v[i];
 
 		if (other->attr.type == event->attr.type && other->attr.config == event->attr.config)
