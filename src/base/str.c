@@ -11,6 +11,13 @@ bool text_ends(const char *s, const char *suffix)
 	return n >= m && memcmp(s + n - m, suffix, m) == 0;
 }
 
+const char *text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 struct str str_trim(struct str s)
 {
 	while (s.n && isspace((unsigned char)s.p[0])) {

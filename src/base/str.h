@@ -42,6 +42,9 @@ static inline bool text_starts(const char *s, const char *prefix)
 
 bool text_ends(const char *s, const char *suffix);
 
+// What stands behind a path's last slash; all of it where nothing does.
+const char *text_base_name(const char *path);
+
 // Without white space at both ends.
 struct str str_trim(struct str s);
 

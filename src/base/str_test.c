@@ -49,4 +49,12 @@ static void cutting(void **state)
 	assert_false(text_ends("z", ".xz"));
 }
 
-RUN_TESTS(TEST(globs), TEST(cutting))
+static void base_names(void **state)
+{
+	assert_string_equal(text_base_name("/usr/lib/libc.so.6"), "libc.so.6");
+	assert_string_equal(text_base_name("ls"), "ls");
+	assert_string_equal(text_base_name("a/"), "a/");
+	assert_string_equal(text_base_name(""), "");
+}
+
+RUN_TESTS(TEST(globs), TEST(cutting), TEST(base_names))

@@ -237,7 +237,7 @@ bool jit_line_next(const struct jitdump *dump, struct str *rest, struct jit_line
 
 bool jitdump_is_path(const char *path, uint32_t *ret_pid)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = text_base_name(path);
 	struct str digits = str_of(name);
 	uint64_t pid;
 

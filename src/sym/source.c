@@ -414,11 +414,11 @@ bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct
 const char *source_text(struct sources *sources, const struct source_frame *frame, bool whole)
 {
 	struct intern *strings = &sources->sym->strings;
-	const char *slash = frame->file ? strrchr(frame->file, '/') : NULL;
 	char text[PATH_MAX];
 
 	if (!frame->file)
 		return NULL;
-	snprintf(text, sizeof(text), "%s:%u", whole || !slash ? frame->file : slash + 1, frame->line);
+	snprintf(text, sizeof(text), "%s:%u", whole ? frame->file : text_base_name(frame->file),
+		 frame->line);
 	return intern_get(strings, intern_text(strings, text));
 }

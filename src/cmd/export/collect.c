@@ -216,7 +216,7 @@ static uint32_t file_of(struct collector *collector, struct session *session,
 	struct profile *profile = collector->profile;
 	const struct dso *dso = frame->dso;
 	struct profile_file file = {.start = UINT64_MAX};
-	const char *path, *slash;
+	const char *path;
 	uint64_t *known, *part;
 
 	if (!dso)
@@ -226,9 +226,8 @@ static uint32_t file_of(struct collector *collector, struct session *session,
 		return (uint32_t)*known - 1;
 	// Kernel images may have been found elsewhere than the recording says.
 	path = dso->kind == DSO_KERNEL ? dso->name : dso->long_name;
-	slash = strrchr(path, '/');
 	file.path = intern_text(&profile->strings, path);
-	file.name = intern_text(&profile->strings, slash && slash[1] ? slash + 1 : path);
+	file.name = intern_text(&profile->strings, text_base_name(path));
 	file.kind = (uint8_t)kind_of(frame);
 	if (dso->build_id.n) {
 		char hex[41];
@@ -368,10 +367,9 @@ static uint32_t text_or_none(struct profile *profile, const char *text)
 static void add_info(struct profile *profile, const struct session *session, const char *path)
 {
 	const struct recording_info *info = &session->recording->info;
-	const char *slash = strrchr(path, '/');
 	struct out out;
 
-	profile->title = intern_text(&profile->strings, slash ? slash + 1 : path);
+	profile->title = intern_text(&profile->strings, text_base_name(path));
 	profile->host = text_or_none(profile, info->hostname);
 	profile->system = text_or_none(profile, info->os_release);
 	profile->machine = text_or_none(profile, info->arch);

@@ -176,13 +176,6 @@ static int start(void *arg, struct session *session)
 	return filter_new(&taker->filter, &taker->options->filter, session->recording);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static enum flame_kind kind_of(const struct frame *frame)
 {
 	if (frame->sym && frame->sym->inlined)
@@ -231,7 +224,7 @@ static struct flame_frame frame_of(struct maker *maker, uint32_t id)
 
 	if (!known->name.p) {
 		const struct frame *frame = &maker->taker->stacks.frames.v[id];
-		const char *file = frame->dso ? base_name(frame->dso->short_name) : "[unknown]";
+		const char *file = frame->dso ? text_base_name(frame->dso->short_name) : "[unknown]";
 
 		known->kind = kind_of(frame);
 		if (frame->sym && frame->sym->name[0])

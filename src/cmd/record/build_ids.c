@@ -50,12 +50,11 @@ static void add(struct recorder *recorder, uint16_t misc, const char *name, cons
 static void add_modules(struct recorder *recorder)
 {
 	for (size_t i = 1; i < recorder->modules.strings.n; i++) {
-		const char *path = recorder->modules.strings.v[i].p, *base = strrchr(path, '/');
+		const char *path = recorder->modules.strings.v[i].p, *base = text_base_name(path);
 		char name[256], notes[320];
 		uint8_t id[20];
 		size_t n;
 
-		base = base ? base + 1 : path;
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(base + (*base == '['), ".]"),
 			 base + (*base == '['));
 		for (char *p = name; *p; p++)
