@@ -87,6 +87,9 @@ struct sample_read {
 bool sample_read_next(const struct sample_plan *plan, const struct sample *sample, uint32_t *pos,
 		      struct sample_read *ret);
 
+// Whose addresses stand behind a PERF_CONTEXT_* marker of a callchain; PERF_RECORD_MISC_CPUMODE_UNKNOWN (0): nobody knows it.
+uint8_t cpumode_of_context(uint64_t marker);
+
 // Where the id of a SAMPLE lies (for finding its attr before decoding): byte offset from the start, and
 // from the end for other records (negative); 0 = not there. By perf's perf_evsel__id_pos rules.
 int sample_id_offset(const struct perf_event_attr *attr);

@@ -227,11 +227,9 @@ static int mark_sample(void *arg, struct session *session, struct event *event,
 	for (uint32_t i = 0; i < sample->callchain_n; i++) {
 		uint64_t ip = sample->callchain[i];
 
-		if (ip == PERF_CONTEXT_KERNEL)
-			cpumode = PERF_RECORD_MISC_KERNEL;
-		else if (ip == PERF_CONTEXT_USER)
-			cpumode = PERF_RECORD_MISC_USER;
-		else if (ip < PERF_CONTEXT_MAX)
+		if (ip >= PERF_CONTEXT_MAX)
+			cpumode = cpumode_of_context(ip);
+		else
 			mark(session, task, cpumode, ip);
 	}
 	// Where the stack leads is known when it is unwound: all that the process had.

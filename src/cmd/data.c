@@ -161,14 +161,10 @@ static void put_chain(struct writer *writer, struct session *session, const stru
 	for (uint32_t i = 0; i < sample->callchain_n; i++) {
 		uint64_t ip = sample->callchain[i];
 
-		if (ip == PERF_CONTEXT_HV)
-			cpumode = PERF_RECORD_MISC_HYPERVISOR;
-		else if (ip == PERF_CONTEXT_KERNEL)
-			cpumode = PERF_RECORD_MISC_KERNEL;
-		else if (ip == PERF_CONTEXT_USER)
-			cpumode = PERF_RECORD_MISC_USER;
-		if (ip >= PERF_CONTEXT_MAX)
+		if (ip >= PERF_CONTEXT_MAX) {
+			cpumode = cpumode_of_context(ip);
 			continue;
+		}
 		if (!first)
 			out_char(writer->out, ',');
 		first = false;

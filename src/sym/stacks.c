@@ -179,24 +179,6 @@ uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 	return *slot;
 }
 
-static int cpumode_of_context(uint64_t marker)
-{
-	switch (marker) {
-	case PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	case PERF_CONTEXT_GUEST_KERNEL:
-		return PERF_RECORD_MISC_GUEST_KERNEL;
-	case PERF_CONTEXT_GUEST_USER:
-		return PERF_RECORD_MISC_GUEST_USER;
-	default:
-		return -1;
-	}
-}
-
 // One number for an address of a file or of the kernel, whatever the address space; 0: there is none.
 static uint64_t place_of(const struct stacks *stacks, struct task *task, const struct stack_step *step)
 {
@@ -230,7 +212,7 @@ static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
 		return known->frame;
 	if (!place && stacks->key == FRAME_BY_NAME && stacks->nowhere[step->cpumode % 8])
 		return stacks->nowhere[step->cpumode % 8];
-	sym_resolve(stacks->sym, task, (uint8_t)step->cpumode, step->ip, &location);
+	sym_resolve(stacks->sym, task, step->cpumode, step->ip, &location);
 	frame = frames_of_location(stacks, &location, step->is_return);
 	if (place && stacks->key != FRAME_BY_ADDRESS &&
 	    (location.sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
@@ -269,7 +251,7 @@ static void add_ip(struct stacks *stacks, struct task *task, const struct stack_
 // The addresses of a call chain, each with its mode.
 struct chain_walk {
 	const uint64_t *at, *end;
-	int16_t cpumode;
+	uint8_t cpumode;
 	bool is_return;
 };
 
@@ -293,9 +275,9 @@ static int chain_next(struct chain_walk *walk, struct stack_step *ret)
 			walk->is_return = true;
 			return 1;
 		}
-		walk->cpumode = (int16_t)cpumode_of_context(ip);
+		walk->cpumode = cpumode_of_context(ip);
 		walk->is_return = false;
-		if (walk->cpumode < 0)
+		if (walk->cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
 			return -1;
 	}
 	return 0;
@@ -435,7 +417,7 @@ static bool start_short(struct stacks *stacks, struct short_chain *chain, struct
 		uint64_t place = place_of(stacks, ask->task, &step);
 
 		chain->places[chain->n++] = place;
-		key = hash_mix(key ^ place, (uint64_t)step.cpumode);
+		key = hash_mix(key ^ place, step.cpumode);
 		// Without a symbol the address itself tells frames apart.
 		if (stacks->key != FRAME_BY_NAME)
 			key = hash_mix(key, step.ip);

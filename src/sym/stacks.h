@@ -40,7 +40,7 @@ enum frame_key {
 struct stack_step {
 	uint64_t ip;
 	uint32_t node;
-	int16_t cpumode;
+	uint8_t cpumode;
 	bool is_return;
 };
 

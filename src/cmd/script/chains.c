@@ -474,20 +474,6 @@ static bool print_until(struct chains *chains, struct out *out, struct task *tas
 	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
 }
 
-static uint8_t context_mode(uint64_t context)
-{
-	switch (context) {
-	case PERF_CONTEXT_HV:
-		return PERF_RECORD_MISC_HYPERVISOR;
-	case PERF_CONTEXT_KERNEL:
-		return PERF_RECORD_MISC_KERNEL;
-	case PERF_CONTEXT_USER:
-		return PERF_RECORD_MISC_USER;
-	default:
-		return 0;
-	}
-}
-
 typedef bool chain_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint32_t n);
 
 // Calls with the addresses between context markers; false from it ends the walk.
@@ -501,7 +487,7 @@ static void walk(const struct sample *sample, uint32_t max_stack, chain_run *cal
 	for (i = 0; i < n && left; i++) {
 		if (chain[i] < PERF_CONTEXT_MAX)
 			left--;
-		else if (!context_mode(chain[i]))
+		else if (!cpumode_of_context(chain[i]))
 			return;
 	}
 	n = i;
@@ -509,7 +495,7 @@ static void walk(const struct sample *sample, uint32_t max_stack, chain_run *cal
 		uint32_t start = i;
 
 		if (chain[i] >= PERF_CONTEXT_MAX) {
-			cpumode = context_mode(chain[i++]);
+			cpumode = cpumode_of_context(chain[i++]);
 			continue;
 		}
 		while (i < n && chain[i] < PERF_CONTEXT_MAX)

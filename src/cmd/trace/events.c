@@ -69,9 +69,7 @@ int trace_stack(struct trace *trace, const struct trace_event *event, const stru
 		uint64_t ip = sample->callchain[i];
 
 		if (ip >= PERF_CONTEXT_MAX) {
-			cpumode = ip == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
-				  : ip == PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
-							    : PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+			cpumode = cpumode_of_context(ip);
 			is_return = false;
 			continue;
 		}

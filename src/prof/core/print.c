@@ -229,9 +229,7 @@ static void put_frames(struct prof *prof, const struct sample *sample, struct ou
 		struct location location;
 
 		if (ip >= PERF_CONTEXT_MAX) {
-			cpumode = ip == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
-				  : ip == PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
-							    : PERF_RECORD_MISC_CPUMODE_UNKNOWN;
+			cpumode = cpumode_of_context(ip);
 			is_return = false;
 			continue;
 		}
