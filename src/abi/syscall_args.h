@@ -158,5 +158,5 @@ const char *syscall_errno_text(unsigned error);
 
 // struct sockaddr of `size` bytes: "{ .family: INET, port: 80, addr: 127.0.0.1 }".
 void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size);
-// struct __kernel_timespec: "{ .tv_sec: 1, .tv_nsec: 0 }"; is_32bit: of two words of 4 bytes.
-void syscall_put_timespec(struct out *out, const void *bytes, size_t size, bool is_32bit);
+// struct __kernel_timespec: "{ .tv_sec: 1, .tv_nsec: 0 }".
+void syscall_put_timespec(struct out *out, const void *bytes, size_t size);

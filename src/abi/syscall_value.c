@@ -381,21 +381,15 @@ void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size)
 	out_text(out, " }");
 }
 
-void syscall_put_timespec(struct out *out, const void *bytes, size_t size, bool is_32bit)
+void syscall_put_timespec(struct out *out, const void *bytes, size_t size)
 {
-	int32_t narrow[2];
-	int64_t wide[2];
+	int64_t parts[2];
 
-	if (size < (is_32bit ? sizeof(narrow) : sizeof(wide))) {
+	if (size < sizeof(parts)) {
 		out_text(out, "{ }");
 		return;
 	}
-	if (is_32bit) {
-		memcpy(narrow, bytes, sizeof(narrow));
-		wide[0] = narrow[0];
-		wide[1] = narrow[1];
-	} else {
-		memcpy(wide, bytes, sizeof(wide));
-	}
-	out_printf(out, "{ .tv_sec: %lld, .tv_nsec: %lld }", (long long)wide[0], (long long)wide[1]);
+	memcpy(parts, bytes, sizeof(parts));
+	out_printf(out, "{ .tv_sec: %lld, .tv_nsec: %lld }", (long long)parts[0],
+		   (long long)parts[1]);
 }

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	out_init_memory(&out);
 	syscall_put_sockaddr(&out, data, size);
-	syscall_put_timespec(&out, data, size, size & 1);
+	syscall_put_timespec(&out, data, size);
 	memcpy(&value, data, size < sizeof(value) ? size : sizeof(value));
 	for (unsigned kind = 0; kind < ARG_KINDS; kind++)
 		syscall_put_value(&out, kind, value);

@@ -179,7 +179,7 @@ static bool put_payload(const struct trace_thread *thread, unsigned arg, enum sy
 		if (kind == ARG_SOCKADDR)
 			syscall_put_sockaddr(out, p, n);
 		else if (kind == ARG_TIMESPEC)
-			syscall_put_timespec(out, p, n, thread->is_32bit);
+			syscall_put_timespec(out, p, n);
 		else if (kind == ARG_OPEN_HOW)
 			put_how(out, p, n);
 		else if (kind == ARG_BUF)

@@ -151,7 +151,7 @@ int trace_payload(struct trace *trace, struct trace_event *event, const struct s
 		return 0;
 	memcpy(&head, record, sizeof(head));
 	def = head.number < syscall_limit_of(trace->abi) ? trace->defs[0][head.number] : NULL;
-	if (!def || thread->is_32bit)
+	if (!def || thread->next_32bit)
 		return 0;
 	room = sample->raw_size - sizeof(head);
 	if (payload->capacity < room) {
