@@ -7,10 +7,10 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/rows.h"
 #include "encoder/core/table.h"
 #include "flow/missing.h"
-#include <sys/stat.h>
 
 #define AT(field) offsetof(struct annotate_command_options, field)
 
@@ -49,7 +49,7 @@ static const struct opt opts[] = {
 	OPT(OPT_FLAG, 0, "asm-raw", AT(raw_bytes), NULL, "The bytes of instructions too."),
 	OPT(OPT_TEXT, 0, "prefix", AT(prefix), "DIR",
 	    "Put it before the absolute paths of source files."),
-	OPT(OPT_TEXT, 0, "prefix-strip", AT(prefix_strip), "N",
+	OPT(OPT_U32, 0, "prefix-strip", AT(prefix_strip), "N",
 	    "Take N leading parts off these paths first (with --prefix)."),
 	HEADING("Layout"),
 	OPT(OPT_TEXT, 0, "format", AT(format), "text|json|csv",
@@ -186,20 +186,6 @@ double annotate_percent(const struct annotate *annotate, const struct annotate_v
 	return of ? 100.0 * (double)n / (double)of : 0;
 }
 
-void annotate_event_name(const struct annotate *annotate, const struct event *event, struct out *out)
-{
-	const struct recording *recording = annotate->report.session->recording;
-
-	if (!annotate->report.grouped || event->group_members < 2) {
-		out_text(out, event->name);
-		return;
-	}
-	out_printf(out, "%s { ", event->group_name ? event->group_name : "anon group");
-	for (uint32_t i = 0; i < event->group_members; i++)
-		out_printf(out, "%s%s", i ? ", " : "", recording->events.v[event->index + i]->name);
-	out_text(out, " }");
-}
-
 static bool is_table(const struct annotate *annotate)
 {
 	return annotate->o.format && strcmp(annotate->o.format, "text") != 0;
@@ -250,7 +236,6 @@ static void say_missing(struct annotate *annotate, const struct entry *e)
 {
 	struct dso *dso = e->place.dso;
 
-	annotate->missing_n++;
 	// Once a file.
 	if (!annotate->o.skip_missing && !dso->user)
 		warn("Can't annotate %s: %s", e->place.sym->name, err_sentence());
@@ -370,7 +355,7 @@ static int process(struct annotate *annotate)
 		.intel = annotate->o.style && !strcmp(annotate->o.style, "intel"),
 		.no_source = !annotate->o.source,
 		.prefix = annotate->o.prefix,
-		.strip = annotate->o.prefix_strip ? (unsigned)atoi(annotate->o.prefix_strip) : 0,
+		.strip = annotate->o.prefix_strip,
 	};
 	int err = report_prepare(report);
 
@@ -397,13 +382,6 @@ static int process(struct annotate *annotate)
 	return err;
 }
 
-static bool standard_input_is_pipe(void)
-{
-	struct stat st;
-
-	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 static int check_options(struct annotate *annotate, int words, char **argv)
 {
 	struct annotate_command_options *o = &annotate->o;
@@ -427,7 +405,7 @@ static void to_report(struct annotate *annotate)
 	const struct annotate_command_options *o = &annotate->o;
 	struct report_options *r = &annotate->report.o;
 
-	r->input = o->input && *o->input ? o->input : standard_input_is_pipe() ? "-" : "perf.data";
+	r->input = o->input && *o->input ? o->input : default_input(false);
 	r->vmlinux = o->vmlinux;
 	r->symfs = o->symfs;
 	r->force = o->force;

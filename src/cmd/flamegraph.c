@@ -3,11 +3,11 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/rows.h"
 #include "encoder/core/encoder.h"
 #include <regex.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 struct options {
 	struct stack_options stacks;
@@ -225,16 +225,6 @@ static int read_input(struct flame *flame, const char *path, struct options *opt
 	return err < 0 ? err : damaged;
 }
 
-static const char *default_input(void)
-{
-	struct stat st;
-
-	if (fstat(STDIN_FILENO, &st) == 0 &&
-	    (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
-		return "-";
-	return "perf.data";
-}
-
 // The words that are files.
 static int read_files(struct flame *flame, struct options *options, int n, char **words)
 {
@@ -256,7 +246,7 @@ static int read_files(struct flame *flame, struct options *options, int n, char 
 	return read_input(flame,
 			  n		   ? words[0]
 			  : options->input ? options->input
-					   : default_input(),
+					   : default_input(true),
 			  options, FLAME_AFTER);
 }
 

@@ -2,12 +2,12 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/rows.h"
 #include "cmd/heatmap/heatmap.h"
 #include "encoder/core/encoder.h"
 #include <math.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 struct options {
 	struct point_options points;
@@ -89,16 +89,6 @@ static const struct opt opts[] = {
 	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "Tell only what went wrong."),
 	OPT_END,
 };
-
-static const char *default_input(void)
-{
-	struct stat st;
-
-	if (fstat(STDIN_FILENO, &st) == 0 &&
-	    (S_ISFIFO(st.st_mode) || (S_ISREG(st.st_mode) && st.st_size > 0)))
-		return "-";
-	return "perf.data";
-}
 
 static int check_options(struct options *options)
 {
@@ -242,7 +232,7 @@ static int run(int argc, char **argv)
 		return fail(COMMAND_USAGE, "one input is drawn, not %d", n + !!options.input);
 	if (options.verbose || options.quiet)
 		log_set_level(options.quiet ? LOG_QUIET : options.verbose);
-	const char *path = n ? argv[1] : options.input ? options.input : default_input();
+	const char *path = n ? argv[1] : options.input ? options.input : default_input(true);
 	const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
 	heat_init(&heat);
 	options.points.units_a_second = time_units_a_second(options.style.time_unit);

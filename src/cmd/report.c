@@ -4,11 +4,11 @@
 #include "base/log.h"
 #include "base/num.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/percent_type.h"
 #include "cmd/report/browse.h"
 #include "flow/missing.h"
 #include <stdio.h>
-#include <sys/stat.h>
 
 static int call_graph(void *options, const struct opt *opt, const char *arg, bool negated)
 {
@@ -225,13 +225,6 @@ const struct command command_report = {
 	.family = COMMAND_PERF,
 	.run = run,
 };
-
-static bool standard_input_is_pipe(void)
-{
-	struct stat st;
-
-	return fstat(STDIN_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
-}
 
 static int check_data(struct report *report)
 {
@@ -456,7 +449,7 @@ static int run_with(struct report *report, int argc, char **argv)
 		report->o.symbol_filter = argv[1];
 	log_set_level(report->o.quiet ? LOG_QUIET : report->o.verbose);
 	if (!report->o.input || !*report->o.input)
-		report->o.input = standard_input_is_pipe() ? "-" : "perf.data";
+		report->o.input = default_input(false);
 	err = check_options(report);
 	if (err)
 		return err;

@@ -6,10 +6,10 @@
 #include "cmd/report/report.h"
 
 struct annotate_command_options {
-	const char *input, *vmlinux, *symfs, *dsos, *symbol, *style, *percent_type, *prefix,
-		*prefix_strip;
+	const char *input, *vmlinux, *symfs, *dsos, *symbol, *style, *percent_type, *prefix;
 	const char *cpus, *time, *format, *ignored_text;
 	double percent_limit;
+	uint32_t prefix_strip;
 	int verbose;
 	bool force, ignore_vmlinux, lines, full_paths, modules, counts, quiet, dump, raw_bytes,
 		demangle, demangle_kernel, group, total_period, skip_missing, source, stdio, stdio2,
@@ -31,7 +31,7 @@ struct annotate {
 	struct out out;
 	struct known_name known[4096]; // of symbols met lately, when one is asked for
 	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
-	uint64_t samples_n, missing_n; // functions that have no code
+	uint64_t samples_n;
 };
 
 // A function of an event as perf prints it. `events_n` columns, from the event on.
@@ -44,5 +44,3 @@ void annotate_print(struct annotate *annotate, const struct annotate_view *view)
 // The share of a line's counts of one event (from 0 in the view), by the wanted kind.
 double annotate_percent(const struct annotate *annotate, const struct annotate_view *view,
 			const struct annotated_count *counts, uint32_t event);
-// "cpu-clock", "anon group { cycles, instructions }"
-void annotate_event_name(const struct annotate *annotate, const struct event *event, struct out *out);

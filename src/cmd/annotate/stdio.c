@@ -13,13 +13,6 @@ struct printer {
 	struct arena arena;
 };
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static double percent_max(const struct printer *p, const struct annotated_line *line)
 {
 	double max = 0;
@@ -38,7 +31,8 @@ static const char *line_path(struct printer *p, const struct annotated_line *lin
 	if (!line->file || !line->line)
 		return "??:0";
 	return arena_fmt(&p->arena, "%s:%u",
-			 p->annotate->o.full_paths ? line->file : base_name(line->file), line->line);
+			 p->annotate->o.full_paths ? line->file : text_base_name(line->file),
+			 line->line);
 }
 
 struct summary_line {
@@ -125,8 +119,8 @@ static void print_title(struct printer *p)
 				   : "Percent");
 	names = title.n;
 	out_printf(&title, "Source code & Disassembly of %s for ",
-		   o->full_paths ? path : base_name(path));
-	annotate_event_name(p->annotate, p->view->hist->event, &title);
+		   o->full_paths ? path : text_base_name(path));
+	report_event_name(&p->annotate->report, p->view->hist->event, &title);
 	out_printf(&title, " (%llu samples, percent: %s)",
 		   (unsigned long long)lines->totals[0].samples,
 		   percent_type_names[p->annotate->percent_type]);

@@ -128,11 +128,6 @@ static void go_heat(struct view *view, bool colder)
 
 // ---- drawing
 
-static enum screen_style share_style(double percent)
-{
-	return percent >= 5 ? STYLE_HOT : percent >= 0.5 ? STYLE_WARM : STYLE_PLAIN;
-}
-
 static double percent_of(const struct view *view, const struct annotated_line *line)
 {
 	uint64_t total = view->lines.totals ? view->lines.totals[0].period : 0;
@@ -242,7 +237,7 @@ static void draw_line(struct view *view, size_t i, int row)
 		screen_fill(screen, at);
 	out->n = 0;
 	put_share(view, line, out);
-	at.style = share_style(percent_of(view, line));
+	at.style = screen_percent_style(percent_of(view, line));
 	screen_put(screen, at, (struct str){out->buf, out->n});
 	at.column = SHARE_WIDTH;
 	at.style = STYLE_DIM;

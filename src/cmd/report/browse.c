@@ -41,8 +41,10 @@ static const char *const help[] = {"Moving",
 
 enum result { GO_ON, LEAVE, BACK, NEXT_EVENT, LAST_EVENT };
 
-static bool has_width(const struct report *report, enum width width)
+bool browser_has_key(const struct browser *browser, enum width width)
 {
+	const struct report *report = browser->report;
+
 	for (size_t i = 0; i < report->sorts.n; i++) {
 		if (report->sorts.v[i]->key && report->sorts.v[i]->key->width == width)
 			return true;
@@ -85,7 +87,7 @@ static void zoom_task(struct browser *browser, const struct entry *e)
 
 	zoom->by_task = !zoom->by_task;
 	zoom->comm = e->comm;
-	zoom->has_tid = has_width(browser->report, WIDTH_THREAD) && e->task;
+	zoom->has_tid = browser_has_key(browser, WIDTH_THREAD) && e->task;
 	zoom->tid = e->task ? e->task->tid : 0;
 }
 
@@ -112,17 +114,18 @@ static bool zoom_key(struct browser *browser, int key)
 		e = browser->hist->rows_n ? browser->hist->rows[0] : NULL;
 	switch (key) {
 	case 't':
-		if (e && (has_width(report, WIDTH_COMM) || has_width(report, WIDTH_THREAD)))
+		if (e &&
+		    (browser_has_key(browser, WIDTH_COMM) || browser_has_key(browser, WIDTH_THREAD)))
 			zoom_task(browser, e);
 		break;
 	case 'd':
-		if (e && has_width(report, WIDTH_DSO)) {
+		if (e && browser_has_key(browser, WIDTH_DSO)) {
 			zoom->by_dso = !zoom->by_dso;
 			zoom->dso = e->place.dso;
 		}
 		break;
 	case 'k':
-		if (has_width(report, WIDTH_DSO) && (zoom->by_dso || kernel_of(browser))) {
+		if (browser_has_key(browser, WIDTH_DSO) && (zoom->by_dso || kernel_of(browser))) {
 			zoom->by_dso = !zoom->by_dso;
 			zoom->dso = kernel_of(browser);
 		}
@@ -134,7 +137,7 @@ static bool zoom_key(struct browser *browser, int key)
 		}
 		break;
 	case 'S':
-		if (e && has_width(report, WIDTH_SOCKET)) {
+		if (e && browser_has_key(browser, WIDTH_SOCKET)) {
 			zoom->by_socket = !zoom->by_socket;
 			zoom->socket = e->socket;
 		}
@@ -258,9 +261,11 @@ static int show_annotated(struct browser *browser, const struct entry *e)
 {
 	struct sym *sym = browser->report->session->sym;
 	const struct annotate_options wanted = {.own_lines = true, .intel = browser->hooks->intel};
-	struct annotator *annotator = annotator_new(sym, &wanted);
+
+	if (!browser->annotator)
+		browser->annotator = annotator_new(sym, &wanted);
 	const struct annotate_screen shown = {.screen = browser->screen,
-					      .annotator = annotator,
+					      .annotator = browser->annotator,
 					      .sym = sym,
 					      .request = {.dso = e->place.dso,
 							  .symbol = e->place.sym,
@@ -269,10 +274,8 @@ static int show_annotated(struct browser *browser, const struct entry *e)
 							  .n = 1},
 					      .event = browser->hist->event->name,
 					      .refresh_ms = browser->hooks->refresh_ms};
-	int err = annotate_screen_show(&shown);
 
-	annotator_free(annotator);
-	return err;
+	return annotate_screen_show(&shown);
 }
 
 static void annotate(struct browser *browser)
@@ -547,6 +550,7 @@ int report_browse(struct report *report, struct screen *screen, const struct bro
 		}
 		err = browse_event(&browser, &result);
 	}
+	annotator_free(browser.annotator);
 	vec_done(&browser.lines);
 	map_done(&browser.folds);
 	out_done(&browser.scratch);

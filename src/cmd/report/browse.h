@@ -64,8 +64,12 @@ struct browser {
 	bool no_headers, show_dsos;
 	int shift; // columns of the table that are out of sight at the left
 	float percent_limit;
+	struct annotator *annotator; // NULL: nothing was annotated yet
 	struct out scratch;
 };
+
+// browse.c: do rows have a key of that kind?
+bool browser_has_key(const struct browser *browser, enum width width);
 
 // browse_lines.c: what is shown, by zoom and folds. The chosen line stays chosen, if it is still there.
 void browser_make_lines(struct browser *browser);

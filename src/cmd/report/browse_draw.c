@@ -3,12 +3,6 @@
 
 enum { STEP = 3, LEAST_ROWS = 4 };
 
-// perf's: from 5% on red, from 0.5% on green.
-static enum screen_style percent_style(double percent)
-{
-	return percent >= 5 ? STYLE_HOT : percent >= 0.5 ? STYLE_WARM : STYLE_PLAIN;
-}
-
 static bool is_percent(const struct column *column)
 {
 	return !column->key && !column->field && column->number != NUMBER_SAMPLES &&
@@ -79,8 +73,8 @@ static void draw_cells(struct browser *browser, struct pen *pen, const struct en
 		out_room(out, 4096);
 		column_print(column, hist, e, out);
 		if (is_percent(column) && hist_total(hist))
-			style = percent_style(100.0 * (double)entry_number(e, column->number) /
-					      (double)hist_total(hist));
+			style = screen_percent_style(100.0 * (double)entry_number(e, column->number) /
+						     (double)hist_total(hist));
 		pen_put(pen, style, (struct str){out->buf, out->n});
 		width = (size_t)column_width(column, hist);
 		if (i != last)
@@ -92,22 +86,11 @@ static void put_frame(const struct browser *browser, const struct browse_line *l
 {
 	const struct call_tree *tree = browser_entry(browser, line)->tree;
 	uint32_t id = tree->frames.v[tree->nodes.v[line->node].first_frame + line->frame];
-	const struct frame *f = &browser->report->stacks.frames.v[id];
+	const struct dso *dso = browser->report->stacks.frames.v[id].dso;
 
-	if (f->sym) {
-		out_text(out, f->sym->name);
-		if (browser->report->chain.by_address && f->srcline)
-			out_printf(out, " %s", f->srcline);
-		else if (browser->report->chain.by_address)
-			out_printf(out, " +%llu", (unsigned long long)(f->addr - f->sym->start));
-		if (f->sym->inlined)
-			out_text(out, " (inlined)");
-	} else {
-		out_text(out, "0x");
-		out_hex(out, f->ip);
-	}
+	report_put_frame(browser->report, id, out);
 	if (browser->show_dsos)
-		out_printf(out, " (%s)", f->dso ? f->dso->short_name : "unknown");
+		out_printf(out, " (%s)", dso ? dso->short_name : "unknown");
 }
 
 static void draw_frame(struct browser *browser, struct pen *pen, const struct browse_line *line)
@@ -135,7 +118,7 @@ static void draw_frame(struct browser *browser, struct pen *pen, const struct br
 			out_printf(out, "%.2f%%", percent);
 		}
 		out_char(out, ' ');
-		pen_put(pen, percent_style(percent), (struct str){out->buf, out->n});
+		pen_put(pen, screen_percent_style(percent), (struct str){out->buf, out->n});
 		out->n = 0;
 	}
 	put_frame(browser, line, out);

@@ -22,24 +22,15 @@ static void add(struct menu *menu, int key, const char *what, const char *name)
 	out_char(&menu->text, 0);
 }
 
-static bool has_key(const struct report *report, enum width width)
-{
-	for (size_t i = 0; i < report->sorts.n; i++) {
-		if (report->sorts.v[i]->key && report->sorts.v[i]->key->width == width)
-			return true;
-	}
-	return false;
-}
-
 static void add_zooms(const struct browser *browser, const struct entry *e, struct menu *menu)
 {
 	const struct report *report = browser->report;
 	const struct browse_zoom *zoom = &browser->zoom;
 
-	if (has_key(report, WIDTH_COMM) || has_key(report, WIDTH_THREAD))
+	if (browser_has_key(browser, WIDTH_COMM) || browser_has_key(browser, WIDTH_THREAD))
 		add(menu, 't', zoom->by_task ? "Zoom out of the thread" : "Zoom into thread",
 		    zoom->by_task ? NULL : intern_get(&report->session->sym->strings, e->comm));
-	if (has_key(report, WIDTH_DSO))
+	if (browser_has_key(browser, WIDTH_DSO))
 		add(menu, 'd', zoom->by_dso ? "Zoom out of the DSO" : "Zoom into DSO",
 		    zoom->by_dso   ? NULL
 		    : e->place.dso ? e->place.dso->short_name
@@ -47,7 +38,7 @@ static void add_zooms(const struct browser *browser, const struct entry *e, stru
 	if (report->has_sym && e->place.sym)
 		add(menu, 'y', zoom->by_symbol ? "Zoom out of the symbol" : "Zoom into symbol",
 		    zoom->by_symbol ? NULL : e->place.sym->name);
-	if (has_key(report, WIDTH_SOCKET))
+	if (browser_has_key(browser, WIDTH_SOCKET))
 		add(menu, 'S', zoom->by_socket ? "Zoom out of the socket" : "Zoom into its socket",
 		    NULL);
 }

@@ -16,25 +16,25 @@ static uint64_t weight_of(const struct call_node *node)
 	return node->hit + node->children_hit;
 }
 
-static void print_frame(const struct graph *g, uint32_t frame)
+void report_put_frame(const struct report *report, uint32_t frame, struct out *out)
 {
-	const struct frame *f = &g->report->stacks.frames.v[frame];
+	const struct frame *f = &report->stacks.frames.v[frame];
 
 	if (!f->sym) {
 		if (f->ip)
-			out_text(g->out, "0x");
-		out_hex(g->out, f->ip);
+			out_text(out, "0x");
+		out_hex(out, f->ip);
 		return;
 	}
-	out_safe(g->out, f->sym->name);
-	if (g->report->chain.by_address && f->srcline) {
-		out_char(g->out, ' ');
-		out_safe(g->out, f->srcline);
-	} else if (g->report->chain.by_address) {
-		out_printf(g->out, " +%llu", (unsigned long long)(f->addr - f->sym->start));
+	out_safe(out, f->sym->name);
+	if (report->chain.by_address && f->srcline) {
+		out_char(out, ' ');
+		out_safe(out, f->srcline);
+	} else if (report->chain.by_address) {
+		out_printf(out, " +%llu", (unsigned long long)(f->addr - f->sym->start));
 	}
 	if (f->sym->inlined)
-		out_text(g->out, " (inlined)");
+		out_text(out, " (inlined)");
 }
 
 static void print_value(const struct graph *g, uint64_t weight, uint32_t count, uint64_t total)
@@ -79,7 +79,7 @@ static void print_line(const struct graph *g, const struct call_node *node, uint
 	if (frame == NONE)
 		out_text(g->out, "[...]");
 	else
-		print_frame(g, frame);
+		report_put_frame(g->report, frame, g->out);
 	out_char(g->out, '\n');
 }
 
@@ -154,7 +154,7 @@ static void print_graph(struct graph *g, uint64_t total, uint64_t own)
 				g->margin += 3;
 				started = true;
 			}
-			print_frame(g, g->tree->frames.v[node->first_frame + i]);
+			report_put_frame(g->report, g->tree->frames.v[node->first_frame + i], g->out);
 			out_char(g->out, '\n');
 			if (++printed == report->chain.print_limit)
 				break;
@@ -179,7 +179,7 @@ static void print_path(const struct graph *g, uint32_t id, const char *before, c
 			out_text(g->out, between);
 		*first = false;
 		out_text(g->out, before);
-		print_frame(g, g->tree->frames.v[node->first_frame + i]);
+		report_put_frame(g->report, g->tree->frames.v[node->first_frame + i], g->out);
 		if (!between)
 			out_char(g->out, '\n');
 	}

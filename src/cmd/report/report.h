@@ -381,6 +381,9 @@ void report_forget_stacks(struct report *report);
 void hist_chains(struct hist *hist);
 void entry_print_chain(const struct entry *e, struct out *out);
 
+// graph.c: a frame of report->stacks as one reads it in a call graph.
+void report_put_frame(const struct report *report, uint32_t frame, struct out *out);
+
 // hierarchy.c
 void hierarchy_build(struct hist *hist);
 void hierarchy_match(struct hist *leader, struct hist *other);
@@ -389,6 +392,8 @@ void hierarchy_print(struct hist *hist, struct out *out);
 void hierarchy_done(struct hist *hist);
 
 // stdio.c
+// "cpu-clock", "anon group { cycles, instructions }": what rows of an event or, where groups are shown as one, of its group are of.
+void report_event_name(const struct report *report, const struct event *event, struct out *out);
 void hist_widths_of(struct hist *hist, const struct entry *e);
 void hist_widen_to_headers(struct hist *hist);
 void report_print(struct report *report);

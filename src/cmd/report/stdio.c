@@ -455,17 +455,21 @@ static char with_unit(uint64_t *n)
 	return unit;
 }
 
-static void group_name(const struct report *report, const struct event *leader, struct out *out)
+void report_event_name(const struct report *report, const struct event *event, struct out *out)
 {
 	const struct recording *recording = report->session->recording;
 
+	if (!report->grouped || event->group_members < 2) {
+		out_safe(out, event->name);
+		return;
+	}
 	if (!report->o.group_given) {
-		out_safe(out, leader->group_name ? leader->group_name : "anon group");
+		out_safe(out, event->group_name ? event->group_name : "anon group");
 		out_text(out, " { ");
 	}
-	for (uint32_t i = 0; i < leader->group_members; i++) {
+	for (uint32_t i = 0; i < event->group_members; i++) {
 		out_text(out, i ? ", " : "");
-		out_safe(out, recording->events.v[leader->index + i]->name);
+		out_safe(out, recording->events.v[event->index + i]->name);
 	}
 	if (!report->o.group_given)
 		out_text(out, " }");
@@ -489,10 +493,7 @@ static void print_summary(const struct hist *hist, struct out *out)
 	unit = with_unit(&samples);
 	out_printf(out, "# Samples: %llu%c of event%s '", (unsigned long long)samples, unit,
 		   hist->event->group_members > 1 ? "s" : "");
-	if (members > 1)
-		group_name(report, hist->event, out);
-	else
-		out_safe(out, hist->event->name);
+	report_event_name(report, hist->event, out);
 	out_char(out, '\'');
 	if (report->o.filter.times)
 		out_printf(out, " (time slices: %s)", report->o.filter.times);

@@ -432,11 +432,6 @@ int screen_error(const struct screen *screen)
 	return screen->error;
 }
 
-int screen_signal(const struct screen *screen)
-{
-	return screen->ended_by;
-}
-
 #else // without ncursesw there is no screen, and nobody gets one
 
 bool screen_possible(void)
@@ -498,11 +493,6 @@ void screen_mouse(const struct screen *screen, int *ret_row, int *ret_column)
 }
 
 int screen_error(const struct screen *screen)
-{
-	return 0;
-}
-
-int screen_signal(const struct screen *screen)
 {
 	return 0;
 }
