@@ -121,7 +121,7 @@ static void bash_script(struct out *out)
 		 "\telif [[ -z $path || $words == [!-]* ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"${words%% -*}\" -- \"$cur\"))\n"
 		 "\telse\n\t\tcompopt -o filenames\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n"
-		 "complete -F _sonde sonde sonde-prof\n");
+		 "complete -F _sonde sonde sonde-prof perf-prof\n");
 }
 
 static void zsh_specs(struct out *out, const struct command *command, const char *parent)
@@ -164,7 +164,7 @@ static void zsh_names(struct out *out, const struct command *command, const char
 static void zsh_script(struct out *out)
 {
 	out_text(out,
-		 "#compdef sonde sonde-prof\n"
+		 "#compdef sonde sonde-prof perf-prof\n"
 		 "# zsh completion for sonde; made by: sonde help --completion zsh\n"
 		 "_sonde_events()\n{\n\tlocal -a events\n"
 		 "\tif [[ $PREFIX == *[/,]* && $words == *prof* ]]; then\n"
@@ -249,6 +249,8 @@ static void fish_script(struct out *out)
 		 "\ttest (count $words) -ge $n; or return 1\n"
 		 "\ttest \"$words[1..$n]\" = \"$argv\"\nend\n");
 	each_command(out, fish_lines);
+	out_text(out, "complete -c sonde-prof -w 'sonde prof'\n"
+		      "complete -c perf-prof -w 'sonde prof'\n");
 }
 
 int complete_script(struct out *out, const char *shell)
