@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "agg/calltree.h"
+#include "base/radix.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,13 +30,15 @@ void trie_done(struct trie *trie)
 	trie->before = NULL;
 }
 
-static int by_preorder(const void *a, const void *b, void *arg)
+// Their places in the preorder.
+static struct keyed *in_preorder(const struct trie *trie, const struct path_weight *paths, size_t n)
 {
-	const struct trie *trie = arg;
-	uint32_t x = trie->before[((const struct path_weight *)a)->node];
-	uint32_t y = trie->before[((const struct path_weight *)b)->node];
+	struct keyed *ret = xcalloc(n + 1, sizeof(*ret));
 
-	return x < y ? -1 : x > y;
+	for (uint32_t i = 0; i < n; i++)
+		ret[i] = (struct keyed){trie->before[paths[i].node], i};
+	radix_sort(ret, n);
+	return ret;
 }
 
 // Makes the nodes from the open path down to `node`; returns its index.
@@ -70,29 +73,31 @@ static uint32_t open_path(struct weights *weights, const struct trie *trie, uint
 	return parent;
 }
 
-void weights_build(struct weights *weights, const struct trie *trie, struct path_weight *paths,
-		   size_t n)
+void weights_build(struct weights *weights, const struct trie *trie,
+		   const struct path_weight *paths, size_t n)
 {
+	struct keyed *sorted = in_preorder(trie, paths, n);
+
 	vec_clear(&weights->v);
 	vec_clear(&weights->open);
-	if (n)
-		qsort_r(paths, n, sizeof(*paths), by_preorder, (void *)trie);
 	for (size_t i = 0; i < n; i++) {
+		const struct path_weight *path = &paths[sorted[i].value];
 		struct weighted *w;
 		uint32_t index;
 
-		if (!paths[i].node)
+		if (!path->node)
 			continue;
-		index = open_path(weights, trie, paths[i].node);
+		index = open_path(weights, trie, path->node);
 		w = &weights->v.v[index];
-		w->self_weight += paths[i].weight;
-		w->self_count += paths[i].count;
+		w->self_weight += path->weight;
+		w->self_count += path->count;
 		w->deepest = w->depth;
-		if (paths[i].tag < w->first) {
-			w->first = paths[i].tag;
+		if (path->tag < w->first) {
+			w->first = path->tag;
 			w->first_depth = w->depth;
 		}
 	}
+	free(sorted);
 	for (size_t i = weights->v.n; i-- > 0;) {
 		struct weighted *w = &weights->v.v[i], *up;
 

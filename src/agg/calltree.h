@@ -43,9 +43,9 @@ struct weights {
 	VEC(struct weighted) v;
 	VEC(uint32_t) open; // scratch
 };
-// Sorts `paths`; paths to node 0 are ignored. The same node may come several times.
-void weights_build(struct weights *weights, const struct trie *trie, struct path_weight *paths,
-		   size_t n);
+// Paths to node 0 are ignored. The same node may come several times.
+void weights_build(struct weights *weights, const struct trie *trie,
+		   const struct path_weight *paths, size_t n);
 void weights_done(struct weights *weights);
 
 // The finished tree: a node is a run of frames that no path leaves or ends within.

@@ -82,8 +82,13 @@ void order_insert(struct order *order, uint32_t id, order_compare *compare, void
 	bool left = false;
 
 	while (link) {
+		const struct order_node *node = at(order, link);
+
+		// One of the two comes next.
+		__builtin_prefetch(at(order, node->left ? node->left : link));
+		__builtin_prefetch(at(order, node->right ? node->right : link));
 		parent = link;
-		left = compare(arg, id, at(order, link)->id) < 0;
+		left = compare(arg, id, node->id) < 0;
 		link = left ? at(order, link)->left : at(order, link)->right;
 	}
 	vec_push(&order->nodes, (struct order_node){.id = id, .parent = parent, .red = true});

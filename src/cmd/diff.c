@@ -144,7 +144,7 @@ static const char *time_of(const struct diff *diff, size_t file)
 
 static int read_file(struct diff *diff, size_t file)
 {
-	const struct session_hooks hooks = {.sample = report_sample, .record = report_record};
+	const struct session_hooks hooks = {.samples = report_samples, .record = report_record};
 	const struct diff_options *o = &diff->o;
 	struct report *report = &diff->files[file].report;
 	struct report_options *r = &report->o;

@@ -331,7 +331,7 @@ static int show_screen(struct report *report)
 
 static int show(struct report *report)
 {
-	const struct session_hooks hooks = {.sample = report_sample, .record = report_record};
+	const struct session_hooks hooks = {.samples = report_samples, .record = report_record};
 	struct report_options *o = &report->o;
 	int err = report_prepare(report);
 	bool screen = wants_screen(report);

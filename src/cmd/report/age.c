@@ -40,14 +40,14 @@ static void age_pair(struct aging *aging, const struct pair *from)
 {
 	struct pair pair = *from;
 	struct hist *to = aging->to;
+	bool is_new;
 
 	pair.entry = aging->ids[from->entry];
 	pair.period = aged(aging, pair.period);
 	if (pair.entry == GONE || !pair.period)
 		return;
 	pair.count = (uint32_t)aged(aging, pair.count);
-	*map_at(&to->pair_ids, (uint64_t)pair.entry << 32 | pair.stack, NULL) = to->pairs.n;
-	vec_push(&to->pairs, pair);
+	*hist_pair(to, pair.entry, pair.stack, &is_new) = pair;
 }
 
 struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)

@@ -6,12 +6,20 @@
 
 enum { NONE = UINT32_MAX };
 
-// A place in a context's stacks where an entry's function stands.
+// A place in a context's stacks where a wanted entry's function stands.
 struct occurrence {
-	uint32_t entry, index; // index: into the context's weights
-	uint32_t around;       // the occurrence of the same entry that encloses this one, + 1
-	uint32_t net_count;    // without those below an enclosed one
+	uint32_t index;	    // into the context's weights
+	uint32_t around;    // the occurrence of the same entry that encloses this one, + 1
+	uint32_t next;	    // of the same entry, + 1
+	uint32_t net_count; // without those below an enclosed one
 	uint64_t net_weight;
+};
+
+// An entry of the context whose call graph is made: its samples' own pairs, and where it occurs.
+struct wanted {
+	uint32_t entry, pairs_n;
+	const uint32_t *pairs;
+	uint32_t first, last; // occurrences, + 1
 };
 
 struct run {
@@ -19,14 +27,17 @@ struct run {
 	struct report *report;
 	struct call_tree_options options;
 	uint64_t least;
-	uint32_t *pairs; // indices of the pairs of the context or entry at hand
-	size_t pairs_n;
+	uint32_t *pairs; // indices of all pairs, by context and entry
 	struct weights weights, own;
 	VEC(struct path_weight) paths;
-	VEC(struct occurrence) occurrences;
+	VEC(uint32_t) ids;    // entry of each of the weights
+	VEC(uint32_t) open;   // by entry: how many are open; then the innermost open occurrence + 1
+	VEC(uint32_t) levels; // by depth: the entry that is open there
+	VEC(struct wanted) wanted;
+	VEC(uint32_t) wanted_at;	    // by entry: place among the wanted + 1
+	VEC(struct occurrence) occurrences; // of the wanted
+	VEC(struct occurrence) of_one;
 	VEC(struct subtree) subtrees;
-	VEC(uint32_t) open;		     // by entry: innermost open occurrence + 1
-	VEC(uint32_t) levels;		     // by depth: occurrence opened there
 	uint32_t *frame_entry, *frame_stamp; // of the context
 	uint32_t stamp;
 };
@@ -56,28 +67,32 @@ static int falling_address(void *arg, uint32_t a, uint32_t b)
 	return xa > ya ? -1 : xa < ya;
 }
 
-static int by_entry(const void *a, const void *b, void *arg)
+// Puts the pairs in the order of context, entry and age. `ends` has room for one a context: where its pairs end.
+static void sort_pairs(struct run *run, uint32_t *ends)
 {
-	const struct run *run = arg;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	uint32_t ex = run->hist->pairs.v[x].entry, ey = run->hist->pairs.v[y].entry;
-
-	if (ex != ey)
-		return ex < ey ? -1 : 1;
-	return x < y ? -1 : x > y;
-}
-
-static int by_context(const void *a, const void *b, void *arg)
-{
-	const struct run *run = arg;
 	const struct hist *hist = run->hist;
-	uint32_t x = hist->pairs.v[*(const uint32_t *)a].entry,
-		 y = hist->pairs.v[*(const uint32_t *)b].entry;
-	uint32_t cx = hist->entries.v[x]->context, cy = hist->entries.v[y]->context;
+	uint32_t *next = xcalloc(hist->entries.n + 1, sizeof(*next)), start = 0;
+	size_t contexts_n = MAX(hist->contexts.n, (size_t)1);
 
-	if (cx != cy)
-		return cx < cy ? -1 : 1;
-	return by_entry(a, b, arg);
+	vec_each(struct pair, pair, &hist->pairs)
+		next[pair->entry]++;
+	for (size_t i = 0; i < hist->entries.n; i++)
+		ends[hist->entries.v[i]->context] += next[i];
+	for (size_t i = 0; i < contexts_n; i++) {
+		uint32_t n = ends[i];
+
+		ends[i] = start;
+		start += n;
+	}
+	for (size_t i = 0; i < hist->entries.n; i++) {
+		uint32_t *end = &ends[hist->entries.v[i]->context], n = next[i];
+
+		next[i] = *end;
+		*end += n;
+	}
+	for (uint32_t i = 0; i < hist->pairs.n; i++)
+		run->pairs[next[hist->pairs.v[i].entry]++] = i;
+	free(next);
 }
 
 static void take_paths(struct run *run, const uint32_t *pairs, size_t n)
@@ -132,7 +147,6 @@ static void own_trees(struct run *run)
 {
 	struct hist *hist = run->hist;
 
-	qsort_r(run->pairs, hist->pairs.n, sizeof(uint32_t), by_entry, run);
 	for (size_t i = 0, end; i < hist->pairs.n; i = end) {
 		uint32_t id = hist->pairs.v[run->pairs[i]].entry;
 
@@ -207,63 +221,49 @@ static void seen_first(struct run *run, struct entry *e, const struct weighted *
 		e->place.level = level_before(run, pair, w);
 }
 
-static void open_occurrence(struct run *run, const struct entry *context, uint32_t index)
+static void take_weight(struct run *run, const struct entry *context, uint32_t index)
 {
 	const struct weighted *w = &run->weights.v.v[index];
-	uint32_t id = entry_of_frame(run, context, node_of(run, w->node)->frame), around;
+	uint32_t id = entry_of_frame(run, context, node_of(run, w->node)->frame);
 	struct entry *e = run->hist->entries.v[id];
 
 	while (run->open.n <= id)
 		vec_push(&run->open, 0);
-	around = run->open.v[id];
-	if (around) {
-		run->occurrences.v[around - 1].net_weight -= w->weight;
-		run->occurrences.v[around - 1].net_count -= w->count;
-	} else {
+	if (!run->open.v[id]++) {
 		e->acc += w->weight;
 		seen_first(run, e, w);
 	}
 	e->max_depth =
 		MAX(e->max_depth, run->report->chain.caller ? w->deepest - w->depth + 1 : w->depth);
-	vec_push(&run->occurrences, (struct occurrence){.entry = id,
-							.index = index,
-							.around = around,
-							.net_count = w->count,
-							.net_weight = w->weight});
-	run->open.v[id] = (uint32_t)run->occurrences.n;
-	while (run->levels.n <= w->depth)
-		vec_push(&run->levels, 0);
-	run->levels.v[w->depth] = (uint32_t)run->occurrences.n;
+	run->ids.v[index] = id;
 }
 
+// What an entry's outermost occurrences weigh.
 static void accumulate(struct run *run, const struct entry *context)
 {
 	uint32_t depth = 0;
 
-	vec_clear(&run->occurrences);
+	vec_clear(&run->ids);
+	vec_reserve(&run->ids, run->weights.v.n);
 	for (uint32_t i = 0; i < run->weights.v.n; i++) {
-		uint32_t wanted = run->weights.v.v[i].depth - 1;
+		uint32_t at = run->weights.v.v[i].depth;
 
-		for (; depth > wanted; depth--) {
-			const struct occurrence *o = &run->occurrences.v[run->levels.v[depth] - 1];
-
-			run->open.v[o->entry] = o->around;
-		}
-		open_occurrence(run, context, i);
-		depth = wanted + 1;
+		while (run->levels.n <= at)
+			vec_push(&run->levels, 0);
+		for (; depth >= at; depth--)
+			run->open.v[run->levels.v[depth]]--;
+		take_weight(run, context, i);
+		run->levels.v[depth = at] = run->ids.v[i];
 	}
-	for (; depth; depth--) {
-		const struct occurrence *o = &run->occurrences.v[run->levels.v[depth] - 1];
-
-		run->open.v[o->entry] = o->around;
-	}
+	for (; depth; depth--)
+		run->open.v[run->levels.v[depth]]--;
 }
 
 // A sample whose own place is not in its chain (a user chain of a kernel sample) counts for it as well.
-static void add_selves(struct run *run, const struct entry *context)
+static void add_selves(struct run *run, const struct entry *context, const uint32_t *pairs, size_t n)
 {
-	for (size_t i = 0; i < run->pairs_n; i++) {
-		const struct pair *pair = &run->hist->pairs.v[run->pairs[i]];
+	for (size_t i = 0; i < n; i++) {
+		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
 		struct entry *e = run->hist->entries.v[pair->entry];
 		uint32_t at = pair->stack;
 
@@ -273,15 +273,6 @@ static void add_selves(struct run *run, const struct entry *context)
 			e->acc += pair->period;
 		e->max_depth = MAX(e->max_depth, node_of(run, pair->stack)->depth);
 	}
-}
-
-static int by_occurring_entry(const void *a, const void *b)
-{
-	const struct occurrence *x = a, *y = b;
-
-	if (x->entry != y->entry)
-		return x->entry < y->entry ? -1 : 1;
-	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 // Where the node stands in weights (preorder), or NONE.
@@ -294,16 +285,14 @@ static uint32_t find_node(const struct run *run, const struct weights *weights, 
 }
 
 // From the outermost occurrence inwards; the entry's own samples come with their whole chain instead.
-static void callee_tree(struct run *run, struct entry *e, const uint32_t *pairs, size_t n,
-			const struct occurrence *occurrences, size_t occurrences_n)
+static void callee_tree(struct run *run, struct entry *e, const struct wanted *wanted)
 {
 	vec_clear(&run->subtrees);
-	take_paths(run, pairs, n);
+	take_paths(run, wanted->pairs, wanted->pairs_n);
 	weights_build(&run->own, &run->report->trie, run->paths.v, run->paths.n);
 	if (run->own.v.n)
 		vec_push(&run->subtrees, (struct subtree){&run->own, NONE, false});
-	for (size_t i = 0; i < occurrences_n; i++) {
-		const struct occurrence *o = &occurrences[i];
+	vec_each(struct occurrence, o, &run->of_one) {
 		uint32_t own;
 
 		if (o->around)
@@ -318,11 +307,12 @@ static void callee_tree(struct run *run, struct entry *e, const uint32_t *pairs,
 }
 
 static void remove_own(struct run *run, const struct entry *e, const struct entry *context,
-		       const struct pair *pair, struct occurrence *occurrences, size_t n)
+		       const struct pair *pair)
 {
+	struct occurrence *occurrences = run->of_one.v;
 	const uint32_t *before = run->report->trie.before;
 	uint32_t at = pair->stack;
-	size_t low;
+	size_t n = run->of_one.n, low;
 
 	while (at && entry_of_frame(run, context, node_of(run, at)->frame) != e->id)
 		at = node_of(run, at)->parent;
@@ -337,16 +327,12 @@ static void remove_own(struct run *run, const struct entry *e, const struct entr
 
 // From the innermost occurrence outwards.
 static void caller_tree(struct run *run, struct entry *e, const struct entry *context,
-			const uint32_t *pairs, size_t n, struct occurrence *occurrences,
-			size_t occurrences_n)
+			const struct wanted *wanted)
 {
-	take_paths(run, pairs, n);
-	for (size_t i = 0; i < n; i++)
-		remove_own(run, e, context, &run->hist->pairs.v[pairs[i]], occurrences,
-			   occurrences_n);
-	for (size_t i = 0; i < occurrences_n; i++) {
-		const struct occurrence *o = &occurrences[i];
-
+	take_paths(run, wanted->pairs, wanted->pairs_n);
+	for (size_t i = 0; i < wanted->pairs_n; i++)
+		remove_own(run, e, context, &run->hist->pairs.v[wanted->pairs[i]]);
+	vec_each(struct occurrence, o, &run->of_one) {
 		if (o->net_count)
 			vec_push(&run->paths,
 				 (struct path_weight){.node = run->weights.v.v[o->index].node,
@@ -356,62 +342,124 @@ static void caller_tree(struct run *run, struct entry *e, const struct entry *co
 	call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n, &run->options);
 }
 
-static void context_trees(struct run *run, const struct entry *context)
+static struct wanted *want(struct run *run, uint32_t id)
 {
-	struct hist *hist = run->hist;
-	size_t o = 0, o_end, p = 0, p_end;
+	while (run->wanted_at.n <= id)
+		vec_push(&run->wanted_at, 0);
+	if (!run->wanted_at.v[id]) {
+		vec_push(&run->wanted, (struct wanted){.entry = id});
+		run->wanted_at.v[id] = (uint32_t)run->wanted.n;
+	}
+	return &run->wanted.v[run->wanted_at.v[id] - 1];
+}
 
-	if (run->occurrences.n)
-		qsort(run->occurrences.v, run->occurrences.n, sizeof(struct occurrence),
-		      by_occurring_entry);
-	// run->pairs is sorted by entry within the context
-	while (o < run->occurrences.n || p < run->pairs_n) {
-		uint32_t of_o = o < run->occurrences.n ? run->occurrences.v[o].entry : NONE;
-		uint32_t of_p = p < run->pairs_n ? hist->pairs.v[run->pairs[p]].entry : NONE;
-		uint32_t id = MIN(of_o, of_p);
-		struct entry *e = hist->entries.v[id];
+static void open_occurrence(struct run *run, uint32_t id, uint32_t index)
+{
+	const struct weighted *w = &run->weights.v.v[index];
+	struct wanted *wanted = want(run, id);
+	uint32_t around = run->open.v[id], link;
 
-		for (o_end = o; o_end < run->occurrences.n && run->occurrences.v[o_end].entry == id;)
-			o_end++;
-		for (p_end = p; p_end < run->pairs_n && hist->pairs.v[run->pairs[p_end]].entry == id;)
-			p_end++;
-		if (wants_tree(run, e->acc)) {
-			if (run->report->chain.caller)
-				callee_tree(run, e, &run->pairs[p], p_end - p,
-					    &run->occurrences.v[o], o_end - o);
-			else
-				caller_tree(run, e, context, &run->pairs[p], p_end - p,
-					    &run->occurrences.v[o], o_end - o);
+	if (around) {
+		run->occurrences.v[around - 1].net_weight -= w->weight;
+		run->occurrences.v[around - 1].net_count -= w->count;
+	}
+	vec_push(&run->occurrences, (struct occurrence){.index = index,
+							.around = around,
+							.net_count = w->count,
+							.net_weight = w->weight});
+	link = (uint32_t)run->occurrences.n;
+	if (wanted->last)
+		run->occurrences.v[wanted->last - 1].next = link;
+	else
+		wanted->first = link;
+	wanted->last = run->open.v[id] = link;
+}
+
+// The innermost open occurrence of the entry ends.
+static void close_occurrence(struct run *run, uint32_t id)
+{
+	uint32_t *open = &run->open.v[id];
+
+	if (*open)
+		*open = run->occurrences.v[*open - 1].around;
+}
+
+// Where those that weigh enough occur.
+static void find_occurrences(struct run *run)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t i = 0; i < run->weights.v.n; i++) {
+		uint32_t at = run->weights.v.v[i].depth, id = run->ids.v[i];
+
+		for (; depth >= at; depth--)
+			close_occurrence(run, run->levels.v[depth]);
+		if (wants_tree(run, run->hist->entries.v[id]->acc))
+			open_occurrence(run, id, i);
+		run->levels.v[depth = at] = id;
+	}
+	for (; depth; depth--)
+		close_occurrence(run, run->levels.v[depth]);
+}
+
+static void find_wanted_pairs(struct run *run, const uint32_t *pairs, size_t n)
+{
+	const struct hist *hist = run->hist;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		uint32_t id = hist->pairs.v[pairs[i]].entry;
+
+		for (end = i; end < n && hist->pairs.v[pairs[end]].entry == id; end++)
+			;
+		if (wants_tree(run, hist->entries.v[id]->acc)) {
+			struct wanted *wanted = want(run, id);
+
+			wanted->pairs = &pairs[i];
+			wanted->pairs_n = (uint32_t)(end - i);
 		}
-		o = o_end;
-		p = p_end;
 	}
 }
 
-static void children(struct run *run)
+static void context_trees(struct run *run, const struct entry *context, const uint32_t *pairs,
+			  size_t n)
+{
+	vec_clear(&run->wanted);
+	vec_clear(&run->occurrences);
+	find_occurrences(run);
+	find_wanted_pairs(run, pairs, n);
+	vec_each(struct wanted, wanted, &run->wanted) {
+		struct entry *e = run->hist->entries.v[wanted->entry];
+
+		run->wanted_at.v[wanted->entry] = 0;
+		vec_clear(&run->of_one);
+		for (uint32_t at = wanted->first; at; at = run->occurrences.v[at - 1].next)
+			vec_push(&run->of_one, run->occurrences.v[at - 1]);
+		if (run->report->chain.caller)
+			callee_tree(run, e, wanted);
+		else
+			caller_tree(run, e, context, wanted);
+	}
+}
+
+static void children(struct run *run, const uint32_t *ends)
 {
 	struct hist *hist = run->hist;
-	uint32_t *all = run->pairs;
+	uint32_t start = 0;
 
-	qsort_r(all, hist->pairs.n, sizeof(uint32_t), by_context, run);
-	for (size_t i = 0, end; i < hist->pairs.n; i = end) {
-		uint32_t id = hist->entries.v[hist->pairs.v[all[i]].entry]->context;
-		const struct entry *context = hist->contexts.v[id];
+	vec_reserve(&run->weights.v, run->report->trie.n); // nothing is moved as they grow
+	for (size_t i = 0; i < hist->contexts.n; start = ends[i++]) {
+		const struct entry *context = hist->contexts.v[i];
+		const uint32_t *pairs = run->pairs + start;
+		size_t n = ends[i] - start;
 
-		for (end = i; end < hist->pairs.n; end++) {
-			if (hist->entries.v[hist->pairs.v[all[end]].entry]->context != id)
-				break;
-		}
-		run->pairs = &all[i];
-		run->pairs_n = end - i;
 		run->stamp++;
-		take_paths(run, run->pairs, run->pairs_n);
+		take_paths(run, pairs, n);
 		weights_build(&run->weights, &run->report->trie, run->paths.v, run->paths.n);
 		accumulate(run, context);
-		add_selves(run, context);
-		context_trees(run, context);
+		add_selves(run, context, pairs, n);
+		if (run->report->use_chains)
+			context_trees(run, context, pairs, n);
 	}
-	run->pairs = all;
 }
 
 void hist_chains(struct hist *hist)
@@ -422,6 +470,8 @@ void hist_chains(struct hist *hist)
 	double percent = report->chain.least_percent;
 	uint64_t total = !strcmp(report->o.percentage, "relative") ? hist->chain_shown_period
 								   : hist->chain_period;
+
+	uint32_t *ends;
 
 	if (!hist->pairs.n)
 		return;
@@ -435,23 +485,28 @@ void hist_chains(struct hist *hist)
 		.arg = report,
 	};
 	run.pairs = xcalloc(hist->pairs.n, sizeof(uint32_t));
-	for (size_t i = 0; i < hist->pairs.n; i++)
-		run.pairs[i] = (uint32_t)i;
+	ends = xcalloc(MAX(hist->contexts.n, (size_t)1), sizeof(*ends));
+	sort_pairs(&run, ends);
 	if (report->children) {
 		run.frame_entry = xcalloc(frames_n, sizeof(uint32_t));
 		run.frame_stamp = xcalloc(frames_n, sizeof(uint32_t));
-		children(&run);
+		children(&run, ends);
 	} else {
 		own_trees(&run);
 	}
 	free(run.pairs);
+	free(ends);
 	free(run.frame_entry);
 	free(run.frame_stamp);
 	weights_done(&run.weights);
 	weights_done(&run.own);
 	vec_done(&run.paths);
-	vec_done(&run.occurrences);
-	vec_done(&run.subtrees);
+	vec_done(&run.ids);
 	vec_done(&run.open);
 	vec_done(&run.levels);
+	vec_done(&run.wanted);
+	vec_done(&run.wanted_at);
+	vec_done(&run.occurrences);
+	vec_done(&run.of_one);
+	vec_done(&run.subtrees);
 }

@@ -5,236 +5,6 @@
 #include "cmd/report/report.h"
 #include "flow/chain.h"
 
-enum { RECENT = 1 << 12 };
-
-// Do the keys tell no more than comm, file and symbol?
-static bool keys_are_of_place(const struct report *report)
-{
-	for (size_t i = 0; i < report->sorts.n; i++) {
-		const struct column *column = report->sorts.v[i];
-
-		if (column->field)
-			return false;
-		if (column->key && strcmp(column->key->name, "comm") != 0 &&
-		    strcmp(column->key->name, "dso") != 0 && strcmp(column->key->name, "symbol") != 0)
-			return false;
-	}
-	return true;
-}
-
-struct hist *hist_new(struct report *report, struct event *event)
-{
-	struct hist *hist = NEW(struct hist);
-
-	hist->report = report;
-	hist->event = event;
-	hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
-	if (keys_are_of_place(report))
-		hist->recent = xcalloc(RECENT, sizeof(struct entry *));
-	return hist;
-}
-
-struct hist *report_hist(struct report *report, struct event *event)
-{
-	if (!event->user)
-		event->user = hist_new(report, event);
-	return event->user;
-}
-
-static void tree_free(struct call_tree *tree)
-{
-	if (tree) {
-		call_tree_done(tree);
-		free(tree);
-	}
-}
-
-void hist_free(struct hist *hist)
-{
-	if (!hist)
-		return;
-	for (size_t i = 0; i < hist->entries.n; i++)
-		tree_free(hist->entries.v[i]->tree);
-	vec_done(&hist->entries);
-	vec_done(&hist->contexts);
-	vec_done(&hist->pairs);
-	map_done(&hist->pair_ids);
-	free(hist->by_key.slots);
-	free(hist->by_context.slots);
-	order_done(&hist->in);
-	free(hist->rows);
-	free(hist->sorted);
-	free(hist->recent);
-	free(hist->compact);
-	hierarchy_done(hist);
-	arena_done(&hist->arena);
-	free(hist);
-}
-
-static uint64_t column_hash(const struct report *report, const struct column *column,
-			    const struct entry *e)
-{
-	if (column->field) {
-		const uint8_t *p = NULL;
-		int n = column->event == e->hist->event ? column_field_part(column, e, &p) : 0;
-
-		return n > 0 ? hash_bytes(p, (size_t)n) : 0;
-	}
-	return column->key ? column->key->hash(report, e) : 0;
-}
-
-static uint64_t hash_columns(const struct report *report, struct column *const *columns, size_t n,
-			     const struct entry *e)
-{
-	uint64_t h = 0x9ae16a3b2f90404full;
-
-	for (size_t i = 0; i < n; i++) {
-		if (columns[i]->key || columns[i]->field)
-			h = hash_mix(h, column_hash(report, columns[i], e) + i);
-	}
-	return h;
-}
-
-static int64_t compare_context(const struct report *report, const struct entry *l,
-			       const struct entry *r)
-{
-	for (size_t i = 0; i < report->context_keys.n; i++) {
-		const struct column *column = report->context_keys.v[i];
-		const uint8_t *a, *b;
-		int64_t cmp;
-
-		if (column->field) {
-			int a_n = column_field_part(column, l, &a),
-			    b_n = column_field_part(column, r, &b);
-
-			cmp = column->event != l->hist->event ? 0
-			      : a_n != b_n		      ? 1
-			      : a_n			      ? memcmp(a, b, (size_t)a_n)
-							      : 0;
-		} else {
-			cmp = column->key->compare(report, l, r);
-		}
-		if (cmp)
-			return cmp;
-	}
-	return 0;
-}
-
-static void table_grow(struct entry_table *table)
-{
-	size_t n = table->mask ? (table->mask + 1) * 2 : 256;
-
-	free(table->slots);
-	table->slots = xcalloc(n, sizeof(uint32_t));
-	table->mask = n - 1;
-}
-
-static void table_fill(struct entry_table *table, struct entry **entries, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		size_t slot = entries[i]->hash & table->mask;
-
-		while (table->slots[slot])
-			slot = (slot + 1) & table->mask;
-		table->slots[slot] = (uint32_t)i + 1;
-	}
-}
-
-static struct entry *table_find(const struct entry_table *table, struct entry *const *entries,
-				const struct entry *template,
-				int64_t (*compare)(const struct report *, const struct entry *,
-						   const struct entry *))
-{
-	const struct report *report = template->hist->report;
-
-	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot];
-	     slot = (slot + 1) & table->mask) {
-		struct entry *e = entries[table->slots[slot] - 1];
-
-		if (e->hash == template->hash && compare(report, e, template) == 0)
-			return e;
-	}
-	return NULL;
-}
-
-static void table_add(struct entry_table *table, struct entry **entries, size_t n)
-{
-	if (n * 2 > table->mask) {
-		table_grow(table);
-		table_fill(table, entries, n);
-	} else {
-		size_t slot = entries[n - 1]->hash & table->mask;
-
-		while (table->slots[slot])
-			slot = (slot + 1) & table->mask;
-		table->slots[slot] = (uint32_t)n;
-	}
-}
-
-// A context is known by a copy of the first entry in it.
-static uint32_t context_of(struct hist *hist, struct entry *e)
-{
-	struct report *report = hist->report;
-	uint64_t own = e->hash;
-	struct entry *context;
-
-	if (!report->children)
-		return 0;
-	e->hash = hash_columns(report, report->context_keys.v, report->context_keys.n, e);
-	context = table_find(&hist->by_context, hist->contexts.v, e, compare_context);
-	if (!context) {
-		context = arena_memdup(&hist->arena, e, sizeof(*e));
-		context->context = (uint32_t)hist->contexts.n;
-		vec_push(&hist->contexts, context);
-		table_add(&hist->by_context, hist->contexts.v, hist->contexts.n);
-	}
-	e->hash = own;
-	return context->context;
-}
-
-struct entry *hist_find(struct hist *hist, const struct entry *template)
-{
-	struct entry wanted = *template;
-
-	wanted.hist = hist;
-	wanted.hash =
-		hash_columns(hist->report, hist->report->sorts.v, hist->report->sorts.n, &wanted);
-	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
-}
-
-static struct extra *extra_new(struct hist *hist, const struct extra *from)
-{
-	struct extra *x = arena_memdup(&hist->arena, from, sizeof(*x));
-
-	if (x->raw && hist->report->has_dynamic)
-		x->raw = arena_memdup(&hist->arena, x->raw, x->raw_size);
-	if (x->branch)
-		x->branch = arena_memdup(&hist->arena, x->branch, sizeof(*x->branch));
-	if (x->mem)
-		x->mem = arena_memdup(&hist->arena, x->mem, sizeof(*x->mem));
-	return x;
-}
-
-struct entry *hist_entry(struct hist *hist, struct entry *template)
-{
-	struct report *report = hist->report;
-	struct entry *e;
-
-	template->hist = hist;
-	template->hash = hash_columns(report, report->sorts.v, report->sorts.n, template);
-	e = table_find(&hist->by_key, hist->entries.v, template, entry_compare);
-	if (e)
-		return e;
-	e = arena_memdup(&hist->arena, template, sizeof(*e));
-	e->x = report->needs_extra ? extra_new(hist, template->x) : &report->no_extra;
-	e->id = (uint32_t)hist->entries.n;
-	e->context = context_of(hist, e);
-	e->leaf = true;
-	vec_push(&hist->entries, e);
-	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
-	return e;
-}
-
 void place_of(struct place *ret, const struct location *location)
 {
 	*ret = (struct place){.dso = location->dso,
@@ -354,28 +124,30 @@ static void count_sample(struct hist *hist, const struct entry *e, uint64_t peri
 		hist->chain_shown_period += period;
 }
 
-static void add_pair(struct hist *hist, const struct entry *e, const struct entry *template,
-		     uint32_t stack, uint64_t period)
+// `pair` as it is when this sample is its first.
+static void add_pair(struct hist *hist, const struct pair *pair)
 {
-	struct pair *last = hist->last_pair ? &hist->pairs.v[hist->last_pair - 1] : NULL;
 	bool is_new;
-	uint64_t *id;
+	struct pair *known = hist_pair(hist, pair->entry, pair->stack, &is_new);
 
-	if (!last || last->entry != e->id || last->stack != stack) {
-		id = map_at(&hist->pair_ids, (uint64_t)e->id << 32 | stack, &is_new);
-		if (is_new) {
-			*id = hist->pairs.n;
-			vec_push(&hist->pairs, (struct pair){.entry = e->id,
-							     .stack = stack,
-							     .task = template->task,
-							     .filtered = template->filtered,
-							     .first = hist->seen});
-		}
-		hist->last_pair = (uint32_t)*id + 1;
-		last = &hist->pairs.v[*id];
+	if (is_new) {
+		*known = *pair;
+	} else {
+		known->period += pair->period;
+		known->count++;
 	}
-	last->period += period;
-	last->count++;
+}
+
+static struct pair pair_of(const struct hist *hist, const struct entry *e,
+			   const struct entry *template, uint32_t stack, uint64_t period)
+{
+	return (struct pair){.entry = e->id,
+			     .stack = stack,
+			     .period = period,
+			     .task = template->task,
+			     .count = 1,
+			     .first = hist->seen,
+			     .filtered = template->filtered};
 }
 
 static const char *trace_text(struct report *report, const struct event *event,
@@ -483,21 +255,8 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 	return 0;
 }
 
-// 0: the sample has no chain.
-static uint32_t stack_of(struct report *report, const struct event *event,
-			 const struct sample *sample, struct task *task)
-{
-	struct sample whole;
-	const struct sample *chain =
-		session_chain(report->session, event, sample, task, report->o.max_stack, &whole);
-
-	// Each part of what was unwound has its limit already.
-	report->stacks.max_stack = chain == sample ? report->o.max_stack : 0;
-	return chain->callchain_n ? stacks_of_sample(&report->stacks, task, chain) : 0;
-}
-
 static void add_memory(struct hist *hist, struct entry *template, const struct sample *sample,
-		       struct task *task)
+		       struct task *task, uint32_t stack)
 {
 	struct report *report = hist->report;
 	struct memory_access mem = {.source = sample->data_src,
@@ -506,7 +265,6 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	uint64_t cost = template->x->weight ? template->x->weight : 1;
 	struct location location;
 	struct entry *e;
-	uint32_t stack;
 
 	resolve_any(report, task, sample->ip, &mem.code);
 	sym_resolve(report->session->sym, task, sample->cpumode, sample->addr, &location);
@@ -515,8 +273,11 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	e = hist_entry(hist, template);
 	add_to(e, template, cost);
 	count_sample(hist, e, cost);
-	if (report->use_chains && (stack = stack_of(report, hist->event, sample, task)))
-		add_pair(hist, e, template, stack, cost);
+	if (report->use_chains && stack) {
+		struct pair pair = pair_of(hist, e, template, stack, cost);
+
+		add_pair(hist, &pair);
+	}
 }
 
 static void take_weights(struct entry *template, const struct event *event,
@@ -578,7 +339,7 @@ static struct entry *sample_entry(struct hist *hist, struct entry *template)
 	if (!hist->recent)
 		return hist_entry(hist, template);
 	recent = &hist->recent[hash_mix(at ^ (uint64_t) template->comm << 40, (uintptr_t)place->dso) %
-			       RECENT];
+			       HIST_RECENT];
 	e = *recent;
 	if (!e || e->place.sym != place->sym || e->place.dso != place->dso ||
 	    e->comm != template->comm || (!place->sym && e->place.addr != place->addr))
@@ -586,31 +347,91 @@ static struct entry *sample_entry(struct hist *hist, struct entry *template)
 	return e;
 }
 
-int report_sample(void *arg, struct session *session, struct event *event,
-		  const struct sample *sample, struct task *task, const struct record *record)
-{
-	struct report *report = arg;
-	struct hist *hist = report_hist(report, event);
+// A sample on its way into the histogram.
+struct taken {
+	struct hist *hist;
+	const struct sample *sample;
+	struct task *task;
 	struct location location;
+	uint32_t stack; // 0: none
+	bool has_pair;
+	struct pair pair;
+};
+
+static bool take(struct report *report, struct session *session, struct event *event,
+		 const struct sample *sample, struct task *task, struct taken *ret)
+{
+	if (!filter_time(report->skip, sample->time) ||
+	    !event_switch_passes(&report->event_switch, event))
+		return false;
+	*ret = (struct taken){.hist = report_hist(report, event),
+			      .sample = sample,
+			      .task = task ? task : sym_task(session->sym, UINT32_MAX, UINT32_MAX)};
+	sym_resolve(session->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
+	if ((report->o.hide_unresolved && !ret->location.sym) || !filter_sample(report->skip, sample))
+		return false;
+	if (report->mode == MODE_BRANCH && !sample->branches)
+		return false;
+	if (ret->location.dso)
+		ret->location.dso->hit = true;
+	return true;
+}
+
+static void find_stacks_now(struct report *report, struct stack_ask *asks, uint32_t **stacks,
+			    size_t n, uint32_t max_stack)
+{
+	report->stacks.max_stack = max_stack;
+	stacks_of_samples(&report->stacks, asks, n);
+	for (size_t i = 0; i < n; i++)
+		*stacks[i] = asks[i].node;
+}
+
+static void find_stacks(struct report *report, struct taken *taken, size_t n)
+{
+	struct stack_ask asks[SESSION_BATCH];
+	uint32_t *stacks[SESSION_BATCH];
+	size_t asks_n = 0;
+
+	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
+	if (report->mode == MODE_BRANCH ||
+	    (!report->children && !report->use_chains && !report->has_parent))
+		return;
+	for (struct taken *it = taken; it < taken + n; it++) {
+		struct sample whole;
+		const struct sample *chain =
+			session_chain(report->session, it->hist->event, it->sample, it->task,
+				      report->o.max_stack, &whole);
+		struct stack_ask ask = {.task = it->task, .sample = chain};
+		uint32_t *stack = &it->stack;
+
+		if (!chain->callchain_n)
+			continue;
+		if (chain == it->sample) {
+			asks[asks_n] = ask;
+			stacks[asks_n++] = stack;
+			continue;
+		}
+		// Unwound, into a place that the next one needs. Each part of it has its limit already.
+		find_stacks_now(report, asks, stacks, asks_n, report->o.max_stack);
+		find_stacks_now(report, &ask, &stack, 1, 0);
+		asks_n = 0;
+	}
+	find_stacks_now(report, asks, stacks, asks_n, report->o.max_stack);
+}
+
+static int count_taken(struct report *report, struct taken *taken)
+{
+	struct hist *hist = taken->hist;
+	const struct sample *sample = taken->sample;
+	const struct location *location = &taken->location;
+	struct task *task = taken->task;
 	struct extra extra;
 	struct entry template = {.x = report->needs_extra ? &extra : &report->no_extra}, *e;
 	uint64_t period;
-	uint32_t stack = 0;
+	uint32_t stack = taken->stack;
 
-	if (!filter_time(report->skip, sample->time) ||
-	    !event_switch_passes(&report->event_switch, event))
-		return 0;
-	if (!task)
-		task = sym_task(session->sym, UINT32_MAX, UINT32_MAX);
-	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
-	if ((report->o.hide_unresolved && !location.sym) || !filter_sample(report->skip, sample))
-		return 0;
-	if (report->mode == MODE_BRANCH && !sample->branches)
-		return 0;
-	if (location.dso)
-		location.dso->hit = true;
 	hist->seen++;
-	place_of(&template.place, &location);
+	place_of(&template.place, location);
 	template.hist = hist;
 	template.task = task;
 	template.comm = task->comm;
@@ -619,11 +440,10 @@ int report_sample(void *arg, struct session *session, struct event *event,
 	template.cpumode = sample->cpumode;
 	template.first = hist->seen;
 	if (report->needs_extra)
-		take_extra(report, &template, event, sample, &location);
+		take_extra(report, &template, hist->event, sample, location);
 	if (report->has_hide)
-		template.filtered = hidden_by(report, sample, task, &location);
-	if ((report->children || report->use_chains || report->has_parent) &&
-	    report->mode != MODE_BRANCH && (stack = stack_of(report, event, sample, task))) {
+		template.filtered = hidden_by(report, sample, task, location);
+	if (stack) {
 		if (report->has_ignore_regex)
 			stack = without_callees(report, stack, &template);
 		if (report->has_parent)
@@ -634,16 +454,53 @@ int report_sample(void *arg, struct session *session, struct event *event,
 	if (report->mode == MODE_BRANCH)
 		return add_branches(hist, &template, sample, task);
 	if (report->mode == MODE_MEMORY) {
-		add_memory(hist, &template, sample, task);
+		add_memory(hist, &template, sample, task, stack);
 		return 0;
 	}
-	period = sample_period(event, sample);
-	if (report->addresses && location.sym)
-		annotate_counts_add(report->addresses, event->index, &location, period);
+	period = sample_period(hist->event, sample);
+	if (report->addresses && location->sym)
+		annotate_counts_add(report->addresses, hist->event->index, location, period);
 	e = sample_entry(hist, &template);
 	add_to(e, &template, period);
 	count_sample(hist, e, period);
-	if (report->children || report->use_chains)
-		add_pair(hist, e, &template, stack, period);
+	if (report->children || report->use_chains) {
+		taken->has_pair = true;
+		taken->pair = pair_of(hist, e, &template, stack, period);
+		hist_expect_pair(hist, e->id, stack);
+	}
 	return 0;
+}
+
+// Step by step for all: what one step looks up is on its way while the others are looked at.
+static int count_all(struct report *report, struct taken *taken, size_t n)
+{
+	int err = 0;
+
+	find_stacks(report, taken, n);
+	for (size_t i = 0; i < n && !err; i++)
+		err = count_taken(report, &taken[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (taken[i].has_pair)
+			add_pair(taken[i].hist, &taken[i].pair);
+	}
+	return err;
+}
+
+int report_samples(void *arg, struct session *session, const struct session_sample *samples, size_t n)
+{
+	struct taken taken[SESSION_BATCH];
+	size_t taken_n = 0;
+
+	for (const struct session_sample *it = samples; it < samples + n; it++)
+		taken_n += take(arg, session, it->event, &it->sample, it->task, &taken[taken_n]);
+	return count_all(arg, taken, taken_n);
+}
+
+int report_sample(void *arg, struct session *session, struct event *event,
+		  const struct sample *sample, struct task *task, const struct record *record)
+{
+	struct taken taken;
+
+	(void)record;
+	return take(arg, session, event, sample, task, &taken) ? count_all(arg, &taken, 1) : 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Entries become rows: accumulated, put in order, members of a group brought together.
 #include "base/log.h"
+#include "base/radix.h"
 #include "cmd/report/report.h"
 
 uint64_t hist_total(const struct hist *hist)
@@ -89,30 +90,70 @@ static void rank_entries(struct hist *hist)
 	free(dsos);
 }
 
-// What the usual comparisons need, close together: rank and symbol, then the weights.
-static void make_compact(struct hist *hist)
+static bool is_grouped(const struct hist *hist)
+{
+	return hist->report->grouped && hist->event->leader->group_members > 1;
+}
+
+static bool is_number(const struct column *column, enum number number)
+{
+	return !column->key && !column->field && !column->elided && column->number == number;
+}
+
+// Do the columns behind the first, the weight, compare as usual_row_order does?
+static bool rows_are_usual(const struct hist *hist)
 {
 	const struct report *report = hist->report;
+	size_t i = 1, ranked = hist->ranked_columns;
+
+	if (is_grouped(hist) || !hist->compact_decides || report->sorts.n != ranked + 1)
+		return false;
+	if (report->children && (ranked < 2 || !is_number(report->sorts.v[i++], NUMBER_OVERHEAD)))
+		return false;
+	for (; i <= ranked; i++) {
+		if (!report->sorts.v[i]->key || report->sorts.v[i]->elided)
+			return false;
+	}
+	return true;
+}
+
+static void find_usual(struct hist *hist)
+{
+	const struct report *report = hist->report;
+	const struct column *first = report->sorts.n ? report->sorts.v[0] : NULL;
 	size_t from = hist->ranked_columns, others = 0;
 
 	for (size_t i = from; i < report->sorts.n; i++)
 		others += report->sorts.v[i]->key || report->sorts.v[i]->field;
-	hist->compact = xcalloc(hist->entries.n + 1, sizeof(*hist->compact));
-	hist->compact_n = hist->entries.n;
 	hist->compact_decides = report->has_dso && others == 1 && from < report->sorts.n &&
 				report->sorts.v[from]->key == report_key("symbol");
-	for (size_t i = 0; i < hist->entries.n; i++) {
-		const struct entry *e = hist->entries.v[i];
-
-		hist->compact[i] =
-			(struct compact){.rank = e->rank,
-					 .weight = report->children ? e->acc : e->period,
-					 .start = e->place.sym ? e->place.sym->start : e->place.addr,
-					 .end = e->place.sym ? e->place.sym->end : 0,
-					 .has_symbol = e->place.sym && !e->place.sym->inlined,
-					 .is_special = e->place.sym && e->place.sym->inlined};
-	}
+	hist->weight_is_first =
+		first && is_number(first, report->children ? NUMBER_CHILDREN : NUMBER_OVERHEAD) &&
+		(report->children || !report->o.group_index);
+	hist->rows_are_usual = hist->weight_is_first && rows_are_usual(hist);
 }
+
+static struct compact compact_of(const struct hist *hist, const struct entry *e)
+{
+	const struct report *report = hist->report;
+
+	return (struct compact){.rank = e->rank,
+				.weight = report->children ? e->acc : e->period,
+				.own = e->period,
+				.start = e->place.sym ? e->place.sym->start : e->place.addr,
+				.end = e->place.sym ? e->place.sym->end : 0,
+				.task = e->task,
+				.max_depth = e->max_depth,
+				.has_symbol = e->place.sym && !e->place.sym->inlined,
+				.is_special = e->place.sym && e->place.sym->inlined};
+}
+
+// What is put in order: entries by id, and beside them what the usual comparisons need, so that what is compared lies together.
+struct ordering {
+	const struct hist *hist;
+	const uint32_t *ids;
+	struct compact *compact;
+};
 
 static int64_t key_compare(const struct hist *hist, const struct entry *l, const struct entry *r)
 {
@@ -124,53 +165,97 @@ static int64_t key_compare(const struct hist *hist, const struct entry *l, const
 	return columns_compare(report, report->sorts.v + from, report->sorts.n - from, l, r);
 }
 
-static int key_order(void *arg, uint32_t a, uint32_t b)
+static int compact_key_order(const struct compact *l, const struct compact *r)
 {
-	const struct hist *hist = arg;
 	int64_t cmp;
 
-	if (hist->compact_decides && a < hist->compact_n && b < hist->compact_n) {
-		const struct compact *l = &hist->compact[b], *r = &hist->compact[a];
-
-		if (l->rank != r->rank)
-			return l->rank < r->rank ? 1 : -1;
-		if (!l->is_special && !r->is_special) {
-			if (l->has_symbol != r->has_symbol)
-				return l->has_symbol ? 1 : -1;
-			cmp = (int64_t)(r->start - l->start);
-			cmp = cmp ? cmp : (int64_t)(r->end - l->end);
-			return cmp < 0 ? -1 : cmp > 0;
-		}
-	}
-	cmp = key_compare(hist, hist->entries.v[b], hist->entries.v[a]);
+	if (l->has_symbol != r->has_symbol)
+		return l->has_symbol ? 1 : -1;
+	cmp = (int64_t)(r->start - l->start);
+	cmp = cmp ? cmp : (int64_t)(r->end - l->end);
 	return cmp < 0 ? -1 : cmp > 0;
 }
 
-static int row_order(void *arg, uint32_t a, uint32_t b)
+// By id.
+static int key_order(void *arg, uint32_t a, uint32_t b)
 {
 	const struct hist *hist = arg;
+	int64_t cmp = key_compare(hist, hist->entries.v[b], hist->entries.v[a]);
+
+	return cmp < 0 ? -1 : cmp > 0;
+}
+
+// By place in the ordering.
+static int key_order_at(void *arg, uint32_t a, uint32_t b)
+{
+	const struct ordering *ordering = arg;
+	const struct compact *l = &ordering->compact[b], *r = &ordering->compact[a];
+
+	if (ordering->hist->compact_decides) {
+		if (l->rank != r->rank)
+			return l->rank < r->rank ? 1 : -1;
+		if (!l->is_special && !r->is_special)
+			return compact_key_order(l, r);
+	}
+	return key_order((void *)ordering->hist, ordering->ids[a], ordering->ids[b]);
+}
+
+// Of rows of one weight; 0: not told by these.
+static int usual_row_order(const struct hist *hist, const struct compact *l, const struct compact *r)
+{
+	const struct report *report = hist->report;
+
+	if (report->children && report->use_chains && l->task == r->task &&
+	    l->max_depth != r->max_depth)
+		return (l->max_depth < r->max_depth) == report->chain.caller ? 1 : -1;
+	if (l->own != r->own)
+		return l->own > r->own ? -1 : 1;
+	if (l->rank != r->rank)
+		return l->rank < r->rank ? -1 : 1;
+	// Without symbols the later one is to the right.
+	return l->has_symbol || r->has_symbol || l->is_special || r->is_special ? 0 : 1;
+}
+
+static int row_order_at(void *arg, uint32_t a, uint32_t b)
+{
+	const struct ordering *ordering = arg;
+	const struct hist *hist = ordering->hist;
+	const struct compact *l = &ordering->compact[a], *r = &ordering->compact[b];
+	int order = 0;
 
 	// Most rows differ in their weight.
-	if (hist->weight_is_first && a < hist->compact_n && b < hist->compact_n &&
-	    hist->compact[a].weight != hist->compact[b].weight)
-		return hist->compact[a].weight > hist->compact[b].weight ? -1 : 1;
-	return entry_sort(hist->report, hist->entries.v[a], hist->entries.v[b]) > 0 ? -1 : 1;
+	if (hist->weight_is_first && l->weight != r->weight)
+		return l->weight > r->weight ? -1 : 1;
+	if (hist->rows_are_usual)
+		order = usual_row_order(hist, l, r);
+	if (order)
+		return order;
+	return entry_sort(hist->report, hist->entries.v[ordering->ids[a]],
+			  hist->entries.v[ordering->ids[b]]) > 0
+		       ? -1
+		       : 1;
 }
 
-static bool is_grouped(const struct hist *hist)
+// Puts the ids in the order that perf's tree gives them when they come in the order that they have.
+static void order_ids(const struct hist *hist, uint32_t *ids, size_t n, order_compare *compare)
 {
-	return hist->report->grouped && hist->event->leader->group_members > 1;
-}
+	uint32_t *came = xcalloc(n + 1, sizeof(*came));
+	struct ordering ordering = {hist, came, xcalloc(n + 1, sizeof(struct compact))};
+	struct order order = {0};
 
-static int by_first(const void *a, const void *b)
-{
-	const struct entry *x = *(struct entry *const *)a, *y = *(struct entry *const *)b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	if (x->first_at != y->first_at)
-		return x->first_at < y->first_at ? -1 : 1;
-	return x->id < y->id ? -1 : x->id > y->id;
+	for (size_t i = 0; i < n; i++) {
+		came[i] = ids[i];
+		ordering.compact[i] = compact_of(hist, hist->entries.v[ids[i]]);
+	}
+	vec_reserve(&order.nodes, n);
+	for (uint32_t i = 0; i < n; i++)
+		order_insert(&order, i, compare, &ordering);
+	order_list(&order, ids);
+	for (size_t i = 0; i < n; i++)
+		ids[i] = came[ids[i]];
+	order_done(&order);
+	free(ordering.compact);
+	free(came);
 }
 
 static int by_key(const void *a, const void *b, void *arg)
@@ -200,43 +285,61 @@ static bool addresses_wrap(const struct hist *hist)
 	return least < most && __builtin_sub_overflow(most, least, &span);
 }
 
+// In the order in which samples made them.
+static void sort_by_first(struct hist *hist)
+{
+	size_t n = hist->entries.n;
+	struct keyed *list = xcalloc(n + 1, sizeof(*list));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct entry *e = hist->entries.v[i];
+
+		list[i] = (struct keyed){(uint64_t)e->first << 32 | e->first_at, i};
+	}
+	radix_sort(list, n);
+	for (size_t i = 0; i < n; i++)
+		hist->sorted[i] = list[i].value;
+	free(list);
+}
+
+static void sort_by_key(struct hist *hist)
+{
+	size_t n = hist->entries.n;
+	struct entry **list = xcalloc(n + 1, sizeof(*list));
+
+	for (size_t i = 0; i < n; i++)
+		list[i] = hist->entries.v[i];
+	qsort_r(list, n, sizeof(*list), by_key, hist);
+	for (size_t i = 0; i < n; i++)
+		hist->sorted[i] = list[i]->id;
+	free(list);
+}
+
 // perf's tree of entries, and a second time when a key collapses. The tree matters where the keys give no total order, and
 // where rows of a group's other events are to be found and added; else the order alone does.
 static void order_by_key(struct hist *hist)
 {
 	struct report *report = hist->report;
 	size_t n = hist->entries.n;
-	struct entry **list = xcalloc(n + 1, sizeof(*list));
-
 	bool no_order = report->no_order || (report->has_sym && addresses_wrap(hist));
 
+	unsigned trees = no_order ? 1 + report->needs_collapse : 0;
+
 	rank_entries(hist);
-	make_compact(hist);
+	find_usual(hist);
 	hist->sorted = xcalloc(n + 1, sizeof(*hist->sorted));
 	hist->sorted_n = n;
-	for (size_t i = 0; i < n; i++)
-		list[i] = hist->entries.v[i];
 	if (no_order)
-		qsort(list, n, sizeof(*list), by_first);
+		sort_by_first(hist);
 	else
-		qsort_r(list, n, sizeof(*list), by_key, hist);
-	for (size_t i = 0; i < n; i++)
-		hist->sorted[i] = list[i]->id;
-	free(list);
-	if (!no_order && !is_grouped(hist))
+		sort_by_key(hist);
+	for (; trees > is_grouped(hist); trees--)
+		order_ids(hist, hist->sorted, n, key_order_at);
+	if (!is_grouped(hist))
 		return;
 	for (size_t i = 0; i < n; i++)
 		order_insert(&hist->in, hist->sorted[i], key_order, hist);
 	order_list(&hist->in, hist->sorted);
-	if (no_order && report->needs_collapse) {
-		struct order collapsed = {0};
-
-		for (size_t i = 0; i < n; i++)
-			order_insert(&collapsed, hist->sorted[i], key_order, hist);
-		order_done(&hist->in);
-		hist->in = collapsed;
-		order_list(&hist->in, hist->sorted);
-	}
 }
 
 // All entries in key order, those that were added for a group's other events too.
@@ -299,29 +402,18 @@ static bool symbol_filtered(const struct report *report, const struct entry *e)
 
 static void make_rows(struct hist *hist)
 {
-	const struct column *first;
 	uint32_t *ids;
-	struct order rows = {0};
 
-	first = hist->report->sorts.n ? hist->report->sorts.v[0] : NULL;
-	hist->weight_is_first =
-		first && !first->key && !first->field && !first->elided &&
-		first->number == (hist->report->children ? NUMBER_CHILDREN : NUMBER_OVERHEAD) &&
-		(hist->report->children || !hist->report->o.group_index);
 	list_again(hist);
-	ids = xcalloc(hist->sorted_n + 1, sizeof(*ids));
-	vec_reserve(&rows.nodes, hist->sorted_n);
-	for (size_t i = 0; i < hist->sorted_n; i++) {
-		order_insert(&rows, hist->sorted[i], row_order, hist);
-		add_totals(hist, hist->entries.v[hist->sorted[i]]);
-	}
-	order_list(&rows, ids);
+	ids = xmemdup(hist->sorted, hist->sorted_n * sizeof(*ids));
+	for (size_t i = 0; i < hist->sorted_n; i++)
+		add_totals(hist, hist->entries.v[ids[i]]);
+	order_ids(hist, ids, hist->sorted_n, row_order_at);
 	hist->rows = xcalloc(hist->sorted_n + 1, sizeof(*hist->rows));
 	hist->rows_n = hist->sorted_n;
 	for (size_t i = 0; i < hist->rows_n; i++)
 		hist->rows[i] = hist->entries.v[ids[i]];
 	free(ids);
-	order_done(&rows);
 }
 
 // Without call chains the accumulated period is the entry's own.
@@ -377,7 +469,7 @@ void report_make_rows(struct report *report)
 		debug("%s: %zu rows, %zu contexts, %zu distinct stacks of rows; %zu frames, %zu stack nodes in all",
 		      hist->event->name, hist->entries.n, hist->contexts.n, hist->pairs.n,
 		      report->stacks.frames.n, report->stacks.nodes.n);
-		map_done(&hist->pair_ids);
+		hist_forget_pairs(hist);
 		late_filters(hist);
 		order_by_key(hist);
 		if (report->o.hierarchy)

@@ -244,9 +244,13 @@ struct pair {
 
 // Of an entry: what most comparisons need.
 struct compact {
-	uint64_t rank, start, end, weight;
+	uint64_t rank, start, end, weight, own;
+	const struct task *task;
+	uint32_t max_depth;
 	bool has_symbol, is_special;
 };
+
+enum { HIST_RECENT = 1 << 12 }; // slots of hist.recent
 
 struct entry_table {
 	uint32_t *slots; // id + 1
@@ -262,12 +266,12 @@ struct hist {
 	struct entry **recent; // of samples, by their places; NULL: keys look at more than places
 	VEC(struct entry *) contexts; // a sample of each
 	VEC(struct pair) pairs;
-	struct map pair_ids;
+	uint32_t *pair_slots; // index + 1
+	size_t pair_mask;
 	struct order in;  // the entries in the order of the keys, where a tree is needed
 	uint32_t *sorted; // the same as a list
-	size_t sorted_n, ranked_columns, compact_n;
-	struct compact *compact; // by id
-	bool compact_decides, weight_is_first;
+	size_t sorted_n, ranked_columns;
+	bool compact_decides, weight_is_first, rows_are_usual;
 	struct level_set top; // of the hierarchy
 	struct entry **rows;  // in the order of the report
 	size_t rows_n;
@@ -276,7 +280,6 @@ struct hist {
 	uint16_t widths[WIDTHS];
 	bool has_chains;
 	uint64_t chain_least; // what a call graph's branch must weigh
-	uint32_t last_pair;   // + 1
 };
 
 struct report {
@@ -352,15 +355,24 @@ int64_t entry_sort(const struct report *report, const struct entry *l, const str
 int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret);
 uint64_t entry_number(const struct entry *e, enum number number);
 
-// collect.c: samples become entries.
-int report_sample(void *arg, struct session *session, struct event *event,
-		  const struct sample *sample, struct task *task, const struct record *record);
+// entries.c: the tables of a histogram.
 struct hist *report_hist(struct report *report, struct event *event);
 struct hist *hist_new(struct report *report, struct event *event);
 void hist_free(struct hist *hist);
 // The entry that agrees with the template in all sort keys; a new one is a copy of it.
 struct entry *hist_entry(struct hist *hist, struct entry *template);
 struct entry *hist_find(struct hist *hist, const struct entry *template);
+// The pair, a new one without counts. Valid until the next is made.
+struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new);
+void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); // soon: a prefetch
+void hist_forget_pairs(struct hist *hist); // no more are looked for; the pairs stay
+
+// collect.c: samples become entries.
+// Hooks of a session; the first is the faster one.
+int report_samples(void *arg, struct session *session, const struct session_sample *samples,
+		   size_t n);
+int report_sample(void *arg, struct session *session, struct event *event,
+		  const struct sample *sample, struct task *task, const struct record *record);
 void place_of(struct place *ret, const struct location *location);
 void frame_template(const struct report *report, struct entry *template,
 		    const struct entry *context, uint32_t frame);

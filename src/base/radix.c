@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/radix.h"
+#include "base/alloc.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { FEW = 32, BYTES = 8, VALUES = 256 };
+
+static void insertion_sort(struct keyed *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		struct keyed one = v[i];
+		size_t at = i;
+
+		for (; at && v[at - 1].key > one.key; at--)
+			v[at] = v[at - 1];
+		v[at] = one;
+	}
+}
+
+static void count_bytes(const struct keyed *v, size_t n, uint32_t (*counts)[VALUES])
+{
+	for (size_t i = 0; i < n; i++) {
+		for (unsigned byte = 0; byte < BYTES; byte++)
+			counts[byte][v[i].key >> byte * 8 & 255]++;
+	}
+}
+
+static void pass(const struct keyed *from, struct keyed *to, size_t n, unsigned byte, uint32_t *counts)
+{
+	uint32_t start = 0;
+
+	for (unsigned value = 0; value < VALUES; value++) {
+		uint32_t many = counts[value];
+
+		counts[value] = start;
+		start += many;
+	}
+	for (size_t i = 0; i < n; i++)
+		to[counts[from[i].key >> byte * 8 & 255]++] = from[i];
+}
+
+void radix_sort(struct keyed *v, size_t n)
+{
+	uint32_t counts[BYTES][VALUES] = {0};
+	struct keyed *other, *from = v, *to;
+
+	if (n <= FEW) {
+		insertion_sort(v, n);
+		return;
+	}
+	to = other = xcalloc(n, sizeof(*other));
+	count_bytes(v, n, counts);
+	for (unsigned byte = 0; byte < BYTES; byte++) {
+		struct keyed *sorted = to;
+
+		if (counts[byte][from[0].key >> byte * 8 & 255] == n)
+			continue;
+		pass(from, to, n, byte, counts[byte]);
+		to = from;
+		from = sorted;
+	}
+	if (from != v)
+		memcpy(v, from, n * sizeof(*v));
+	free(other);
+}
