@@ -38,7 +38,7 @@ static int say_failure(const char *command, int err)
 	if (*sentence)
 		fprintf(stderr, "sonde%s%s: %s\n", command ? " " : "", command ? command : "",
 			sentence);
-	return err == -COMMAND_USAGE ? COMMAND_USAGE : EXIT_FAILED;
+	return err == -COMMAND_USAGE || err == -COMMAND_NO_FILE ? -err : EXIT_FAILED;
 }
 
 // stdio is only for messages, but they may fail to get out as well.

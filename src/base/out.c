@@ -174,25 +174,76 @@ void out_printf(struct out *out, const char *fmt, ...)
 		out->n += (size_t)n;
 }
 
+static inline bool is_printable_ascii(char c)
+{
+	return c >= 32 && c < 127;
+}
+
+size_t out_shown_bytes(struct str text)
+{
+	const uint8_t *p = (const uint8_t *)text.p;
+	uint32_t code, low;
+	size_t n;
+
+	if (!text.n)
+		return 0;
+	if (p[0] < 0x80)
+		return is_printable_ascii(text.p[0]);
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (n > text.n)
+		return 0;
+	code = p[0] & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (p[i] & 0x3f);
+	}
+	low = n == 2 ? 0xa0 : n == 3 ? 0x800 : 0x10000;
+	return code < low || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
+}
+
+static bool is_shown(struct str text)
+{
+	while (text.n) {
+		size_t n = is_printable_ascii(*text.p) ? 1 : out_shown_bytes(text);
+
+		if (!n)
+			return false;
+		text.p += n;
+		text.n -= n;
+	}
+	return true;
+}
+
 void out_safe(struct out *out, const char *text)
 {
-	const char *p = text;
+	struct str all = str_of(text);
 
-	while ((unsigned char)*p >= 32 && *p != 127)
-		p++;
-	if (!*p || out->fd < 0 || !isatty(out->fd))
-		out_text(out, text);
+	if (is_shown(all) || out->fd < 0 || !isatty(out->fd))
+		out_str(out, all);
 	else
-		out_escaped(out, text);
+		out_escaped_str(out, all);
 }
 
 void out_escaped(struct out *out, const char *text)
 {
-	for (const char *p = text; *p; p++) {
-		if ((unsigned char)*p < 32 || *p == 127)
-			out_printf(out, "\\x%02x", (unsigned char)*p);
+	out_escaped_str(out, str_of(text));
+}
+
+void out_escaped_str(struct out *out, struct str text)
+{
+	while (text.n) {
+		size_t n = out_shown_bytes(text);
+
+		if (n)
+			out_bytes(out, text.p, n);
 		else
-			out_char(out, *p);
+			out_printf(out, "\\x%02x", (unsigned char)*text.p);
+		n += !n;
+		text.p += n;
+		text.n -= n;
 	}
 }
 

@@ -78,9 +78,13 @@ void out_hex_zeros(struct out *out, uint64_t v, int width);
 void out_time(struct out *out, uint64_t ns, int width_sec, int digits);
 // For what is not hot.
 void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-// Text from strangers: control characters as \xNN when the writer's fd is a terminal, else as is.
+// Text from strangers: control characters (C0, DEL, C1) and what is no UTF-8 as \xNN when the writer's fd is a terminal, else as is.
 void out_safe(struct out *out, const char *text);
 // Likewise whatever the writer goes to: where a newline would tear a row.
 void out_escaped(struct out *out, const char *text);
+void out_escaped_str(struct out *out, struct str text);
+// The bytes of the first character, when it does nothing but show itself. 0: it is a control (also one of 0x80 to 0x9f, which
+// terminals in 8-bit mode obey) or no UTF-8 (RFC 3629).
+size_t out_shown_bytes(struct str text);
 // A field of CSV as of RFC 4180: what holds a comma, a quote or a control character stands in quotes.
 void out_csv(struct out *out, struct str text);

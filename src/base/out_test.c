@@ -58,6 +58,42 @@ static void csv_fields(void **state)
 	}
 }
 
+// What a terminal would obey, and what is no text in UTF-8.
+static void escaped_text(void **state)
+{
+	static const char *const cases[][2] = {
+		{"", ""},
+		{"plain ~", "plain ~"},
+		{"a\x1b[1m\x7f\n", "a\\x1b[1m\\x7f\\x0a"},
+		{"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5 \xc2\xa0",
+		 "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5 \xc2\xa0"},
+		{"\x80|\x9b|\xff", "\\x80|\\x9b|\\xff"},
+		{"\xc2\x80|\xc2\x9b|\xc2\x9f", "\\xc2\\x80|\\xc2\\x9b|\\xc2\\x9f"},
+		// Cut, too long, beyond Unicode, halves of UTF-16.
+		{"\xc3", "\\xc3"},
+		{"\xe2\x82", "\\xe2\\x82"},
+		{"\xe2\x82|", "\\xe2\\x82|"},
+		{"\xc1\x9b", "\\xc1\\x9b"},
+		{"\xe0\x82\x9b", "\\xe0\\x82\\x9b"},
+		{"\xf0\x80\x82\x9b", "\\xf0\\x80\\x82\\x9b"},
+		{"\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80"},
+		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct out out;
+
+		out_init_memory(&out);
+		out_escaped(&out, cases[i][0]);
+		assert_string_equal(text_of(&out), cases[i][1]);
+		out.n = 0;
+		// No terminal: as it is.
+		out_safe(&out, cases[i][0]);
+		assert_string_equal(text_of(&out), cases[i][0]);
+		out_done(&out);
+	}
+}
+
 static void json_escapes(void **state)
 {
 	struct json json;
@@ -118,4 +154,5 @@ static void files(void **state)
 	assert_int_equal(file_map(&mapped, "/"), -EISDIR);
 }
 
-RUN_TESTS(TEST(widths), TEST(csv_fields), TEST(json_escapes), TEST(closed_pipe), TEST(files))
+RUN_TESTS(TEST(widths), TEST(csv_fields), TEST(escaped_text), TEST(json_escapes), TEST(closed_pipe),
+	  TEST(files))

@@ -642,6 +642,11 @@ static int check_options(const struct record_options *options, bool has_command)
 	    (output_is_pipe(options->output) || options->rotate.on || options->timestamp_filename))
 		return fail(COMMAND_USAGE,
 			    "--kcore makes one folder: it doesn't go with a pipe, --switch-output or --timestamp-filename");
+	if (output_is_fifo(options->output) &&
+	    (options->kcore || options->rotate.on || options->timestamp_filename))
+		return fail(COMMAND_USAGE,
+			    "%s is a FIFO: --kcore, --switch-output and --timestamp-filename need files",
+			    options->output);
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
 		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
 	if (!has_command && !options->target.all_cpus && !options->target.cpus &&

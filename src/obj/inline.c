@@ -38,7 +38,8 @@ static void read_facts(struct dwarf_reader *r, const struct dwarf_unit *unit,
 	const struct dwarf_attr *attr = abbrev->n ? &unit->abbrevs->attrs.v[abbrev->first] : NULL;
 	struct dwarf_value value;
 
-	*ret = (struct entry_facts){0};
+	// Strict DWARF 2 doesn't say where a call is. File 0 is one of DWARF 5.
+	*ret = (struct entry_facts){.call_file = UINT32_MAX};
 	for (uint32_t i = 0; i < abbrev->n; i++, attr++) {
 		dwarf_read_value(r, unit, attr, &value);
 		switch (attr->name) {
@@ -320,7 +321,9 @@ uint32_t inlines_find(struct dwarf_unit *unit, uint64_t addr)
 	struct inlines *inlines = inlines_of(unit);
 	uint32_t at = find_piece(inlines->places.v, inlines->places.n, addr), scope = INLINE_NONE;
 
-	if (at != INLINE_NONE)
+	// DWARF 2 has no lists of ranges: the second section of a function is another one, and what was inlined there is inside of the
+	// first one's entry.
+	if (at != INLINE_NONE && unit->version > 2)
 		scope = find_in(unit, &inlines->functions.v[at], addr);
 	return scope != INLINE_NONE ? scope : find_in(unit, &inlines->all, addr);
 }

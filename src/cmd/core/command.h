@@ -30,12 +30,13 @@ struct command {
 	enum command_family family;
 	bool hidden; // not in the overview
 	// argv[0] is the command's name. >= 0: the exit status; negative: fail(...) was called, main
-	// prints the sentence and exits with 255; -COMMAND_USAGE exits with 129; -EPIPE ends quietly.
+	// prints the sentence and exits with 255; -COMMAND_USAGE and -COMMAND_NO_FILE exit with theirs; -EPIPE ends quietly.
 	int (*run)(int argc, char **argv);
 };
 
-// Wrong use of a command: return fail(COMMAND_USAGE, "..."). perf's exit status for it.
-enum { COMMAND_USAGE = 129 };
+// Wrong use of a command: return fail(COMMAND_USAGE, "..."). A file of the kernel's symbols that is not there: COMMAND_NO_FILE, where perf's
+// command says so. perf's exit statuses for them.
+enum { COMMAND_USAGE = 129, COMMAND_NO_FILE = 234 };
 
 extern const struct command *const commands[]; // by name, ends with NULL; made by src/registry.c
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/core/output.h"
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,6 +16,38 @@ bool output_is_pipe(const char *output)
 	if (output)
 		return !strcmp(output, "-");
 	return fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+bool output_is_fifo(const char *output)
+{
+	struct stat st;
+
+	return output && stat(output, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
+// Signals that end a run wait for who reads them when it has begun.
+static bool is_interrupted(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0 ||
+		sigismember(&pending, SIGHUP) > 0);
+}
+
+int output_open_fifo(const char *path)
+{
+	enum { LOOK_AGAIN_US = 20000 };
+	int fd;
+
+	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
+		if (is_interrupted())
+			return fail(EINTR, "ended before anybody read %s", path);
+		usleep(LOOK_AGAIN_US);
+	}
+	if (fd < 0 || fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0)
+		return fail(errno, "can't open %s: %s", path, strerror(errno));
+	return fd;
 }
 
 const char *output_path(const char *output)

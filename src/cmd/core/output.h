@@ -5,6 +5,11 @@
 
 // Does it go to a pipe: -o -, or nothing was said (NULL) and standard output is one?
 bool output_is_pipe(const char *output);
+// Does -o name a FIFO that is there? What goes into it is written as to a pipe.
+bool output_is_fifo(const char *output);
+// Opens it for writing: waits for who reads it, until SIGINT, SIGTERM or SIGHUP, which have to be blocked, is pending (-EINTR). The
+// descriptor, or -errno with a sentence.
+int output_open_fifo(const char *path);
 // The name of the file: perf.data when nothing was said. NULL with a sentence: '' is none, or a pipe would be a terminal.
 const char *output_path(const char *output);
 

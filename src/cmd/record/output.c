@@ -74,11 +74,13 @@ int output_open(struct recorder *recorder)
 	if (!path)
 		return -EINVAL;
 	recorder->file_started_ns = time_now_ns(CLOCK_MONOTONIC);
-	recorder->is_pipe = output_is_pipe(options->output);
-	if (recorder->is_pipe) {
-		recorder->fd = 1;
-		return make_writer(recorder);
-	}
+	if (output_is_pipe(options->output))
+		recorder->fd = STDOUT_FILENO;
+	else if (output_is_fifo(path))
+		recorder->fd = output_open_fifo(path);
+	recorder->is_pipe = recorder->fd != -1;
+	if (recorder->is_pipe)
+		return recorder->fd < 0 ? recorder->fd : make_writer(recorder);
 	free(recorder->path);
 	recorder->path = xstrdup(path);
 	recorder->kept_old = output_keep_old(recorder->path);

@@ -3,6 +3,7 @@
 #include "cmd/report/report.h"
 #include "base/err.h"
 #include "cmd/core/command.h"
+#include "sym/options.h"
 
 uint64_t report_sample_types(const struct recording *recording)
 {
@@ -271,6 +272,8 @@ int report_open(struct report *report)
 			.demangle_kernel = o->demangle_kernel},
 	};
 
+	if (sym_options_check(&options.sym) < 0)
+		return -COMMAND_NO_FILE;
 	return session_open(&report->session, &options);
 }
 

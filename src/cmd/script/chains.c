@@ -107,16 +107,10 @@ const char *dso_print_name(const struct dso *dso, bool full_kernel_path)
 
 static void put_name(struct out *out, const struct chains *chains, const char *name)
 {
-	if (!chains->options.escape) {
+	if (chains->options.escape)
+		out_escaped(out, name);
+	else
 		out_text(out, name);
-		return;
-	}
-	for (const char *p = name; *p; p++) {
-		if ((unsigned char)*p < 32 || *p == 127)
-			out_printf(out, "\\x%02x", (unsigned char)*p);
-		else
-			out_char(out, *p);
-	}
 }
 
 static uint64_t symbol_offset(const struct location *location)

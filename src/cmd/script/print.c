@@ -322,16 +322,6 @@ static void who_render(struct print *print, struct out *out, const struct printe
 		out_printf(out, "%5d ", (int)(numbers == WHO_PID ? sample->pid : sample->tid));
 }
 
-static void escape_controls(struct out *out, struct str text)
-{
-	for (size_t i = 0; i < text.n; i++) {
-		if ((unsigned char)text.p[i] < 32 || text.p[i] == 127)
-			out_printf(out, "\\x%02x", (unsigned char)text.p[i]);
-		else
-			out_char(out, text.p[i]);
-	}
-}
-
 static void put_who_slow(struct print *print, struct out *out, const struct printer *printer,
 			 const struct sample *sample, struct task *task)
 {
@@ -341,7 +331,7 @@ static void put_who_slow(struct print *print, struct out *out, const struct prin
 	out_init_memory(&text);
 	who_render(print, &text, printer, sample, task);
 	if (print->chains->options.escape)
-		escape_controls(out, (struct str){text.buf, text.n});
+		out_escaped_str(out, (struct str){text.buf, text.n});
 	else
 		out_bytes(out, text.buf, text.n);
 	if (task && text.n <= WHO_TEXT_MAX && !print->chains->options.escape) {
@@ -652,7 +642,7 @@ static void put_code(struct print *print, struct out *out, const struct sample *
 	*shown = now;
 	out_printf(out, "|%-8u ", frame.line);
 	if (chains->options.escape)
-		escape_controls(out, code);
+		out_escaped_str(out, code);
 	else
 		out_str(out, code);
 	out_char(out, '\n');

@@ -21,12 +21,10 @@ static void put_pid_tid(struct out *out, uint32_t pid, uint32_t tid)
 
 static void put_text_safe(struct out *out, const struct chains *chains, const char *text)
 {
-	for (const char *p = text; *p; p++) {
-		if (chains->options.escape && ((unsigned char)*p < 32 || *p == 127))
-			out_printf(out, "\\x%02x", (unsigned char)*p);
-		else
-			out_char(out, *p);
-	}
+	if (chains->options.escape)
+		out_escaped(out, text);
+	else
+		out_text(out, text);
 }
 
 static void put_range(struct out *out, uint64_t start, uint64_t len, uint64_t pgoff)

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "cmd/core/command.h"
 #include "cmd/top/top.h"
 #include "flow/session_parts.h"
 #include "flow/synthesize.h"
@@ -228,9 +229,9 @@ static int open_session(struct top *top)
 	top->session.stats.first_ns = UINT64_MAX;
 	top->report.o = *o;
 	top->report.session = &top->session;
-	int err = sym_options_check(&options);
-
-	return err ? err : sym_new(&top->session.sym, &options);
+	if (sym_options_check(&options) < 0)
+		return -COMMAND_NO_FILE;
+	return sym_new(&top->session.sym, &options);
 }
 
 int top_open(struct top *top)

@@ -46,9 +46,12 @@ void trace_put_comm(struct trace *trace, uint32_t tid, struct out *out)
 	}
 	out_bytes(out, comm, n);
 	// A name is a stranger's text: it must not move the cursor or begin a line.
-	for (size_t i = start; i < out->n; i++) {
-		if ((unsigned char)out->buf[i] < ' ' || out->buf[i] == 127)
-			out->buf[i] = '?';
+	while (start < out->n) {
+		size_t shown = out_shown_bytes((struct str){out->buf + start, out->n - start});
+
+		if (!shown)
+			out->buf[start++] = '?';
+		start += shown;
 	}
 }
 
