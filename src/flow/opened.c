@@ -260,6 +260,20 @@ int opened_enable(struct opened *opened)
 	return opened_ioctl(opened, PERF_EVENT_IOC_ENABLE, 0, true);
 }
 
+int opened_enable_last_first(struct opened *opened)
+{
+	for (size_t i = opened->events.n; i-- > 0;) {
+		const struct opened_event *event = &opened->events.v[i];
+
+		for (size_t k = 0; event->leader == i && k < event->fds.n; k++) {
+			if (event->fds.v[k] >= 0 &&
+			    ioctl(event->fds.v[k], PERF_EVENT_IOC_ENABLE, 0) < 0)
+				return -errno;
+		}
+	}
+	return 0;
+}
+
 int opened_disable(struct opened *opened)
 {
 	return opened_ioctl(opened, PERF_EVENT_IOC_DISABLE, 0, true);
