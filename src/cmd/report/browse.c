@@ -31,6 +31,7 @@ static const char *const help[] = {"Moving",
 				   "TAB\tthe next event",
 				   "More",
 				   "a\tannotate the row's symbol",
+				   "r\tthe row's samples, as script prints them",
 				   "m, right\tmenu of what can be done with the row",
 				   "P\tsave what is shown to a file",
 				   "i\tfacts about the recording",
@@ -391,6 +392,9 @@ static void switch_key(struct browser *browser, int key)
 		break;
 	case 'a':
 		annotate(browser);
+		break;
+	case 'r':
+		browser_script(browser);
 		break;
 	case '?':
 	case 'h':

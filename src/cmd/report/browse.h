@@ -89,3 +89,7 @@ void browser_print(struct browser *browser, struct out *out);
 
 // browse_menu.c: what can be done with the chosen line. Returns a key that does it, SCREEN_NONE: nothing.
 int browser_menu(struct browser *browser);
+
+// browse_script.c: the samples of the chosen row, as `sonde script` prints them.
+void browser_script(struct browser *browser);
+bool browser_has_samples(const struct browser *browser); // else they are gone

@@ -56,6 +56,8 @@ int browser_menu(struct browser *browser)
 		add(&menu, 'a', "Annotate", e->place.sym->name);
 	if (e)
 		add_zooms(browser, e, &menu);
+	if (browser_has_samples(browser))
+		add(&menu, 'r', "Its samples, as script prints them", NULL);
 	if (line && line->folds)
 		add(&menu, 'e', line->open ? "Collapse what is below" : "Expand all below", NULL);
 	if (browser->hooks->n > 1)
