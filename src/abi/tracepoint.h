@@ -62,6 +62,7 @@ uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_s
 struct str tp_string(const struct tp_field *field, const void *raw, uint32_t raw_size);
 
 // The print fmt's text, as `perf script` shows it (trace: field). Hot: compiled steps, no libtraceevent in the common case.
+// On a terminal as out_escaped.
 void tracepoint_print(struct out *out, const struct tracepoint *tp, const void *raw,
 		      uint32_t raw_size);
 // " name=value" (a space before each) of all own fields: perf's form for events without a usable print fmt and for

@@ -662,7 +662,8 @@ static void print_by_tep(struct out *out, const struct tracepoint *tp, const voi
 	trace_seq_destroy(&s);
 }
 
-void tracepoint_print(struct out *out, const struct tracepoint *tp, const void *raw, uint32_t raw_size)
+static void print_plain(struct out *out, const struct tracepoint *tp, const void *raw,
+			uint32_t raw_size)
 {
 	const struct run r = {out, raw, raw_size, tp};
 
@@ -681,4 +682,19 @@ void tracepoint_print(struct out *out, const struct tracepoint *tp, const void *
 	for (size_t i = 0; i < tp->program->n; i++)
 		if (!run_step(&r, &tp->program->steps[i]))
 			break;
+}
+
+// Its strings are the traced program's own words.
+void tracepoint_print(struct out *out, const struct tracepoint *tp, const void *raw, uint32_t raw_size)
+{
+	struct out text;
+
+	if (!out->is_terminal) {
+		print_plain(out, tp, raw, raw_size);
+		return;
+	}
+	out_init_memory(&text);
+	print_plain(&text, tp, raw, raw_size);
+	out_escaped_str(out, (struct str){text.buf, text.n});
+	out_done(&text);
 }

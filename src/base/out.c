@@ -11,7 +11,7 @@ enum { FLUSH_AT = 1 << 17 };
 
 void out_init_fd(struct out *out, int fd)
 {
-	*out = (struct out){.fd = fd};
+	*out = (struct out){.fd = fd, .is_terminal = isatty(fd)};
 }
 
 void out_init_memory(struct out *out)
@@ -221,7 +221,7 @@ void out_safe(struct out *out, const char *text)
 {
 	struct str all = str_of(text);
 
-	if (is_shown(all) || out->fd < 0 || !isatty(out->fd))
+	if (!out->is_terminal || is_shown(all))
 		out_str(out, all);
 	else
 		out_escaped_str(out, all);
@@ -251,6 +251,15 @@ void out_csv(struct out *out, struct str text)
 {
 	bool quote = false;
 
+	if (out->is_terminal && !is_shown(text)) {
+		struct out escaped;
+
+		out_init_memory(&escaped);
+		out_escaped_str(&escaped, text);
+		out_csv(out, (struct str){escaped.buf, escaped.n});
+		out_done(&escaped);
+		return;
+	}
 	for (size_t i = 0; i < text.n && !quote; i++)
 		quote = text.p[i] == ',' || text.p[i] == '"' || (unsigned char)text.p[i] < ' ';
 	if (!quote) {

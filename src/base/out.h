@@ -9,8 +9,9 @@
 struct out {
 	char *buf;
 	size_t n, capacity;
-	int fd;	   // -1: memory only, buf holds all
-	int error; // first -errno
+	int fd;		  // -1: memory only, buf holds all
+	int error;	  // first -errno
+	bool is_terminal; // text from strangers is escaped (out_safe)
 	uint64_t written_bytes;
 };
 
@@ -86,5 +87,5 @@ void out_escaped_str(struct out *out, struct str text);
 // The bytes of the first character, when it does nothing but show itself. 0: it is a control (also one of 0x80 to 0x9f, which
 // terminals in 8-bit mode obey) or no UTF-8 (RFC 3629).
 size_t out_shown_bytes(struct str text);
-// A field of CSV as of RFC 4180: what holds a comma, a quote or a control character stands in quotes.
+// A field of CSV as of RFC 4180: what holds a comma, a quote or a control character stands in quotes. On a terminal as out_safe.
 void out_csv(struct out *out, struct str text);

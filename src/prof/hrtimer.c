@@ -113,7 +113,7 @@ static void show(struct prof *prof, struct hrtimer *state, const struct sample *
 {
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
-	out_text_right(prof->out, prof_comm(prof, sample->pid, sample->tid), 16);
+	prof_put_comm(prof, sample);
 	out_char(prof->out, ' ');
 	out_u64_right(prof->out, sample->tid, 6);
 	out_text(prof->out, " [");

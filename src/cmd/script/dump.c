@@ -504,9 +504,11 @@ void dump_place(struct dump *dump, const struct sample *sample, struct task *tas
 	if (!task)
 		return;
 	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &where);
-	out_printf(dump->out, " ... thread: %s:%d\n", task_comm(session->sym, task), (int)task->tid);
-	out_printf(dump->out, " ...... dso: %s\n",
-		   where.dso		? where.dso->long_name
-		   : where.level == 'H' ? "[hypervisor]"
-					: "<not found>");
+	out_text(dump->out, " ... thread: ");
+	out_safe(dump->out, task_comm(session->sym, task));
+	out_printf(dump->out, ":%d\n ...... dso: ", (int)task->tid);
+	out_safe(dump->out, where.dso		 ? where.dso->long_name
+			    : where.level == 'H' ? "[hypervisor]"
+						 : "<not found>");
+	out_char(dump->out, '\n');
 }

@@ -168,17 +168,23 @@ uint64_t prof_event_clock(const struct prof *prof, uint64_t time_ns)
 	return time_ns + (uint64_t)prof->options->clock_offset;
 }
 
+void prof_put_comm(struct prof *prof, const struct sample *sample)
+{
+	const char *comm = prof_comm(prof, sample->pid, sample->tid);
+	size_t n = strlen(comm);
+
+	if (n < 16)
+		out_fill(prof->out, ' ', 16 - n);
+	out_safe(prof->out, comm);
+}
+
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample)
 {
 	struct out *out = prof->out;
 	const struct event *recorded = event->feed->event;
-	const char *comm = prof_comm(prof, sample->pid, sample->tid);
-	size_t n = strlen(comm);
 	uint64_t time = prof_event_clock(prof, sample->time);
 
-	if (n < 16)
-		out_fill(out, ' ', 16 - n);
-	out_safe(out, comm);
+	prof_put_comm(prof, sample);
 	out_char(out, ' ');
 	out_u64_right(out, sample->tid, 6);
 	out_char(out, ' ');

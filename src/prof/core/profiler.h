@@ -134,6 +134,7 @@ void prof_put_time(struct prof *prof, uint64_t time_ns);
 uint64_t prof_event_clock(const struct prof *prof, uint64_t time_ns);
 // One event as `trace` prints it, without the time of day; its stack, when it has one.
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample);
+void prof_put_comm(struct prof *prof, const struct sample *sample); // at the right of 16 columns
 void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent);
 // The fields of an event as `trace` prints them; its frames, "; " between them.
 void prof_event_text(const struct prof_event *event, const struct sample *sample, struct out *out);
