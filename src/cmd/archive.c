@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/output.h"
 #include "data/tar.h"
 #include "flow/session.h"
 #include "sym/idcache.h"
@@ -289,15 +290,18 @@ static int run(int argc, char **argv)
 	beside = text_dup_fmt("%s.archive", o.input);
 	log_set_level(o.quiet ? LOG_QUIET : o.verbose);
 	how = (struct session_options){.path = o.input, .force = o.force, .no_archive = true};
-	err = session_open(&session, &how);
+	const char *output = o.output ? o.output : beside;
+	err = output_check_input(output, o.input);
+	if (err >= 0)
+		err = session_open(&session, &how);
 	if (err < 0)
 		return err;
 	err = session_process(session, &hooks, NULL);
 	if (err >= 0)
-		err = write_archive(&a, o.output ? o.output : beside, session);
+		err = write_archive(&a, output, session);
 	if (err >= 0) {
-		warn("%s: %u file%s, %llu KB%s", o.output ? o.output : beside, a.files,
-		     a.files == 1 ? "" : "s", (unsigned long long)a.bytes / 1024,
+		warn("%s: %u file%s, %llu KB%s", output, a.files, a.files == 1 ? "" : "s",
+		     (unsigned long long)a.bytes / 1024,
 		     o.output ? "" : "; it is used where it lies beside the recording");
 		if (a.missing)
 			warn(a.missing == 1 ? "%u file is not here any more, or is another now"

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/default_input.h"
+#include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "encoder/core/encoder.h"
 #include <regex.h>
@@ -197,6 +198,16 @@ static void tell(const struct stack_counts *counts, const char *name, const stru
 		     name, counts->event ? counts->event : "?", counts->events);
 }
 
+// NULL: standard output.
+static const char *output_of(const struct options *options, bool recorded)
+{
+	bool svg = !options->folded && (!options->format || strcmp(options->format, "svg") == 0);
+
+	if (options->output)
+		return strcmp(options->output, "-") ? options->output : NULL;
+	return svg && (recorded || isatty(STDOUT_FILENO)) ? "flame.svg" : NULL;
+}
+
 static int read_input(struct flame *flame, const char *path, struct options *options, unsigned side)
 {
 	const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
@@ -225,6 +236,14 @@ static int read_input(struct flame *flame, const char *path, struct options *opt
 	return err < 0 ? err : damaged;
 }
 
+static int read_file(struct flame *flame, const char *path, struct options *options, unsigned side)
+{
+	const char *output = output_of(options, false);
+	int err = output ? output_check_input(output, path) : 0;
+
+	return err < 0 ? err : read_input(flame, path, options, side);
+}
+
 // The words that are files.
 static int read_files(struct flame *flame, struct options *options, int n, char **words)
 {
@@ -232,10 +251,10 @@ static int read_files(struct flame *flame, struct options *options, int n, char 
 		if (n != 2 || options->input)
 			return fail(COMMAND_USAGE,
 				    "--diff needs two inputs: sonde flamegraph --diff BEFORE AFTER");
-		int before = read_input(flame, words[0], options, FLAME_BEFORE);
+		int before = read_file(flame, words[0], options, FLAME_BEFORE);
 		if (before < 0)
 			return before;
-		int after = read_input(flame, words[1], options, FLAME_AFTER);
+		int after = read_file(flame, words[1], options, FLAME_AFTER);
 		flame->differential = true;
 		return after < 0 ? after : before | after;
 	}
@@ -243,11 +262,11 @@ static int read_files(struct flame *flame, struct options *options, int n, char 
 		return fail(COMMAND_USAGE,
 			    "one input is drawn, not %d; a command to record stands behind --",
 			    n + !!options->input);
-	return read_input(flame,
-			  n		   ? words[0]
-			  : options->input ? options->input
-					   : default_input(true),
-			  options, FLAME_AFTER);
+	return read_file(flame,
+			 n		  ? words[0]
+			 : options->input ? options->input
+					  : default_input(true),
+			 options, FLAME_AFTER);
 }
 
 static int read_command(struct flame *flame, struct options *options, char **command)
@@ -275,7 +294,7 @@ static int read_command(struct flame *flame, struct options *options, char **com
 
 static int write_result(struct flame *flame, const struct options *options, bool recorded)
 {
-	const char *path = options->output;
+	const char *path = output_of(options, recorded);
 	const struct encoder *encoder;
 	struct out out;
 	int err = encoder_find(&encoder, options->folded   ? "folded"
@@ -287,10 +306,6 @@ static int write_result(struct flame *flame, const struct options *options, bool
 	if (!encoder->flame)
 		return fail(EINVAL, "a flame graph can't be written as %s; use svg, folded or json",
 			    encoder->name);
-	if (path && strcmp(path, "-") == 0)
-		path = NULL;
-	else if (!path && strcmp(encoder->name, "svg") == 0 && (recorded || isatty(STDOUT_FILENO)))
-		path = "flame.svg";
 	if (path) {
 		// Not before it is known that there is something to write.
 		struct out text;

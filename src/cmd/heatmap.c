@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/default_input.h"
+#include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "cmd/heatmap/heatmap.h"
 #include "encoder/core/encoder.h"
@@ -181,9 +182,19 @@ static void choose_look(struct options *options, const struct point_result *resu
 		style->title = options->points.value ? "Heat Map" : "Latency Heat Map";
 }
 
+// NULL: standard output.
+static const char *output_of(const struct options *options)
+{
+	bool svg = !options->format || strcmp(options->format, "svg") == 0;
+
+	if (options->output)
+		return strcmp(options->output, "-") ? options->output : NULL;
+	return svg && isatty(STDOUT_FILENO) ? "heat.svg" : NULL;
+}
+
 static int write_result(const struct heat *heat, const struct options *options)
 {
-	const char *path = options->output;
+	const char *path = output_of(options);
 	const struct encoder *encoder;
 	struct out text, out;
 	int err = encoder_find(&encoder, options->format ? options->format : "svg");
@@ -193,10 +204,6 @@ static int write_result(const struct heat *heat, const struct options *options)
 	if (!encoder->heat)
 		return fail(EINVAL, "a heat map can't be written as %s; use svg or json",
 			    encoder->name);
-	if (!path && strcmp(encoder->name, "svg") == 0 && isatty(STDOUT_FILENO))
-		path = "heat.svg";
-	if (path && strcmp(path, "-") == 0)
-		path = NULL;
 	out_init_memory(&text);
 	err = encoder->heat(&text, heat, &options->style);
 	if (err >= 0 && path)
@@ -234,6 +241,10 @@ static int run(int argc, char **argv)
 		log_set_level(options.quiet ? LOG_QUIET : options.verbose);
 	const char *path = n ? argv[1] : options.input ? options.input : default_input(true);
 	const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
+	const char *output = output_of(&options);
+	err = output ? output_check_input(output, path) : 0;
+	if (err < 0)
+		return err;
 	heat_init(&heat);
 	options.points.units_a_second = time_units_a_second(options.style.time_unit);
 	err = points_from_file(&heat, path, &options.points, &result);

@@ -100,5 +100,5 @@ int output_check_input(const char *output, const char *input)
 	    from.st_ino != to.st_ino)
 		return 0;
 	return fail(EINVAL, "%s would be overwritten while it is read: give another file than %s",
-		    input, output);
+		    strcmp(input, "-") ? input : "standard input", output);
 }
