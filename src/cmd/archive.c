@@ -241,11 +241,12 @@ static int mark_sample(void *arg, struct session *session, struct event *event,
 
 static int write_archive(struct archiver *a, const char *path, struct session *session)
 {
-	auto_free char *part = text_dup_fmt("%s.%d", path, (int)getpid());
+	struct output_file file;
+	int err = output_file_open(&file, path);
 
-	a->fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (a->fd < 0)
-		return fail(errno, "can't create %s: %s", part, strerror(errno));
+	if (err < 0)
+		return err;
+	a->fd = file.fd;
 	a->zstd = ZSTD_createCCtx();
 	out_init_memory(&a->tar);
 	for (size_t i = 0; i < session->sym->dsos.n && !a->error; i++) {
@@ -258,15 +259,8 @@ static int write_archive(struct archiver *a, const char *path, struct session *s
 	pack(a, ZSTD_e_end);
 	ZSTD_freeCCtx(a->zstd);
 	out_done(&a->tar);
-	if (close(a->fd) < 0 && !a->error)
-		a->error = -errno;
-	if (!a->error && rename(part, path) < 0)
-		a->error = -errno;
-	if (a->error) {
-		unlink(part);
-		return fail(-a->error, "can't write %s: %s", path, strerror(-a->error));
-	}
-	return 0;
+	err = output_file_close(&file, a->error);
+	return err < 0 ? fail(-err, "can't write %s: %s", path, strerror(-err)) : 0;
 }
 
 static int run(int argc, char **argv)

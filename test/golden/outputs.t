@@ -27,3 +27,31 @@ refused archive in.data -o in.data
 refused archive in.data -o soft.data
 [ -h soft.data ] && sonde flamegraph a.kept -o - 2>&1 | tail -n 1
 sonde flamegraph -q b -o other && sonde flamegraph -q b -o other && test -s other && echo 'another output is written'
+echo '--- an archive replaces files alone: what a link leads to, not what is no file'
+archive()
+{
+	sonde archive -q in.data -o "$1" 2>&1
+	echo "$1 [$?]"
+}
+packed()
+{
+	[ "$(head -c 4 "$1" | od -An -tx1)" = ' 28 b5 2f fd' ] && echo "packed $1"
+}
+mkfifo fifo
+timeout 20 cat fifo >read &
+archive fifo
+wait
+[ -p fifo ] && packed read
+mkdir folder
+ln -s folder/new to-new
+ln -s to-new to-link
+archive to-link
+[ -h to-link ] && [ -h to-new ] && packed folder/new
+echo old >folder/new
+archive to-new
+[ -h to-new ] && packed folder/new
+ln -s loop loop
+archive loop
+archive folder
+archive missing/x
+ls folder

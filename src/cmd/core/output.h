@@ -21,3 +21,15 @@ void output_remove_folder(const char *folder);
 // The output would replace the recording, or the data of a recording that is a folder, while it is read: -EINVAL with a sentence. "-"
 // is standard input; an output that is not there yet, or is no plain file, is none.
 int output_check_input(const char *output, const char *input);
+
+// A file that takes its name when it is whole. Only a plain file is replaced: a link stays, and what it leads to is replaced or
+// made; what is no plain file, such as a device or a FIFO, is written into as it is.
+struct output_file {
+	int fd; // to write to; owned
+	char *target, *part;
+	bool nameless; // part is the name that it gets before it is moved to target, no file yet
+};
+// -errno with a sentence; nothing is to be closed then.
+int output_file_open(struct output_file *file, const char *path);
+// err: what went wrong with writing, -errno or 0; then the file is thrown away. -errno without a sentence.
+int output_file_close(struct output_file *file, int err);
