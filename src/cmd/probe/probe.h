@@ -128,6 +128,7 @@ struct probe_target {
 int probe_target_open(struct probe_target *ret, const struct probe_options *options);
 void probe_target_done(struct probe_target *target);
 // From virtual addresses to what uprobe_events and symbols count in, offsets in the file; and back. False: in no segment.
+// Of code.
 bool probe_file_offset(const struct probe_target *target, uint64_t vaddr, uint64_t *ret);
 bool probe_vaddr(const struct probe_target *target, uint64_t offset, uint64_t *ret);
 // For struct place_context; arg is the target.

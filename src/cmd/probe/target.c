@@ -102,7 +102,7 @@ bool probe_file_offset(const struct probe_target *target, uint64_t vaddr, uint64
 {
 	struct elf_segment segment;
 
-	if (!elf_segment_of(&target->elf, vaddr, &segment) ||
+	if (!elf_segment_of(&target->elf, vaddr, &segment) || !(segment.flags & PF_X) ||
 	    vaddr - segment.vaddr >= segment.file_size)
 		return false;
 	*ret = vaddr - segment.vaddr + segment.offset;
