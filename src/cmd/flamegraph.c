@@ -271,16 +271,16 @@ static int read_files(struct flame *flame, struct options *options, int n, char 
 
 static int read_command(struct flame *flame, struct options *options, char **command)
 {
-	char *path;
-	int err = flamegraph_record(&options->live, command, &path);
+	struct live_file file;
+	int err = flamegraph_record(&options->live, command, &file);
 
 	if (err < 0)
 		return err;
 	const char *event = options->stacks.event;
 	options->stacks.event = NULL; // what was recorded is what was asked for
-	err = read_input(flame, path, options, FLAME_AFTER);
+	err = read_input(flame, file.path, options, FLAME_AFTER);
 	options->stacks.event = event;
-	unlink(path);
+	live_file_done(&file);
 	if (err == -ENODATA)
 		err = fail(ENODATA,
 			   "no samples of '%s' were taken, or none was wanted: it hardly ran; let it run longer or "
@@ -288,7 +288,6 @@ static int read_command(struct flame *flame, struct options *options, char **com
 			   command[0]);
 	else if (err < 0)
 		fail_context(err, "the recording of '%s'", command[0]);
-	free(path);
 	return err;
 }
 

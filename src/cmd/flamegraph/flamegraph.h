@@ -51,9 +51,17 @@ int stacks_from_recording(struct flame *flame, const char *path,
 // Notes an event that was left out.
 void stack_counts_other(struct stack_counts *counts, struct str event);
 
-// Records a command with call graphs into a new temporary file. ret_path: heap, the caller unlinks and frees it.
+// A temporary file, without a name where the file system can.
+struct live_file {
+	char *path; // by which it is opened while fd is open
+	int fd;
+	bool named; // it is to be removed
+};
+void live_file_done(struct live_file *file);
+
+// Records a command with call graphs into a new temporary file.
 struct live_options {
 	const char *frequency, *event, *call_graph; // as typed, NULL: default
 	bool all_cpus;
 };
-int flamegraph_record(const struct live_options *options, char **command, char **ret_path);
+int flamegraph_record(const struct live_options *options, char **command, struct live_file *ret);

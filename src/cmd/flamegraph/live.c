@@ -5,23 +5,54 @@
 #include "cmd/flamegraph/flamegraph.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
-static int temporary_file(char **ret)
+// Without a name a file goes when we are killed. The recorder finds it among our descriptors, where it may look at them:
+// programs with capabilities of their own hide them, and /proc may number processes as another namespace does.
+static bool open_nameless(struct live_file *file, const char *folder)
+{
+	struct stat ours, seen;
+
+	file->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (file->fd < 0)
+		return false;
+	file->path = text_dup_fmt("/proc/%d/fd/%d", (int)getpid(), file->fd);
+	if (prctl(PR_GET_DUMPABLE) == 1 && fstat(file->fd, &ours) == 0 &&
+	    stat(file->path, &seen) == 0 && ours.st_dev == seen.st_dev && ours.st_ino == seen.st_ino)
+		return true;
+	live_file_done(file);
+	return false;
+}
+
+static int temporary_file(struct live_file *file)
 {
 	const char *folder = getenv("TMPDIR");
-	char *path = text_dup_fmt("%s/sonde-flame-XXXXXX", folder && folder[0] ? folder : "/tmp");
-	int fd = mkostemp(path, O_CLOEXEC);
 
-	if (fd < 0) {
-		int err = fail(errno, "no temporary file %s can be made: %s", path, strerror(errno));
+	*file = (struct live_file){.fd = -1};
+	if (!folder || !folder[0])
+		folder = "/tmp";
+	if (open_nameless(file, folder))
+		return 0;
+	file->path = text_dup_fmt("%s/sonde-flame-XXXXXX", folder);
+	file->fd = mkostemp(file->path, O_CLOEXEC);
+	file->named = file->fd >= 0;
+	if (file->named)
+		return 0;
+	int err = fail(errno, "no temporary file %s can be made: %s", file->path, strerror(errno));
+	live_file_done(file);
+	return err;
+}
 
-		free(path);
-		return err;
-	}
-	close(fd);
-	*ret = path;
-	return 0;
+void live_file_done(struct live_file *file)
+{
+	if (file->named)
+		unlink(file->path);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	*file = (struct live_file){.fd = -1};
 }
 
 static void run_record(const struct live_options *options, char **command, const char *path)
@@ -93,13 +124,13 @@ static int judge(int status, const char *command)
 	return 0;
 }
 
-int flamegraph_record(const struct live_options *options, char **command, char **ret_path)
+int flamegraph_record(const struct live_options *options, char **command, struct live_file *ret)
 {
 	struct sigaction heard = {.sa_handler = SIG_DFL},
 			 child_before; // a parent may have had it ignored
 	sigset_t signals, before;
-	char *path = NULL;
-	int status = 0, err = temporary_file(&path);
+	struct live_file file;
+	int status = 0, err = temporary_file(&file);
 
 	if (err < 0)
 		return err;
@@ -112,7 +143,7 @@ int flamegraph_record(const struct live_options *options, char **command, char *
 	pid_t pid = fork();
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		run_record(options, command, path);
+		run_record(options, command, file.path);
 	}
 	if (pid < 0)
 		err = fail(errno, "fork failed: %s", strerror(errno));
@@ -123,10 +154,9 @@ int flamegraph_record(const struct live_options *options, char **command, char *
 	if (!err)
 		err = judge(status, command[0]);
 	if (err < 0) {
-		unlink(path);
-		free(path);
+		live_file_done(&file);
 		return err;
 	}
-	*ret_path = path;
+	*ret = file;
 	return 0;
 }
