@@ -6,6 +6,7 @@
 #include "base/out.h"
 #include "cmd/core/command.h"
 #include "cmd/core/help.h"
+#include "cmd/core/output.h"
 #include "cmd/prof/complete.h"
 #include "input/core/input.h"
 #include "prof/core/run.h"
@@ -161,14 +162,16 @@ static int event_help(const struct opt_list *events, const char *from, const str
 
 static int open_output(struct prof *prof, struct out *out)
 {
-	int err = 0;
+	const char *path = prof->options->output, *from = prof->options->from;
+	int err = path && from ? output_check_input(path, from) : 0;
 
-	if (prof->options->output)
-		err = out_open(out, prof->options->output);
-	else
-		out_init_fd(out, 1);
 	prof->out = out;
-	return err;
+	if (err < 0)
+		return err;
+	if (path)
+		return out_open(out, path);
+	out_init_fd(out, 1);
+	return 0;
 }
 
 static int run_feed(struct prof *prof, const struct input *input)

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "cmd/core/command.h"
+#include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "cmd/stat/stat.h"
 #include "sys/signals.h"
@@ -518,6 +519,8 @@ static int report(struct counting *stat, int argc, char **argv)
 	if (!options->input)
 		options->input = "perf.data";
 	err = check_output(options);
+	if (!err && options->output)
+		err = output_check_input(options->output, options->input);
 	if (!err)
 		err = open_output(stat);
 	if (err)

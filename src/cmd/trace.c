@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/output.h"
 #include "cmd/trace/trace.h"
 #include "flow/session_parts.h"
 #include <stdio.h>
@@ -456,10 +457,13 @@ static const char *cgroup_pattern(struct trace *trace)
 
 static int open_output(struct trace *trace, struct out *out)
 {
-	const char *path = trace->options->output;
+	const char *path = trace->options->output, *from = trace->options->input;
 	struct stat st;
+	int err = path && from ? output_check_input(path, from) : 0;
 
 	trace->out = out;
+	if (err < 0)
+		return err;
 	trace->colors = !path && isatty(2) && !getenv("NO_COLOR");
 	if (!path) {
 		out_init_fd(out, 2);

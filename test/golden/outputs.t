@@ -20,6 +20,10 @@ refused flamegraph a -o ./a
 refused flamegraph --diff a b -o a
 refused flamegraph --diff b a -o a
 refused heatmap -i in.data -o soft.data
+refused prof top --from in.data -o in.data
+refused stat report -i in.data -o hard.data
+refused stat -o hard.data report -i in.data
+refused trace -i in.data -o soft.data
 printf '1 2\n3 4\n' >a
 cp a a.kept
 refused heatmap a -o a
