@@ -152,6 +152,7 @@ static int read_file(struct diff *diff, size_t file)
 
 	r->input = diff->files[file].path;
 	report->own_order = "dso,symbol";
+	report->no_rows = true; // diff makes its own
 	r->sort = o->sort;
 	r->symfs = o->symfs;
 	r->kallsyms = o->kallsyms;

@@ -12,21 +12,14 @@ static bool is_symbol(const struct column *column)
 }
 
 // What a key's value is, without its width.
-static const char *key_text(struct arena *arena, const struct hist *hist,
+static const char *key_text(struct arena *arena, struct out *scratch, const struct hist *hist,
 			    const struct column *column, const struct entry *e)
 {
-	struct str text;
-	struct out out;
-	const char *kept;
-
 	if (is_symbol(column))
 		return e->place.sym ? e->place.sym->name : "";
-	out_init_memory(&out);
-	column_print(column, hist, e, &out);
-	text = str_trim((struct str){out.buf, out.n});
-	kept = arena_strdup(arena, text);
-	out_done(&out);
-	return kept;
+	scratch->n = 0;
+	column_print(column, hist, e, scratch);
+	return arena_strdup(arena, str_trim((struct str){scratch->buf, scratch->n}));
 }
 
 struct finder {
@@ -34,6 +27,7 @@ struct finder {
 	struct diff_rows *rows;
 	struct map by_text; // hash -> index + 1 of the row; chained by `next`
 	VEC(uint32_t) next;
+	struct out scratch;
 };
 
 static bool same_texts(const struct diff *diff, const char **a, const char **b)
@@ -56,7 +50,8 @@ static struct diff_row *find_row(struct finder *finder, struct hist *hist, const
 	struct diff_row *row;
 
 	for (size_t i = 0; i < diff->keys.n; i++) {
-		texts[i] = key_text(&rows->arena, hist, hist->report->fields.v[diff->keys.v[i]], e);
+		texts[i] = key_text(&rows->arena, &finder->scratch, hist,
+				    hist->report->fields.v[diff->keys.v[i]], e);
 		hash = hash_mix(hash ^ hash_bytes(texts[i], strlen(texts[i])), i + 1);
 	}
 	at = map_at(&finder->by_text, hash, NULL);
@@ -226,6 +221,7 @@ void diff_rows_init(struct diff_rows *ret, const struct diff *diff, const struct
 	size_t kept = 0;
 
 	*ret = (struct diff_rows){0};
+	out_init_memory(&finder.scratch);
 	ret->hists = arena_zalloc(&ret->arena, diff->files_n * sizeof(*ret->hists));
 	ret->totals = arena_zalloc(&ret->arena, diff->files_n * sizeof(*ret->totals));
 	for (size_t i = 0; i < diff->files_n; i++) {
@@ -249,6 +245,7 @@ void diff_rows_init(struct diff_rows *ret, const struct diff *diff, const struct
 		qsort_r(ret->v.v, kept, sizeof(*ret->v.v), by_change, (void *)diff);
 	map_done(&finder.by_text);
 	vec_done(&finder.next);
+	out_done(&finder.scratch);
 }
 
 void diff_rows_done(struct diff_rows *rows)

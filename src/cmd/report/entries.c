@@ -120,19 +120,17 @@ static void table_grow(struct entry_table *table)
 	size_t n = table->mask ? (table->mask + 1) * 2 : 256;
 
 	free(table->slots);
-	table->slots = xcalloc(n, sizeof(uint32_t));
+	table->slots = xcalloc(n, sizeof(*table->slots));
 	table->mask = n - 1;
 }
 
-static void table_fill(struct entry_table *table, struct entry **entries, size_t n)
+static void table_put(struct entry_table *table, uint64_t hash, size_t i)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t slot = entries[i]->hash & table->mask;
+	size_t slot = hash & table->mask;
 
-		while (table->slots[slot])
-			slot = (slot + 1) & table->mask;
-		table->slots[slot] = (uint32_t)i + 1;
-	}
+	while (table->slots[slot].id)
+		slot = (slot + 1) & table->mask;
+	table->slots[slot] = (struct entry_slot){(uint32_t)i + 1, (uint32_t)(hash >> 32)};
 }
 
 static struct entry *table_find(const struct entry_table *table, struct entry *const *entries,
@@ -141,12 +139,14 @@ static struct entry *table_find(const struct entry_table *table, struct entry *c
 						   const struct entry *))
 {
 	const struct report *report = template->hist->report;
+	uint32_t tag = (uint32_t)(template->hash >> 32);
 
-	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot];
+	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot].id;
 	     slot = (slot + 1) & table->mask) {
-		struct entry *e = entries[table->slots[slot] - 1];
+		struct entry *e = entries[table->slots[slot].id - 1];
 
-		if (e->hash == template->hash && compare(report, e, template) == 0)
+		if (table->slots[slot].tag == tag && e->hash == template->hash &&
+		    compare(report, e, template) == 0)
 			return e;
 	}
 	return NULL;
@@ -156,13 +156,10 @@ static void table_add(struct entry_table *table, struct entry **entries, size_t 
 {
 	if (n * 2 > table->mask) {
 		table_grow(table);
-		table_fill(table, entries, n);
+		for (size_t i = 0; i < n; i++)
+			table_put(table, entries[i]->hash, i);
 	} else {
-		size_t slot = entries[n - 1]->hash & table->mask;
-
-		while (table->slots[slot])
-			slot = (slot + 1) & table->mask;
-		table->slots[slot] = (uint32_t)n;
+		table_put(table, entries[n - 1]->hash, n - 1);
 	}
 }
 

@@ -405,6 +405,11 @@ static void make_rows(struct hist *hist)
 	uint32_t *ids;
 
 	list_again(hist);
+	if (hist->report->no_rows) {
+		for (size_t i = 0; i < hist->sorted_n; i++)
+			add_totals(hist, hist->entries.v[hist->sorted[i]]);
+		return;
+	}
 	ids = xmemdup(hist->sorted, hist->sorted_n * sizeof(*ids));
 	for (size_t i = 0; i < hist->sorted_n; i++)
 		add_totals(hist, hist->entries.v[ids[i]]);

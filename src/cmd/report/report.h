@@ -252,9 +252,13 @@ struct compact {
 
 enum { HIST_RECENT = 1 << 12 }; // slots of hist.recent
 
+struct entry_slot {
+	uint32_t id;  // + 1; 0: empty
+	uint32_t tag; // of the hash: most others are told apart without a look at them
+};
 struct entry_table {
-	uint32_t *slots; // id + 1
-	size_t mask, n;
+	struct entry_slot *slots;
+	size_t mask;
 };
 
 struct hist {
@@ -309,6 +313,7 @@ struct report {
 	const char *separator_text;
 	const char *sort_order; // as typed, with what perf appends
 	const char *own_order;	// of a command that is not report: default keys, no ipc columns
+	bool no_rows; // set by who needs no more than the entries in the order of their keys
 	VEC(struct column *) sorts, fields;
 	VEC(struct column *) context_keys; // sort keys that do not depend on the frame
 	VEC(struct level) levels;	   // hierarchy; the first holds the numbers
