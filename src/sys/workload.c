@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sys/workload.h"
+#include "base/alloc.h"
 #include "base/err.h"
+#include "base/str.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,11 +31,45 @@ static void child(int go_fd, int exec_fd, char **argv)
 	_exit(why == ENOENT ? 127 : 126);
 }
 
+static int can_execute(const char *path)
+{
+	struct stat st;
+
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0 || stat(path, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? 0 : -EACCES;
+}
+
+// As execvp will look for it. What only exec can know (a bad format, a missing interpreter) is told by workload_start.
+static int find_program(const char *name)
+{
+	const char *path = getenv("PATH");
+	struct str rest = str_of(path ? path : "/bin:/usr/bin");
+	int err = -ENOENT;
+
+	if (!*name)
+		return err;
+	if (strchr(name, '/'))
+		return can_execute(name);
+	while (rest.p && err) {
+		struct str folder = str_cut(&rest, ':');
+		auto_free char *file =
+			text_dup_fmt("%.*s%s%s", STR_FMT(folder), folder.n ? "/" : "", name);
+		int found = can_execute(file);
+
+		if (!found || found == -EACCES)
+			err = found;
+	}
+	return err;
+}
+
 int workload_prepare(struct workload *workload, char **argv, bool quiet_stdout)
 {
-	int go[2], exec[2];
+	int go[2], exec[2], err = find_program(argv[0]);
 
 	*workload = (struct workload){.go_fd = -1, .exec_fd = -1};
+	if (err)
+		return fail(-err, "can't start %s: %s", argv[0], strerror(-err));
 	if (pipe2(go, O_CLOEXEC) < 0)
 		return fail(errno, "can't make a pipe: %s", strerror(errno));
 	if (pipe2(exec, O_CLOEXEC) < 0) {
@@ -114,7 +151,8 @@ void workload_done(struct workload *workload, bool terminate)
 	workload->go_fd = workload->exec_fd = -1;
 	if (!workload->pid || workload->reaped)
 		return;
-	if (terminate)
+	// One that was never let go ends by itself, as its pipe is closed.
+	if (terminate && workload->started)
 		kill(workload->pid, SIGTERM);
 	if (terminate || !workload->started)
 		reap(workload);

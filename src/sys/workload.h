@@ -12,7 +12,7 @@ struct workload {
 };
 
 // Forks; the child waits. Signals that the caller blocked are unblocked in it. quiet_stdout: the caller's standard
-// output is for other things, so the child's goes to standard error.
+// output is for other things, so the child's goes to standard error. -errno with a sentence also when there is no such program.
 int workload_prepare(struct workload *workload, char **argv, bool quiet_stdout);
 // Lets it exec. -errno with a sentence when the program can't be started.
 int workload_start(struct workload *workload, const char *name);
