@@ -19,14 +19,24 @@ void out_init_memory(struct out *out)
 	*out = (struct out){.fd = -1};
 }
 
-int out_open(struct out *out, const char *path)
+int out_open_late(struct out *out, const char *path)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (fd < 0)
 		return fail(errno, "can't create %s: %s", path, strerror(errno));
-	out_init_fd(out, fd);
+	out->fd = fd;
 	return 0;
+}
+
+int out_open(struct out *out, const char *path)
+{
+	struct out opened = {.fd = -1};
+	int err = out_open_late(&opened, path);
+
+	if (!err)
+		*out = opened;
+	return err;
 }
 
 int out_flush(struct out *out)

@@ -21,6 +21,8 @@ void out_init_fd(struct out *out, int fd);
 void out_init_memory(struct out *out);
 // Creates a file, 0600. -errno with a sentence.
 int out_open(struct out *out, const char *path);
+// Likewise for a writer into memory: what it holds is the beginning of the file.
+int out_open_late(struct out *out, const char *path);
 // Writes what is left, closes if out_open opened it; 0, -EPIPE (quietly), or -errno with a sentence.
 int out_close(struct out *out, const char *name_for_errors);
 void out_done(struct out *out); // frees only

@@ -160,20 +160,6 @@ static int event_help(const struct opt_list *events, const char *from, const str
 
 // ---- a run
 
-static int open_output(struct prof *prof, struct out *out)
-{
-	const char *path = prof->options->output, *from = prof->options->from;
-	int err = path && from ? output_check_input(path, from) : 0;
-
-	prof->out = out;
-	if (err < 0)
-		return err;
-	if (path)
-		return out_open(out, path);
-	out_init_fd(out, 1);
-	return 0;
-}
-
 static int run_feed(struct prof *prof, const struct input *input)
 {
 	struct feed *feed = prof->feed;
@@ -206,19 +192,21 @@ static int run_profiler(const struct profiler *profiler, struct prof_options *op
 	const struct input *input = input_by_name(options->from ? "recording" : "live");
 	struct prof prof = {.profiler = profiler, .options = options};
 	struct feed feed;
-	struct out out = {.fd = -1};
-	int err, closed = 0, code;
+	struct out out;
+	int err, closed, code;
 
+	if (options->from && options->output && output_check_input(options->output, options->from))
+		return -EINVAL;
 	feed_init(&feed, feed_options);
 	prof.feed = &feed;
-	err = open_output(&prof, &out);
-	if (!err) {
-		err = run_feed(&prof, input);
-		auto_free char *sentence = xstrdup(err_sentence());
-		closed = out_close(&out, options->output ? options->output : "standard output");
-		if (err < 0 && *sentence)
-			fail(-err, "%s", sentence);
-	}
+	prof.out = &out;
+	// A file is opened when all else stands (prof/core/run.c): what is in it stays until then.
+	out_init_fd(&out, options->output ? -1 : 1);
+	err = run_feed(&prof, input);
+	auto_free char *sentence = xstrdup(err_sentence());
+	closed = out_close(&out, options->output ? options->output : "standard output");
+	if (err < 0 && *sentence)
+		fail(-err, "%s", sentence);
 	code = feed.exit_code;
 	prof_done(&prof);
 	input->close(&feed);

@@ -330,6 +330,8 @@ static int run_counted(struct counting *stat)
 
 	if (!err && options->keep)
 		err = stat_file_open(stat);
+	if (err >= 0 && stat->out.fd < 0)
+		err = stat_output_open(stat);
 	if (err < 0)
 		return err;
 	getrusage(RUSAGE_CHILDREN, &before);
@@ -441,7 +443,7 @@ static int count(struct counting *stat)
 	return err;
 }
 
-static int open_output(struct counting *stat)
+int stat_output_open(struct counting *stat)
 {
 	const struct stat_options *options = stat->options;
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (options->append ? O_APPEND : O_TRUNC);
@@ -521,14 +523,10 @@ static int report(struct counting *stat, int argc, char **argv)
 	err = check_output(options);
 	if (!err && options->output)
 		err = output_check_input(options->output, options->input);
-	if (!err)
-		err = open_output(stat);
 	if (err)
 		return err;
 	err = stat_report(stat);
 	closed = out_close(&stat->out, options->output ? options->output : "the output");
-	if (options->output)
-		close(stat->out.fd);
 	return err ? err : closed;
 }
 
@@ -544,17 +542,13 @@ static int run_counts(struct counting *stat, int words)
 		stat->control = options->control;
 		stat->signal_fd = err = signals_open(0);
 	}
-	if (err >= 0)
-		err = open_output(stat);
-	if (!err) {
+	if (err >= 0) {
 		bool has_file = options->output && !options->keep;
 
 		err = count(stat);
 		int closed = out_close(&stat->out, has_file ? options->output : "the output");
 
 		err = err ? err : closed;
-		if (has_file)
-			close(stat->out.fd);
 	}
 	if (!stat->timed_out && !stat->signal && stat->workload.reaped &&
 	    WIFSIGNALED(stat->workload.status))
@@ -573,7 +567,7 @@ static int run_stat(int argc, char **argv)
 				       .scale = true,
 				       .big_num = true,
 				       .control = {.fd = -1, .ack_fd = -1}};
-	struct counting stat = {.options = &options, .signal_fd = -1};
+	struct counting stat = {.options = &options, .signal_fd = -1, .out = {.fd = -1}};
 	// Before the words are sorted.
 	auto_free char **line = xcalloc((size_t)argc + 1, sizeof(*line));
 	int words, err;

@@ -455,32 +455,37 @@ static const char *cgroup_pattern(struct trace *trace)
 	return pattern;
 }
 
-static int open_output(struct trace *trace, struct out *out)
+// A file is opened when all else stands: what is in it stays until then.
+static void init_output(struct trace *trace, struct out *out)
 {
-	const char *path = trace->options->output, *from = trace->options->input;
-	struct stat st;
-	int err = path && from ? output_check_input(path, from) : 0;
+	const char *path = trace->options->output;
 
 	trace->out = out;
-	if (err < 0)
-		return err;
 	trace->colors = !path && isatty(2) && !getenv("NO_COLOR");
-	if (!path) {
-		out_init_fd(out, 2);
+	out_init_fd(out, path ? -1 : 2);
+}
+
+static int on_begin(void *arg)
+{
+	struct trace *trace = arg;
+	const char *path = trace->options->output;
+	struct stat st;
+
+	if (!path)
 		return 0;
-	}
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size) {
 		auto_free char *old = text_dup_fmt("%s.old", path);
 
 		if (rename(path, old) < 0)
 			return fail(errno, "can't rename %s to %s: %s", path, old, strerror(errno));
 	}
-	return out_open(out, path);
+	return out_open_late(trace->out, path);
 }
 
 static int run_feed(struct trace *trace, struct feed_options *options)
 {
-	static const struct feed_hooks hooks = {.sample = on_sample,
+	static const struct feed_hooks hooks = {.begin = on_begin,
+						.sample = on_sample,
 						.record = on_record,
 						.lost = on_lost,
 						.tick = on_tick,
@@ -524,9 +529,8 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 	feed_options->cgroups = cgroup_pattern(&trace);
 	out_init_memory(&trace.line);
 	out_init_memory(&trace.text);
-	err = open_output(&trace, &out);
-	if (!err)
-		err = run_feed(&trace, feed_options);
+	init_output(&trace, &out);
+	err = run_feed(&trace, feed_options);
 	auto_free char *sentence = xstrdup(err_sentence());
 	closed = out_close(&out, options->output ? options->output : "standard error");
 	if (err < 0 && *sentence)
@@ -595,6 +599,8 @@ static int check(struct trace_options *options, int words)
 			    "a recording (-i) and a command to run exclude each other");
 	if (options->min_stack || options->max_stack || options->kernel_stacks)
 		options->stacks = true;
+	if (options->input && options->output && output_check_input(options->output, options->input))
+		return -EINVAL;
 	options->summary |= options->summary_only;
 	options->no_kernel_stacks = !options->kernel_stacks;
 	if (options->cgroups && (options->target.pids || options->target.tids || words))

@@ -37,6 +37,8 @@ struct feed_loss {
 
 // Hooks return 0 to go on, > 0 to end the run quietly, < 0 (fail) to end it with the error. All may be NULL.
 struct feed_hooks {
+	// Once: all stands that the run needs, nothing was given yet and a command not let go. The place to open an output.
+	int (*begin)(void *arg);
 	int (*sample)(void *arg, struct feed_event *event, const struct sample *sample);
 	// FORK, EXIT, COMM, MMAP ..., after they were applied to tasks and maps.
 	int (*record)(void *arg, const struct perf_event_header *header, const struct sample *ids);
@@ -121,6 +123,11 @@ bool feed_has_tasks(const struct feed *feed);
 // Do events of this system belong to no task but to the CPU or to the scheduler? Ours are then part of what is watched; all others would
 // feed on themselves. NULL is allowed.
 bool feed_is_of_system(const char *system);
+
+static inline int feed_begin(struct feed *feed)
+{
+	return feed->hooks->begin ? feed->hooks->begin(feed->arg) : 0;
+}
 
 static inline int feed_sample(struct feed *feed, struct feed_event *event, const struct sample *sample)
 {

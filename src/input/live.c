@@ -437,8 +437,10 @@ static int start(struct watching *live)
 {
 	struct feed *feed = live->feed;
 	const struct feed_options *options = feed->options;
-	int err = 0;
+	int err = feed_begin(feed);
 
+	if (err)
+		return err;
 	feed->has_wall = live->has_clockid;
 	feed->wall_offset_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC));
 	if (feed->tick_ns)

@@ -344,6 +344,9 @@ static int run(struct feed *feed)
 	source->cpus_n = 4096;
 	source->last_ns = xcalloc(source->cpus_n, sizeof(*source->last_ns));
 	source->gaps = xcalloc(source->cpus_n, sizeof(*source->gaps));
+	err = feed_begin(feed);
+	if (err)
+		return err;
 	err = session_process(source->session, &hooks, source);
 	if (!err)
 		err = give_counts(source);

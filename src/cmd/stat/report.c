@@ -126,7 +126,7 @@ static int begin(struct kept *kept)
 		}
 	}
 	kept->is_read = true;
-	return 0;
+	return stat_output_open(stat);
 }
 
 static int take_count(struct kept *kept, const struct perf_event_header *header)

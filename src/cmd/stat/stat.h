@@ -138,6 +138,9 @@ int stat_file_close(struct counting *stat);
 // Of perf's number of an aggregation; of one that isn't known: all.
 enum stat_by stat_by_of(uint64_t aggregation);
 
+// stat.c: opens -o, or takes what it stands for, when all else stands: what is in the file stays until then.
+int stat_output_open(struct counting *stat);
+
 // report.c: prints what such a recording holds.
 int stat_report(struct counting *stat);
 

@@ -249,6 +249,14 @@ static int add_given(struct prof *prof)
 
 // ---- hooks
 
+static int on_begin(void *arg)
+{
+	struct prof *prof = arg;
+	const char *path = prof->options->output;
+
+	return path ? out_open_late(prof->out, path) : 0;
+}
+
 static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
 {
 	struct prof *prof = arg;
@@ -407,7 +415,8 @@ static int on_typed(void *arg)
 	return prof_typed_read(arg);
 }
 
-static const struct feed_hooks hooks = {.sample = on_sample,
+static const struct feed_hooks hooks = {.begin = on_begin,
+					.sample = on_sample,
 					.typed = on_typed,
 					.record = on_record,
 					.lost = on_lost,
