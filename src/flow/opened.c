@@ -229,12 +229,9 @@ int opened_cpu_again(struct opened *opened, size_t cpu, size_t pages)
 		for (size_t thread = 0;
 		     thread < threads && !err && wanted_on(event, target->cpus.v[cpu]); thread++) {
 			err = open_one(opened, event, cpu, thread);
-			if (!err && event->fds.v[first + thread] >= 0 && event->spec->filter &&
-			    ioctl(event->fds.v[first + thread], PERF_EVENT_IOC_SET_FILTER,
-				  event->spec->filter) < 0)
-				err = fail(errno,
-					   "the kernel refuses the filter '%s' of event %s: %s",
-					   event->spec->filter, event->name, strerror(errno));
+			if (!err && event->fds.v[first + thread] >= 0 && event->spec->filter)
+				err = perf_set_filter(event->fds.v[first + thread],
+						      event->spec->filter, event->name);
 		}
 	}
 	return err || !has_rings ? err : map_one(opened, first, pages, false);
@@ -283,13 +280,13 @@ int opened_filter(struct opened *opened)
 {
 	vec_each(struct opened_event, event, &opened->events) {
 		for (size_t k = 0; event->spec->filter && k < event->fds.n; k++) {
-			if (event->fds.v[k] >= 0 && ioctl(event->fds.v[k], PERF_EVENT_IOC_SET_FILTER,
-							  event->spec->filter) < 0)
-				return fail(errno,
-					    "the kernel refuses the filter '%s' of event %s: %s; see the fields in its format "
-					    "file (sonde list --details %s)",
-					    event->spec->filter, event->name, strerror(errno),
-					    event->name);
+			int err = event->fds.v[k] < 0
+					  ? 0
+					  : perf_set_filter(event->fds.v[k], event->spec->filter,
+							    event->name);
+
+			if (err)
+				return err;
 		}
 	}
 	return 0;

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -250,4 +251,17 @@ int perf_open_failed(int err, const struct perf_event_attr *attr, const char *na
 	default:
 		return fail(-err, "can't open event %s: %s", name, strerror(-err));
 	}
+}
+
+int perf_set_filter(int fd, const char *filter, const char *event_name)
+{
+	if (ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) == 0)
+		return 0;
+	// Of the parser (kernel/trace/trace_events_filter.c): a bad text, a missing operand, an operator that is none.
+	if (errno == EINVAL || errno == ENOENT || errno == ESRCH)
+		return fail(EINVAL,
+			    "'%s' is no valid filter of event %s; 'sonde list --details %s' shows its fields",
+			    filter, event_name, event_name);
+	return fail(errno, "the kernel refuses the filter '%s' of event %s: %s", filter, event_name,
+		    strerror(errno));
 }

@@ -37,6 +37,9 @@ int perf_open_any(struct perf_missing *missing, struct perf_event_attr *attr,
 
 // /proc/sys/kernel/perf_event_paranoid; 2 where it can't be read.
 int perf_paranoid(void);
+// PERF_EVENT_IOC_SET_FILTER. The kernel keeps no word on why it refuses one (it does only for filters that are written to tracefs), and
+// its error numbers say nothing about the text: the sentence tells where the fields are named.
+int perf_set_filter(int fd, const char *filter, const char *event_name);
 // The sentence for a failed open: what was refused, why, what to do about it. Returns fail(...).
 int perf_open_failed(int err, const struct perf_event_attr *attr, const char *event_name,
 		     const struct perf_open_at *at);

@@ -263,13 +263,11 @@ int stat_open(struct counting *stat)
 				inform("%s event is not supported by the kernel.",
 				       counter->spec->name);
 			}
-			if (counter->fds[cell] >= 0 && counter->spec->filter &&
-			    ioctl(counter->fds[cell], PERF_EVENT_IOC_SET_FILTER,
-				  counter->spec->filter) < 0)
-				return fail(errno,
-					    "the kernel refuses the filter '%s' of event %s: %s",
-					    counter->spec->filter, counter->spec->name,
-					    strerror(errno));
+			if (counter->fds[cell] >= 0 && counter->spec->filter)
+				err = perf_set_filter(counter->fds[cell], counter->spec->filter,
+						      counter->spec->name);
+			if (err < 0)
+				return err;
 		}
 	}
 	return 0;
