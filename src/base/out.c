@@ -26,6 +26,7 @@ int out_open_late(struct out *out, const char *path)
 	if (fd < 0)
 		return fail(errno, "can't create %s: %s", path, strerror(errno));
 	out->fd = fd;
+	out->is_terminal = isatty(fd);
 	return 0;
 }
 

@@ -125,6 +125,8 @@ static int flush(struct queue *queue, uint64_t limit, queue_deliver *deliver, vo
 		memmove(queue->entries.v, queue->entries.v + done,
 			queue->entries.n * sizeof(*queue->entries.v));
 	queue->sorted_n = queue->entries.n;
+	if (done && !err && queue->delivered)
+		err = queue->delivered(arg);
 	keep_copies(queue);
 	return err;
 }

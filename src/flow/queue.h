@@ -22,6 +22,8 @@ struct queue {
 	uint64_t late_n; // records older than what had been delivered when they came
 	struct arena copies, next_copies; // of records that do not stay where they are
 	bool has_copies;
+	// May be NULL: who was given records still looks at them until this is called; then their copies go.
+	int (*delivered)(void *arg);
 };
 
 void queue_done(struct queue *queue);

@@ -16,6 +16,46 @@ static int note(void *arg, const struct queued *queued)
 	return 0;
 }
 
+struct kept {
+	const struct perf_event_header *header;
+	uint16_t size;
+	size_t calls;
+};
+
+static int keep(void *arg, const struct queued *queued)
+{
+	((struct kept *)arg)->header = queued->header;
+	return 0;
+}
+
+static int look(void *arg)
+{
+	struct kept *kept = arg;
+
+	kept->size = kept->header->size;
+	kept->calls++;
+	return 0;
+}
+
+// Copies of what was given stay until `delivered` was called, however much room the round took.
+static void keeps_copies_until_delivered(void **state)
+{
+	struct perf_event_header *header = xcalloc(1, 60000);
+	struct queue queue = {.delivered = look};
+	struct kept kept = {0};
+
+	header->size = 60000;
+	for (uint64_t i = 0; i < 100; i++)
+		queue_add(&queue, i, &(struct record){.header = header}, NULL);
+	assert_int_equal(queue_round(&queue, keep, &kept), 0);
+	assert_int_equal(kept.calls, 0);
+	assert_int_equal(queue_round(&queue, keep, &kept), 0);
+	assert_int_equal(kept.calls, 1);
+	assert_int_equal(kept.size, 60000);
+	queue_done(&queue);
+	free(header);
+}
+
 // Several runs with equal times: what came first in the file stays first.
 static void merges_runs_stably(void **state)
 {
@@ -106,4 +146,5 @@ static void random_rounds(void **state)
 	queue_done(&queue);
 }
 
-RUN_TESTS(TEST(merges_runs_stably), TEST(rounds), TEST(random_rounds))
+RUN_TESTS(TEST(merges_runs_stably), TEST(rounds), TEST(random_rounds),
+	  TEST(keeps_copies_until_delivered))

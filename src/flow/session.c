@@ -347,6 +347,11 @@ static int deliver_queued(void *arg, const struct queued *queued)
 	return deliver(arg, queued->event, &record);
 }
 
+static int give_queued_batch(void *arg)
+{
+	return give_batch(arg);
+}
+
 // A record that stays where it is for the moment only.
 static int deliver_now(struct session_private *p, struct event *event, const struct record *record)
 {
@@ -418,6 +423,7 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 
 	p->hooks = hooks;
 	p->arg = arg;
+	p->queue.delivered = give_queued_batch;
 	recording_read_in_chunks(session->recording);
 	while (!err && recording_next(session->recording, &record) > 0) {
 		err = take(p, &record);
