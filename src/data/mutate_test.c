@@ -41,11 +41,12 @@ static void add_folder(struct seeds *seeds, const char *folder)
 
 	while (dir && (entry = readdir(dir))) {
 		struct seed seed = {.path = text_dup_fmt("%s/%s", folder, entry->d_name)};
-		char *text;
+		char *text = NULL;
 
 		if (entry->d_type == DT_DIR || file_read(seed.path, 4 << 20, &text, &seed.n) < 0 ||
 		    !seed.n) {
 			free(seed.path);
+			free(text);
 			continue;
 		}
 		// exactly as large, so that ASan sees the first byte behind
