@@ -219,10 +219,7 @@ static void show(struct prof *prof, struct task_state *state, const struct task_
 		prof_put_time(prof, first.time);
 		out_char(prof->out, ' ');
 		prof_put_event(prof, prof->events.v[entry->event], &first);
-		if (prof->flame)
-			prof_flame_add(prof, &first, 1);
-		else
-			prof_put_stack(prof, &first, "    ");
+		prof_add_stack(prof, &first);
 	}
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
@@ -270,8 +267,9 @@ static void on_switch(struct prof *prof, struct task_state *state, const struct 
 	}
 	rec = next ? rec_of(prof, state, next) : NULL;
 	if (rec) {
-		// Without what woke it up, how long it waited is not known.
-		if (rec->state != STATE_RD)
+		// Who runs sleeps no longer, also where nothing told what woke it up: a sandbox may hide events of idle CPUs. Who ran
+		// before has left meanwhile, nobody knows when.
+		if (rec->state == STATE_R)
 			rec->state = UNKNOWN;
 		go(prof, state, rec, STATE_R, state->switches, sample, at);
 	}
@@ -410,7 +408,8 @@ const struct profiler profiler_task_state = {
 	.usage = "sonde prof task-state [-S] [-D] [--than TIME [-g]] [--filter NAMES] [--perins] [options] [-- COMMAND]",
 	.description =
 		"R: runs; RD: could run and waits for a CPU; S: sleeps until a signal or an event; D: sleeps, signals don't end it; other "
-		"letters as the kernel names them. The stay in a state counts when it ends. Of a command, all that it starts is watched.\n\n"
+		"letters as the kernel names them. The stay in a state counts when it ends. Of a command, all that it starts is watched. A "
+		"sleep whose end is not seen, as in sandboxes that hide what idle CPUs do, ends when the task runs.\n\n"
 		"Where events were lost, what tasks did meanwhile is not known and left out.",
 	.opts = options,
 	.size = sizeof(struct task_state),
