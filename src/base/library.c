@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/library.h"
+#include "base/alloc.h"
 #include <dlfcn.h>
 #include <string.h>
-#include "base/alloc.h"
 
 bool library_load(const char *file, const char *const *names, size_t n, void *ret)
 {

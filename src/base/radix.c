@@ -40,16 +40,11 @@ static void pass(const struct keyed *from, struct keyed *to, size_t n, unsigned 
 		to[counts[from[i].key >> byte * 8 & 255]++] = from[i];
 }
 
-void radix_sort(struct keyed *v, size_t n)
+static void sort_many(struct keyed *v, size_t n)
 {
 	uint32_t counts[BYTES][VALUES] = {0};
-	struct keyed *other, *from = v, *to;
+	struct keyed *other = xreallocarray(NULL, n, sizeof(*other)), *from = v, *to = other;
 
-	if (n <= FEW) {
-		insertion_sort(v, n);
-		return;
-	}
-	to = other = xcalloc(n, sizeof(*other));
 	count_bytes(v, n, counts);
 	for (unsigned byte = 0; byte < BYTES; byte++) {
 		struct keyed *sorted = to;
@@ -63,4 +58,12 @@ void radix_sort(struct keyed *v, size_t n)
 	if (from != v)
 		memcpy(v, from, n * sizeof(*v));
 	free(other);
+}
+
+void radix_sort(struct keyed *v, size_t n)
+{
+	if (n <= FEW)
+		insertion_sort(v, n);
+	else
+		sort_many(v, n);
 }

@@ -366,7 +366,7 @@ static int show(struct report *report)
 		return 0;
 	}
 	report_finish(report);
-	report->escape = is_text(report) && !screen && isatty(report->out.fd);
+	report->escape = is_text(report) && !screen && report->out.is_terminal;
 	if (screen) {
 		report->out.n = 0; // what report_setup_elided said is seen there too
 		return show_screen(report);

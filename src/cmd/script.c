@@ -406,7 +406,7 @@ static int prepare(struct script *script)
 	struct chains_options chains = {
 		.max_stack = o->max_stack,
 		.full_kernel_path = o->show_kernel_path,
-		.escape = isatty(script->out.fd),
+		.escape = script->out.is_terminal,
 		.stop = o->stop_at ? &script->stop : NULL,
 		.inlines = o->inline_frames,
 		.whole_paths = o->full_source_path,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/missing.h"
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/wait.h>
 #include "base/log.h"
 #include "sym/seen.h"
+#include "sys/capture.h"
+#include <stdio.h>
 
 enum { SHOWN = 5 };
 
@@ -23,30 +22,17 @@ static int by_samples(const void *a, const void *b)
 // What a program prints, its first line; false when it can't be run or fails.
 static bool first_line(char *const argv[], char *ret, size_t ret_size)
 {
-	int fds[2], status = 0;
-	ssize_t n, total = 0;
-	pid_t pid;
+	enum { MOST = 1 << 16 };
+	struct out out;
+	struct str rest;
+	bool more;
 
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return false;
-	pid = fork();
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		dup2(null, 0);
-		dup2(fds[1], 1);
-		dup2(null, 2);
-		execvp(argv[0], argv);
-		_exit(127);
-	}
-	close(fds[1]);
-	while (pid > 0 && total < (ssize_t)ret_size - 1 &&
-	       (n = read(fds[0], ret + total, ret_size - 1 - (size_t)total)) > 0)
-		total += n;
-	close(fds[0]);
-	ret[total] = '\0';
-	ret[strcspn(ret, "\n")] = '\0';
-	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 && *ret;
+	out_init_memory(&out);
+	bool ran = capture(argv, MOST, &out, &more) == 0;
+	rest = (struct str){out.buf, out.n};
+	snprintf(ret, ret_size, "%.*s", STR_FMT(str_cut(&rest, '\n')));
+	out_done(&out);
+	return ran && *ret;
 }
 
 // Debian knows a file of /usr/lib by the name /lib as well, and only by one of both.

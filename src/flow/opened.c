@@ -254,11 +254,6 @@ int opened_ioctl(struct opened *opened, unsigned long request, unsigned long arg
 
 int opened_enable(struct opened *opened)
 {
-	return opened_ioctl(opened, PERF_EVENT_IOC_ENABLE, 0, true);
-}
-
-int opened_enable_last_first(struct opened *opened)
-{
 	for (size_t i = opened->events.n; i-- > 0;) {
 		const struct opened_event *event = &opened->events.v[i];
 

@@ -37,9 +37,8 @@ int opened_map(struct opened *opened, size_t pages, bool overwrite);
 // Events are switched off. -errno with a sentence.
 int opened_cpu_again(struct opened *opened, size_t cpu, size_t pages);
 int opened_ioctl(struct opened *opened, unsigned long request, unsigned long arg, bool leaders_only);
+// The last event first: what ends something stands behind what begins it, so no beginning is seen whose end is not.
 int opened_enable(struct opened *opened);
-// What ends something stands behind what begins it, and is there before it: no beginning is seen whose end is not.
-int opened_enable_last_first(struct opened *opened);
 int opened_disable(struct opened *opened);
 // PERF_EVENT_IOC_SET_FILTER for those that have one.
 int opened_filter(struct opened *opened);

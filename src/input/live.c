@@ -397,7 +397,7 @@ static int loop(struct watching *live)
 		feed->stats.wakeups++;
 		if (live->enable_ns && time_now_ns(CLOCK_MONOTONIC) >= live->enable_ns) {
 			live->enable_ns = 0;
-			opened_enable_last_first(&live->opened);
+			opened_enable(&live->opened);
 		}
 		take_signals(live);
 		for (size_t i = 0; i < rings; i++) {
@@ -449,7 +449,7 @@ static int start(struct watching *live)
 		live->enable_ns = time_now_ns(CLOCK_MONOTONIC) + options->delay_ms * 1000000;
 	// The events of a command switch on by themselves at its exec.
 	else if ((!live->target.has_workload || options->everywhere) &&
-		 opened_enable_last_first(&live->opened) < 0)
+		 opened_enable(&live->opened) < 0)
 		err = fail(EIO, "can't switch the events on: %s", strerror(errno));
 	for (size_t i = 0; !err && i < live->opened.events.n; i++) {
 		const struct opened_event *event = &live->opened.events.v[i];

@@ -125,10 +125,7 @@ static void show(struct prof *prof, struct hrtimer *state, const struct sample *
 		out_printf(prof->out, " %s %llu", prof->events.v[i]->label,
 			   (unsigned long long)counts[i]);
 	out_char(prof->out, '\n');
-	if (prof->flame)
-		prof_flame_add(prof, sample, 1);
-	else if (sample->callchain)
-		prof_put_stack(prof, sample, "    ");
+	prof_add_stack(prof, sample);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)

@@ -173,10 +173,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
 	prof_put_event(prof, event, sample);
-	if (prof->flame)
-		prof_flame_add(prof, sample, 1);
-	else if (sample->callchain)
-		prof_put_stack(prof, sample, "    ");
+	prof_add_stack(prof, sample);
 	return 0;
 }
 

@@ -469,7 +469,7 @@ static void put_title(struct prof *prof, uint64_t now_ns)
 	prof_time_text(prof, now_ns, time);
 	if (prof->feed->has_wall)
 		memcpy(clock, time + 11, 8);
-	if (isatty(prof->out->fd))
+	if (prof->out->is_terminal)
 		out_text(prof->out, "\033[H\033[2J");
 	out_printf(prof->out, "%s sonde prof - %s  sample %llu events", time, *clock ? clock : time,
 		   (unsigned long long)top->sampled_n);

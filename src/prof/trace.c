@@ -115,10 +115,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 		if (err)
 			return fail_context(expr_fault(prof->machine, program), "exec");
 	}
-	if (prof->flame)
-		prof_flame_add(prof, sample, 1);
-	else if (sample->callchain && !trace->table.columns.n)
-		prof_put_stack(prof, sample, "    ");
+	if (prof->flame || !trace->table.columns.n)
+		prof_add_stack(prof, sample);
 	return out_broken(prof->out) ? prof->out->error : 0;
 }
 

@@ -67,8 +67,6 @@ bool probe_name_matches(const struct die *die, const char *wanted)
 	return same;
 }
 
-// ---- functions at an address
-
 // The best scope of a line: by the function's name, else the one whose declaration is the nearest above.
 struct scope_search {
 	const struct search *search;

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The samples behind a row, as `sonde script` prints them. It is run as a program of its own: it reads the recording anew, and
 // what it keeps beside events is another thing than what the report keeps there.
-#include "base/err.h"
 #include "cmd/report/browse.h"
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include "sys/capture.h"
 #include <stdio.h>
-#include <sys/wait.h>
 
 enum { MOST_WORDS = 32, MOST_TEXT = 16 << 20 };
 
@@ -57,7 +52,7 @@ static void make_command(struct command *command, const struct browser *browser,
 
 	out_init_memory(&command->title);
 	out_text(&command->title, "Samples of");
-	command->words[command->n++] = "sonde";
+	command->words[command->n++] = "/proc/self/exe";
 	command->words[command->n++] = "script";
 	add(command, "-i", browser->report->session->recording->path);
 	add(command, "-k", o->vmlinux);
@@ -77,75 +72,28 @@ static void make_command(struct command *command, const struct browser *browser,
 	command->words[command->n] = NULL;
 }
 
-// The child writes to the pipe; what it says besides is not for the screen.
-static pid_t start(const struct command *command, int *ret_fd)
-{
-	int fds[2], nothing;
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -errno;
-	pid = fork();
-	if (pid == 0) {
-		nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-		dup2(nothing, 0);
-		dup2(fds[1], 1);
-		dup2(nothing, 2);
-		execv("/proc/self/exe", (char *const *)command->words);
-		_exit(127);
-	}
-	close(fds[1]);
-	if (pid < 0)
-		close(fds[0]);
-	*ret_fd = fds[0];
-	return pid < 0 ? -errno : pid;
-}
-
-// Up to MOST_TEXT bytes; true: there is more.
-static bool read_text(int fd, struct out *text)
-{
-	char buf[65536];
-	ssize_t n;
-
-	while (text->n < MOST_TEXT) {
-		n = read(fd, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		out_str(text, (struct str){buf, (size_t)n});
-	}
-	return true;
-}
-
 static void show(struct browser *browser, const struct command *command)
 {
+	char sentence[128];
 	struct out text;
 	bool more;
-	int fd = -1, status = 0;
-	pid_t pid = start(command, &fd);
-	char sentence[128];
+	int status;
 
-	if (pid < 0) {
-		snprintf(sentence, sizeof(sentence), "The samples can't be shown: %s",
-			 strerror((int)-pid));
-		tui_tell(browser->screen, sentence);
-		return;
-	}
 	out_init_memory(&text);
-	more = read_text(fd, &text);
-	close(fd);
-	if (more) {
-		kill(pid, SIGKILL);
-		out_printf(&text, "\n... (only the first %d MB are shown)\n", MOST_TEXT >> 20);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (text.n)
+	status = capture((char *const *)command->words, MOST_TEXT, &text, &more);
+	if (status < 0) {
+		snprintf(sentence, sizeof(sentence), "The samples can't be shown: %s",
+			 strerror(-status));
+		tui_tell(browser->screen, sentence);
+	} else if (text.n) {
+		if (more)
+			out_printf(&text, "\n... (only the first %d MB are shown)\n",
+				   MOST_TEXT >> 20);
 		tui_view(browser->screen, command->title.buf, (struct str){text.buf, text.n});
-	else
+	} else {
 		tui_tell(browser->screen, "No sample is exactly there: the row is of callers, or "
 					  "its samples are left out.");
+	}
 	out_done(&text);
 }
 

@@ -46,7 +46,7 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 int report_dump(struct report *report)
 {
 	const struct session_hooks hooks = {.sample = on_sample, .record = on_record, .raw = on_raw};
-	const struct chains_options options = {.escape = isatty(report->out.fd)};
+	const struct chains_options options = {.escape = report->out.is_terminal};
 	struct chains chains;
 	struct dumping dumping = {.report = report,
 				  .dump = {.out = &report->out,

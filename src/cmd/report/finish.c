@@ -405,14 +405,11 @@ static void make_rows(struct hist *hist)
 	uint32_t *ids;
 
 	list_again(hist);
-	if (hist->report->no_rows) {
-		for (size_t i = 0; i < hist->sorted_n; i++)
-			add_totals(hist, hist->entries.v[hist->sorted[i]]);
-		return;
-	}
-	ids = xmemdup(hist->sorted, hist->sorted_n * sizeof(*ids));
 	for (size_t i = 0; i < hist->sorted_n; i++)
-		add_totals(hist, hist->entries.v[ids[i]]);
+		add_totals(hist, hist->entries.v[hist->sorted[i]]);
+	if (hist->report->no_rows)
+		return;
+	ids = xmemdup(hist->sorted, hist->sorted_n * sizeof(*ids));
 	order_ids(hist, ids, hist->sorted_n, row_order_at);
 	hist->rows = xcalloc(hist->sorted_n + 1, sizeof(*hist->rows));
 	hist->rows_n = hist->sorted_n;

@@ -56,6 +56,14 @@ void prof_flame_add(struct prof *prof, const struct sample *sample, uint64_t wei
 		NULL) += weight;
 }
 
+void prof_add_stack(struct prof *prof, const struct sample *sample)
+{
+	if (prof->flame)
+		prof_flame_add(prof, sample, 1);
+	else if (sample->callchain)
+		prof_put_stack(prof, sample, "    ");
+}
+
 static struct str frame_name(const struct frame *frame, char *buf, size_t size)
 {
 	if (frame->sym)

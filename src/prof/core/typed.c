@@ -12,7 +12,7 @@ struct prof_typed {
 void prof_typed_begin(struct prof *prof)
 {
 	if (!prof->profiler->typed || !prof->feed->is_live || !isatty(STDIN_FILENO) ||
-	    !isatty(prof->out->fd))
+	    !prof->out->is_terminal)
 		return;
 	prof->typed = NEW(struct prof_typed);
 	prof->feed->typed_fd = STDIN_FILENO;

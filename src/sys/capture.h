@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What another program prints.
+#pragma once
+#include "base/out.h"
+
+// Runs argv[0], looked for in PATH, with nothing to read and without its standard error, and appends what it prints to `out`, a
+// writer into memory, up to `most` bytes; *ret_more: there is more, and it was killed. Its wait(2) status, or -errno without a
+// sentence.
+int capture(char *const argv[], size_t most, struct out *out, bool *ret_more);
