@@ -9,15 +9,21 @@ enum {
 	// Younger than some elf.h.
 	R_AARCH64_PREL64_ = 260,
 	R_AARCH64_PREL32_ = 261,
+	R_RISCV_SET_ULEB128_ = 60,
+	R_RISCV_SUB_ULEB128_ = 61,
 };
 // No sum of sections overflows.
 #define MOST_BYTES (1ull << 40)
 
-// What debug sections have: words that are an address, or the distance of one from here.
+// What debug sections have: words that are an address, or the distance of one from here. Where linkers make code shorter, the
+// distance of two addresses is one relocation that puts or adds the first and one that subtracts the second.
+enum action { PUT, PUT_FROM_HERE, ADD, SUBTRACT };
+enum form { WORD, LOW_6_BITS, LEB128 };
 struct kind {
 	uint16_t machine, type;
-	uint8_t bytes;
-	bool from_here;
+	uint8_t bytes; // at least
+	enum action action;
+	enum form form;
 };
 static const struct kind kinds[] = {
 	{EM_X86_64, R_X86_64_64, 8},
@@ -27,25 +33,45 @@ static const struct kind kinds[] = {
 	{EM_X86_64, R_X86_64_8, 1},
 	{EM_X86_64, R_X86_64_DTPOFF64, 8},
 	{EM_X86_64, R_X86_64_DTPOFF32, 4},
-	{EM_X86_64, R_X86_64_PC64, 8, true},
-	{EM_X86_64, R_X86_64_PC32, 4, true},
+	{EM_X86_64, R_X86_64_PC64, 8, PUT_FROM_HERE},
+	{EM_X86_64, R_X86_64_PC32, 4, PUT_FROM_HERE},
 	{EM_386, R_386_32, 4},
 	{EM_386, R_386_16, 2},
 	{EM_386, R_386_8, 1},
 	{EM_386, R_386_TLS_LDO_32, 4},
-	{EM_386, R_386_PC32, 4, true},
+	{EM_386, R_386_PC32, 4, PUT_FROM_HERE},
 	{EM_AARCH64, R_AARCH64_ABS64, 8},
 	{EM_AARCH64, R_AARCH64_ABS32, 4},
 	{EM_AARCH64, R_AARCH64_ABS16, 2},
-	{EM_AARCH64, R_AARCH64_PREL64_, 8, true},
-	{EM_AARCH64, R_AARCH64_PREL32_, 4, true},
+	{EM_AARCH64, R_AARCH64_PREL64_, 8, PUT_FROM_HERE},
+	{EM_AARCH64, R_AARCH64_PREL32_, 4, PUT_FROM_HERE},
 	{EM_ARM, R_ARM_ABS32, 4},
 	{EM_ARM, R_ARM_TLS_LDO32, 4},
-	{EM_ARM, R_ARM_REL32, 4, true},
+	{EM_ARM, R_ARM_REL32, 4, PUT_FROM_HERE},
 	{EM_PPC64, R_PPC64_ADDR64, 8},
 	{EM_PPC64, R_PPC64_ADDR32, 4},
 	{EM_S390, R_390_64, 8},
 	{EM_S390, R_390_32, 4},
+	{EM_RISCV, R_RISCV_64, 8},
+	{EM_RISCV, R_RISCV_32, 4},
+	{EM_RISCV, R_RISCV_TLS_DTPREL64, 8},
+	{EM_RISCV, R_RISCV_TLS_DTPREL32, 4},
+	{EM_RISCV, R_RISCV_32_PCREL, 4, PUT_FROM_HERE},
+	{EM_RISCV, R_RISCV_SET32, 4},
+	{EM_RISCV, R_RISCV_SET16, 2},
+	{EM_RISCV, R_RISCV_SET8, 1},
+	{EM_RISCV, R_RISCV_SET6, 1, PUT, LOW_6_BITS},
+	{EM_RISCV, R_RISCV_SET_ULEB128_, 1, PUT, LEB128},
+	{EM_RISCV, R_RISCV_ADD64, 8, ADD},
+	{EM_RISCV, R_RISCV_ADD32, 4, ADD},
+	{EM_RISCV, R_RISCV_ADD16, 2, ADD},
+	{EM_RISCV, R_RISCV_ADD8, 1, ADD},
+	{EM_RISCV, R_RISCV_SUB64, 8, SUBTRACT},
+	{EM_RISCV, R_RISCV_SUB32, 4, SUBTRACT},
+	{EM_RISCV, R_RISCV_SUB16, 2, SUBTRACT},
+	{EM_RISCV, R_RISCV_SUB8, 1, SUBTRACT},
+	{EM_RISCV, R_RISCV_SUB6, 1, SUBTRACT, LOW_6_BITS},
+	{EM_RISCV, R_RISCV_SUB_ULEB128_, 1, SUBTRACT, LEB128},
 };
 
 static const struct kind *kind_of(uint16_t machine, uint64_t type)
@@ -159,25 +185,66 @@ static void write_number(const struct elf *elf, uint8_t *p, unsigned bytes, uint
 		p[little ? i : bytes - 1 - i] = (uint8_t)(value >> 8 * i);
 }
 
+// A number keeps the bytes that it has.
+static void write_leb128(uint8_t *p, const uint8_t *end, uint64_t value)
+{
+	for (; p < end; p++, value >>= 7) {
+		bool is_last = !(*p & 0x80);
+
+		*p = (uint8_t)((value & 0x7f) | (*p & 0x80));
+		if (is_last)
+			return;
+	}
+}
+
+static bool read_place(const struct run *run, const struct kind *kind, uint64_t at, uint64_t *ret)
+{
+	struct str bytes = {(const char *)run->bytes, run->n};
+	struct dwarf_reader r = dwarf_reader_at(bytes, at, run->elf->swap);
+
+	*ret = kind->form == LEB128 ? dwarf_uleb(&r) : dwarf_uint(&r, kind->bytes);
+	return !r.bad;
+}
+
+static void write_place(const struct run *run, const struct kind *kind, uint64_t at, uint64_t value)
+{
+	uint8_t *p = run->bytes + at;
+
+	if (kind->form == LEB128)
+		write_leb128(p, run->bytes + run->n, value);
+	else if (kind->form == LOW_6_BITS)
+		*p = (uint8_t)((*p & 0xc0) | (value & 0x3f));
+	else
+		write_number(run->elf, p, kind->bytes, value);
+}
+
 static void apply_one(const struct run *run, struct str table, uint64_t entry, bool has_addend)
 {
 	const struct elf *elf = run->elf;
 	unsigned word = elf->is_64bit ? 8 : 4;
-	uint64_t at = number_at(run, table, entry, word), addr, addend;
+	uint64_t at = number_at(run, table, entry, word), addr, before;
 	uint64_t info = number_at(run, table, entry + word, word);
 	const struct kind *kind =
 		kind_of(elf->machine, elf->is_64bit ? ELF64_R_TYPE(info) : ELF32_R_TYPE(info));
 
-	if (!kind || at > run->n || kind->bytes > run->n - at ||
+	if (!kind || !read_place(run, kind, at, &before) ||
 	    !symbol_address(run, elf->is_64bit ? ELF64_R_SYM(info) : ELF32_R_SYM(info), &addr))
 		return;
-	if (has_addend)
-		addend = number_at(run, table, entry + 2 * word, word);
-	else
-		addend = number_at(run, (struct str){(const char *)run->bytes, run->n}, at,
-				   kind->bytes);
-	addr += addend - (kind->from_here ? run->base + at : 0);
-	write_number(elf, run->bytes + at, kind->bytes, addr);
+	addr += has_addend ? number_at(run, table, entry + 2 * word, word) : before;
+	switch (kind->action) {
+	case PUT:
+		break;
+	case PUT_FROM_HERE:
+		addr -= run->base + at;
+		break;
+	case ADD:
+		addr = before + addr;
+		break;
+	case SUBTRACT:
+		addr = before - addr;
+		break;
+	}
+	write_place(run, kind, at, addr);
 }
 
 // The table of those symbols whose section has too high a number.

@@ -151,6 +151,57 @@ static void each_kind(void **state)
 	}
 }
 
+struct pair {
+	const char *name;
+	uint32_t first, second;	   // kinds of relocations of the same place
+	uint64_t before, expected; // of the 8 bytes at 16, lowest byte first
+};
+
+// Of the address COLD_BASE + 7 + 3 and 5 + 2: their distance is COLD_BASE + 3 = 0x83.
+static const struct pair pairs[] = {
+	{"ADD64", R_RISCV_ADD64, R_RISCV_SUB64, 0x100000000, 0x100000083},
+	{"ADD32", R_RISCV_ADD32, R_RISCV_SUB32, 0xeeeeeeee00000000, 0xeeeeeeee00000083},
+	{"ADD16", R_RISCV_ADD16, R_RISCV_SUB16, 0xeeeeee001, 0xeeeeee084},
+	{"ADD8", R_RISCV_ADD8, R_RISCV_SUB8, 0xee01, 0xee84},
+	{"SET32", R_RISCV_SET32, R_RISCV_SUB32, 0x11eeeeeeee, 0x1100000083},
+	{"SET16", R_RISCV_SET16, R_RISCV_SUB16, 0x11eeee, 0x110083},
+	{"SET8", R_RISCV_SET8, R_RISCV_SUB8, 0x11ee, 0x1183},
+	{"six bits of a byte", R_RISCV_SET6, R_RISCV_SUB6, 0x117f, 0x1143},
+	{"two bytes of ULEB128", 60, 61, 0x117fff, 0x110183},
+	{"ULEB128 with more bytes than it needs", 60, 61, 0x11008080, 0x11008183},
+	{"ULEB128 in one byte, which has no place for it", 60, 61, 0x1100, 0x1103},
+	{"ULEB128 without an end", 60, 61, 0xffffffffffffffff, 0xffffffffffffffff},
+};
+
+static void distances(void **state)
+{
+	static struct image image;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		const struct pair *pair = &pairs[i];
+		uint8_t bytes[INFO_BYTES];
+		struct relocate relocate;
+		uint64_t found = 0;
+		struct elf elf;
+
+		make(&image, 2, 1);
+		image.header.e_machine = EM_RISCV;
+		image.table[0] = (Elf64_Rela){16, ELF64_R_INFO(2ull, pair->first), 3};
+		image.table[1] = (Elf64_Rela){16, ELF64_R_INFO(1ull, pair->second), 2};
+		memset(bytes, 0xff, sizeof(bytes));
+		for (unsigned k = 0; k < 8; k++)
+			bytes[16 + k] = (uint8_t)(pair->before >> 8 * k);
+		elf = elf_of(&image);
+		relocate_init(&relocate, &elf);
+		relocate_apply(&relocate, &elf, INFO, bytes, sizeof(bytes));
+		for (unsigned k = 0; k < 8; k++)
+			found |= (uint64_t)bytes[16 + k] << 8 * k;
+		if (found != pair->expected)
+			fail_msg("%s: %#llx", pair->name, (unsigned long long)found);
+		relocate_done(&relocate);
+	}
+}
+
 static void addresses_of_sections(void **state)
 {
 	static struct image image;
@@ -194,4 +245,4 @@ static void work_is_bounded(void **state)
 	relocate_done(&relocate);
 }
 
-RUN_TESTS(TEST(each_kind), TEST(addresses_of_sections), TEST(work_is_bounded))
+RUN_TESTS(TEST(each_kind), TEST(distances), TEST(addresses_of_sections), TEST(work_is_bounded))
