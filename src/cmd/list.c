@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "event/core/event_kind.h"
+#include "event/core/metric.h"
 
 struct options {
 	bool no_description, long_description, details, raw_dump, json, deprecated, debug;
@@ -45,6 +46,7 @@ static const struct command_example examples[] = {
 	{"sonde list", "all events that this machine and user can record"},
 	{"sonde list sw", "the kernel's software events"},
 	{"sonde list 'sched:*'", "the tracepoints of the scheduler"},
+	{"sonde list metric", "what stat -M can compute on this machine"},
 	{"sonde list --json page", "every event with page in its name, for a program to read"},
 	{0},
 };
@@ -58,7 +60,7 @@ const struct command command_list = {
 	.description =
 		"Prints the names that -e takes: hardware, software and cache events that this machine "
 		"counts, the events that PMUs name, tracepoints (kprobes and uprobes that were defined "
-		"are among them), and static probes in the build-id cache.\n\n"
+		"are among them), static probes in the build-id cache, and the metrics that stat -M takes.\n\n"
 		"A word is searched in all names; SYSTEM:GLOB selects tracepoints.",
 	.opts = opts,
 	.opts_size = sizeof(struct options),
@@ -103,21 +105,21 @@ static bool name_matches(const struct listing *l, const struct event_entry *entr
 }
 
 // Words wrapped behind a margin, as perf shows descriptions.
-static void put_description(struct out *out, const char *text)
+static void put_description(struct out *out, size_t margin, const char *text)
 {
-	enum { MARGIN = 8, WIDTH = 79 };
+	enum { WIDTH = 79 };
 	struct str rest = str_of(text);
-	size_t column = MARGIN;
+	size_t column = margin;
 
-	out_fill(out, ' ', MARGIN);
+	out_fill(out, ' ', margin);
 	out_char(out, '[');
 	while (rest.p) {
 		struct str word = str_cut(&rest, ' ');
-		if (column + word.n > WIDTH && column > MARGIN) {
+		if (column + word.n > WIDTH && column > margin) {
 			out_char(out, '\n');
-			out_fill(out, ' ', MARGIN + 1);
-			column = MARGIN;
-		} else if (column > MARGIN) {
+			out_fill(out, ' ', margin + 1);
+			column = margin;
+		} else if (column > margin) {
 			out_char(out, ' ');
 		}
 		out_str(out, word);
@@ -149,7 +151,7 @@ static void show_text(struct listing *l, const struct event_entry *entry)
 	out_printf(out, " [%s]\n", entry->label);
 	if (entry->description && !l->options->no_description &&
 	    (!entry->is_form || l->options->long_description))
-		put_description(out, entry->description);
+		put_description(out, 8, entry->description);
 	if (entry->encoding && l->options->details)
 		out_printf(out, "        %s\n", entry->encoding);
 }
@@ -209,9 +211,99 @@ static void list_kinds(struct listing *l, struct event_specs *specs, const char 
 	}
 }
 
+// What the metrics of the table are in a listing: `group` n 0: all of them.
+static void list_metrics(struct listing *l, struct event_specs *specs, struct str group)
+{
+	static const struct event_context usual;
+	const struct options *options = l->options;
+
+	for (const struct metric *metric = metric_table; metric->name; metric++) {
+		const char *formula;
+		bool opens;
+
+		if (group.n && !metric_matches(metric, group))
+			continue;
+		if (l->glob && !text_glob(metric->name, l->glob) &&
+		    !(metric->alias && text_glob(metric->alias, l->glob)))
+			continue;
+		formula = metric_form(metric, specs, &usual, &opens);
+		if (!opens)
+			continue;
+		l->shown++;
+		if (options->json) {
+			json_object(&l->json);
+			json_field_text(&l->json, "MetricGroup", metric->groups);
+			json_field_text(&l->json, "MetricName", metric->name);
+			json_field_text(&l->json, "MetricExpr", formula);
+			text_if(&l->json, "ScaleUnit", metric->unit);
+			if (!options->no_description)
+				json_field_text(&l->json, "BriefDescription", metric->description);
+			json_end(&l->json);
+		} else if (options->raw_dump) {
+			out_printf(l->out, "%s ", metric->name);
+		} else {
+			out_printf(l->out, "  %s%s%s\n", metric->name, metric->alias ? " OR " : "",
+				   metric->alias ? metric->alias : "");
+			if (!options->no_description)
+				put_description(l->out, 7, metric->description);
+			if (options->details)
+				out_printf(l->out, "        %s\n", formula);
+		}
+	}
+}
+
+static bool counts_some(struct event_specs *specs, struct str group)
+{
+	static const struct event_context usual;
+	bool opens = false;
+
+	for (const struct metric *metric = metric_table; metric->name && !opens; metric++) {
+		if (metric_matches(metric, group))
+			metric_form(metric, specs, &usual, &opens);
+	}
+	return opens;
+}
+
+// Names of groups, with their metrics where all events are listed.
+static void list_metric_groups(struct listing *l, struct event_specs *specs, bool with_metrics)
+{
+	VEC(struct str) seen = {0};
+
+	for (const struct metric *metric = metric_table; metric->name; metric++) {
+		struct str groups = str_of(metric->groups);
+
+		while (groups.p) {
+			struct str group = str_cut(&groups, ';');
+			bool is_new = true;
+
+			vec_each(const struct str, it, &seen)
+				is_new = is_new && !str_eq(*it, group);
+			if (!is_new)
+				continue;
+			vec_push(&seen, group);
+			if (!counts_some(specs, group))
+				continue;
+			l->shown++;
+			if (l->options->raw_dump) {
+				out_printf(l->out, "%.*s ", STR_FMT(group));
+			} else if (!l->options->json) {
+				out_printf(l->out, "%.*s%s\n", STR_FMT(group),
+					   with_metrics ? ":" : "");
+				if (with_metrics)
+					list_metrics(l, specs, group);
+			} else if (!with_metrics) {
+				json_object(&l->json);
+				json_key(&l->json, "MetricGroup");
+				json_str(&l->json, group);
+				json_end(&l->json);
+			}
+		}
+	}
+	vec_done(&seen);
+}
+
 static void heading(struct listing *l, const char *text)
 {
-	// perf knows metrics of some processors; sonde has none yet.
 	if (!l->options->json && !l->options->raw_dump)
 		out_printf(l->out, "\n%s:\n\n", text);
 }
@@ -242,10 +334,12 @@ static bool list_word(struct listing *l, struct event_specs *specs, const char *
 	}
 	if (!strcmp(word, "metric") || !strcmp(word, "metrics")) {
 		heading(l, "Metrics");
+		list_metrics(l, specs, STR(""));
 		return true;
 	}
 	if (!strcmp(word, "metricgroup") || !strcmp(word, "metricgroups")) {
 		heading(l, "Metric Groups");
+		list_metric_groups(l, specs, false);
 		return true;
 	}
 	return false;
@@ -266,6 +360,7 @@ static void list_glob(struct listing *l, struct event_specs *specs, const char *
 		glob = text_dup_fmt("*%s*", word);
 		l->glob = glob;
 		list_kinds(l, specs, NULL, true);
+		list_metrics(l, specs, STR(""));
 	}
 	l->system = l->event = l->glob = NULL;
 	if (!l->shown && !l->denied)
@@ -304,6 +399,10 @@ static int list(struct listing *l, int n, char **argv)
 		l->with_forms = true;
 		list_kinds(l, &specs, NULL, false);
 		heading(l, "Metric Groups");
+		if (l->options->json)
+			list_metrics(l, &specs, STR(""));
+		else if (!l->options->raw_dump) // those are names for -e
+			list_metric_groups(l, &specs, true);
 	}
 	for (int i = 1; i <= n; i++)
 		if (!list_word(l, &specs, argv[i]))

@@ -48,8 +48,6 @@ static int opt_absent(void *at, const struct opt *opt, const char *arg, bool neg
 
 #define ABSENT(c, n, a, why)                                                                       \
 	OPT(OPT_CALL, c, n, 0, a, why, .call = opt_absent, .hidden = true, .no_negation = true)
-#define NO_METRICS                                                                                 \
-	"metrics by name need tables of the processor's events, which sonde does not have"
 
 #define HOW_TO_ADD_UP                                                                              \
 	HEADING("How to add up"), FLAG('A', "no-aggr", no_aggr, "each CPU by itself"),             \
@@ -90,6 +88,10 @@ static const struct opt stat_table[] = {
 	HEADING("What to count"),
 	CALL('e', "event", opt_event, "EVENT", "what to count; 'sonde list' shows what there is"),
 	CALL(0, "filter", opt_filter, "FILTER", "of the tracepoint before it: only where this holds"),
+	OPT(OPT_LIST, 'M', "metrics", AT(metrics), "LIST",
+	    "metrics or groups of them, such as IPC,branch_miss_rate; 'sonde list metric' shows what there is"),
+	FLAG(0, "metric-no-group", metric_no_group, "of a metric's events each by itself"),
+	FLAG(0, "metric-no-merge", metric_no_merge, "events of its own for each metric"),
 	OPT(OPT_COUNT, 'd', "detailed", AT(detail), NULL,
 	    "caches as well; -d -d: and TLBs; -d -d -d: and prefetches"),
 	FLAG('g', "group", group, "all events in one group"),
@@ -132,12 +134,9 @@ static const struct opt stat_table[] = {
 	HEADING("Taken for perf's sake"),
 	FLAG(0, "no-merge", dummy, "events of the same name are never added up here"),
 	FLAG(0, "hybrid-merge", dummy, "likewise"),
-	FLAG(0, "metric-no-group", dummy, "for metrics"),
-	FLAG(0, "metric-no-merge", dummy, "for metrics"),
 	FLAG(0, "percore-show-thread", dummy, "for events with percore"),
 	TEXT(0, "td-level", ignored, "N", "for --topdown"),
 	TEXT(0, "cputype", ignored, "TYPE", "for hybrid processors"),
-	ABSENT('M', "metrics", "LIST", NO_METRICS),
 	ABSENT(0, "topdown", NULL,
 	       "it needs events of Intel processors that sonde has no tables of; count -e cycles,instructions and the stalled-cycles events"),
 	ABSENT(0, "smi-cost", NULL,
@@ -156,6 +155,8 @@ static const struct command_example stat_examples[] = {
 	 "sonde stat -r 5 -- true 2>&1"},
 	{"sonde stat -a -A -I 1000 -e context-switches,page-faults", "each CPU, every second",
 	 "sonde stat -a -A -I 50 --interval-count 2 -e context-switches,page-faults 2>&1"},
+	{"sonde stat -M IPC,branch_miss_rate -- CMD", "figures by name, and the events that they need",
+	 "sonde stat -M IPC,branch_miss_rate -- true 2>&1"},
 	{"sonde stat -x, -e cycles,instructions -- CMD", "for a script",
 	 "sonde stat -x, -e task-clock,page-faults -- true 2>&1"},
 	{"sonde stat record -o FILE -- CMD; sonde stat report -i FILE", "counts that are kept",
@@ -481,6 +482,7 @@ static void done(struct counting *stat)
 			close(fd);
 		free(counter->fds);
 		free(counter->before);
+		free(counter->now);
 		free(counter->rows);
 		free(counter->totals);
 		free(counter->row_cells);
@@ -490,8 +492,10 @@ static void done(struct counting *stat)
 	vec_done(&stat->run_ns);
 	free(stat->row_of);
 	target_done(&stat->target);
+	stat_named_done(stat);
 	event_specs_done(&stat->options->specs);
 	free(stat->options->cgroups.v);
+	free(stat->options->metrics.v);
 	if (stat->signal_fd >= 0)
 		close(stat->signal_fd);
 }

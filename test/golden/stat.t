@@ -11,7 +11,8 @@ run sonde stat --timeout 5 true
 run sonde stat --per-core true
 run sonde stat --topdown true
 run sonde stat --smi-cost true
-run sonde stat -M IPC true
+run sonde stat -M nosuch true
+run sonde stat -M branch_mis_rate true
 run sonde stat -T true
 run sonde stat record -r 2 true
 run sonde stat record -n -o kept.data -- no-such-program

@@ -145,6 +145,7 @@ void stat_rows_make(struct counting *stat, const struct topology *given)
 		counter->row_cells = xcalloc(stat->rows.n, sizeof(*counter->row_cells));
 		counter->totals = xcalloc(stat->rows.n, sizeof(*counter->totals));
 		counter->before = xcalloc(cells, sizeof(*counter->before));
+		counter->now = xcalloc(cells, sizeof(*counter->now));
 		counter->fds = xcalloc(cells, sizeof(*counter->fds));
 		for (size_t i = 0; i < cells; i++)
 			counter->fds[i] = -1;
@@ -179,6 +180,9 @@ static void configure(struct counting *stat, struct stat_counter *counter)
 
 	attr->size = sizeof(*attr);
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	// What is counted together is read together, so that figures of a running group fit each other.
+	if (leads && counter->group_n > 1)
+		attr->read_format |= PERF_FORMAT_GROUP;
 	attr->sample_period = 0;
 	attr->sample_type = 0;
 	attr->freq = 0;
@@ -207,7 +211,13 @@ static bool wanted_on(const struct event_spec *spec, int cpu)
 	return false;
 }
 
-// 1: this machine has no such counter.
+static bool is_weak(const struct counting *stat, const struct stat_counter *counter)
+{
+	return stat->counters.v[counter->leader].group_n > 1 &&
+	       stat->counters.v[counter->leader].spec->weak;
+}
+
+// 1: this machine has no such counter; 2: it may in a weak group that is broken up.
 static int open_cell(struct counting *stat, struct stat_counter *counter, size_t cell)
 {
 	const struct target *target = &stat->target;
@@ -234,6 +244,13 @@ static int open_cell(struct counting *stat, struct stat_counter *counter, size_t
 			stat->kernel_excluded = true;
 			continue;
 		}
+		// Linux before 4.13 reads no groups that are inherited.
+		if (fd == -EINVAL && counter->spec->attr.read_format & PERF_FORMAT_GROUP) {
+			counter->spec->attr.read_format &= ~(uint64_t)PERF_FORMAT_GROUP;
+			continue;
+		}
+		if (is_weak(stat, counter) && fd != -EACCES && fd != -EPERM)
+			return 2;
 		bool absent = fd == -EINVAL || fd == -ENOSYS || fd == -EOPNOTSUPP || fd == -ENXIO ||
 			      (fd == -ENOENT && counter->cgroup_fd < 0);
 		if (absent && (leader != counter || counter->group_n <= 1))
@@ -242,33 +259,61 @@ static int open_cell(struct counting *stat, struct stat_counter *counter, size_t
 	}
 }
 
+// The counters of this machine may be too few for a group; each for itself they take turns. Gives the group's first one.
+static size_t break_up(struct counting *stat, const struct stat_counter *counter)
+{
+	size_t cells = stat->target.cpus.n * stat->target.threads.n, leader = counter->leader;
+	size_t n = stat->counters.v[leader].group_n;
+
+	inform("group of %s does not fit into the counters: its events count by turns",
+	       stat->counters.v[leader].spec->name);
+	for (size_t i = leader; i < leader + n; i++) {
+		struct stat_counter *member = &stat->counters.v[i];
+
+		for (size_t cell = 0; cell < cells; cell++) {
+			if (member->fds[cell] >= 0)
+				close(member->fds[cell]);
+			member->fds[cell] = -1;
+		}
+		member->leader = (uint32_t)i;
+		member->group_n = 1;
+	}
+	return leader;
+}
+
 int stat_open(struct counting *stat)
 {
 	size_t cells = stat->target.cpus.n * stat->target.threads.n;
 
-	vec_each(struct stat_counter, counter, &stat->counters) {
+	for (size_t i = 0; i < stat->counters.n; i++) {
+		struct stat_counter *counter = &stat->counters.v[i];
+		int err = 0;
+
 		if (counter->spec->tool || !counter->supported)
 			continue;
 		configure(stat, counter);
-		for (size_t cell = 0; cell < cells && counter->supported; cell++) {
-			int err = 0;
-
+		for (size_t cell = 0; cell < cells && counter->supported && err != 2; cell++) {
+			err = 0;
 			if (wanted_on(counter->spec,
 				      stat->target.cpus.v[cell / stat->target.threads.n]))
 				err = open_cell(stat, counter, cell);
 			if (err < 0)
 				return err;
-			if (err > 0) {
+			if (err == 1) {
 				counter->supported = false;
 				inform("%s event is not supported by the kernel.",
 				       counter->spec->name);
 			}
-			if (counter->fds[cell] >= 0 && counter->spec->filter)
-				err = perf_set_filter(counter->fds[cell], counter->spec->filter,
-						      counter->spec->name);
-			if (err < 0)
-				return err;
+			if (counter->fds[cell] >= 0 && counter->spec->filter) {
+				int refused =
+					perf_set_filter(counter->fds[cell], counter->spec->filter,
+							counter->spec->name);
+				if (refused < 0)
+					return refused;
+			}
 		}
+		if (err == 2)
+			i = break_up(stat, counter) - 1;
 	}
 	return 0;
 }
@@ -319,10 +364,59 @@ static uint64_t tool_value(const struct counting *stat, enum event_tool tool)
 					   : stat->system_ns;
 }
 
+// Of one cell of what is counted together, at the same time; the members' values stand in the order in which they were opened.
+static bool read_group(struct counting *stat, const struct stat_counter *leader, size_t cell)
+{
+	enum { HEAD = 3 }; // how many values, time enabled, time running
+	size_t size = (HEAD + leader->group_n) * sizeof(uint64_t), i = 0;
+	auto_free uint64_t *values = xcalloc(1, size);
+
+	if (read(leader->fds[cell], values, size) < (ssize_t)(HEAD * sizeof(*values)))
+		return false;
+	for (size_t j = 0; j < leader->group_n; j++) {
+		struct stat_counter *member = &stat->counters.v[leader->leader + j];
+
+		if (member->fds[cell] < 0)
+			continue;
+		if (i >= MIN(values[0], leader->group_n))
+			return false;
+		member->now[cell] = (struct stat_count){values[HEAD + i++], values[1], values[2]};
+	}
+	return true;
+}
+
+// Fills `now` of all cells; what can't be read stays as it was at the last read.
+static void read_counters(struct counting *stat)
+{
+	size_t cells = stat->target.cpus.n * stat->target.threads.n;
+
+	for (size_t i = 0; i < stat->counters.n; i++) {
+		struct stat_counter *counter = &stat->counters.v[i];
+		const struct stat_counter *leader = &stat->counters.v[counter->leader];
+
+		for (size_t cell = 0; cell < cells; cell++) {
+			bool grouped = leader->spec->attr.read_format & PERF_FORMAT_GROUP &&
+				       leader->fds[cell] >= 0;
+			struct stat_count now;
+
+			if (counter->fds[cell] < 0)
+				continue;
+			if (grouped && counter != leader)
+				continue;
+			if (grouped ? !read_group(stat, counter, cell)
+				    : read(counter->fds[cell], &now, sizeof(now)) != sizeof(now))
+				continue;
+			if (!grouped)
+				counter->now[cell] = now;
+		}
+	}
+}
+
 void stat_read(struct counting *stat)
 {
 	size_t cells = stat->target.cpus.n * stat->target.threads.n;
 
+	read_counters(stat);
 	vec_each(struct stat_counter, counter, &stat->counters) {
 		enum event_tool tool = counter->spec->tool;
 		double sum = 0;
@@ -330,14 +424,11 @@ void stat_read(struct counting *stat)
 		for (size_t i = 0; i < stat->rows.n; i++)
 			sum -= (double)counter->rows[i].value;
 		for (size_t cell = 0; cell < cells; cell++) {
-			struct stat_count now;
-
 			if (tool && !cell) {
 				uint64_t v = tool_value(stat, tool);
 				stat_add(stat, counter, cell, (struct stat_count){v, v, v});
-			} else if (counter->fds[cell] >= 0 &&
-				   read(counter->fds[cell], &now, sizeof(now)) == sizeof(now)) {
-				stat_add(stat, counter, cell, now);
+			} else if (counter->fds[cell] >= 0) {
+				stat_add(stat, counter, cell, counter->now[cell]);
 			}
 		}
 		for (size_t i = 0; i < stat->rows.n; i++)
@@ -355,7 +446,7 @@ void stat_close(struct counting *stat)
 			if (counter->fds[cell] >= 0)
 				close(counter->fds[cell]);
 			counter->fds[cell] = -1;
-			counter->before[cell] = (struct stat_count){0};
+			counter->before[cell] = counter->now[cell] = (struct stat_count){0};
 		}
 	}
 }

@@ -119,7 +119,9 @@ int stat_choose(struct counting *stat)
 
 	if (options->null_run)
 		return 0;
-	if (!options->specs.events.n)
+	if (options->metrics.n)
+		err = stat_named_choose(stat);
+	else if (!options->specs.events.n)
 		err = default_set(stat);
 	stat->has_cgroups = options->each_cgroup || options->cgroups.n;
 	if (!err && stat->has_cgroups)

@@ -95,8 +95,7 @@ static double clock_ns(const struct counting *stat, const struct stat_counter *c
 
 static void set(struct stat_metric *ret, double value, const char *format, const char *unit)
 {
-	ret->value = value;
-	ret->format = format;
+	*ret = (struct stat_metric){.value = value, .format = format};
 	snprintf(ret->unit, sizeof(ret->unit), "%s", unit);
 }
 
@@ -138,6 +137,9 @@ unsigned stat_metrics(const struct counting *stat, const struct stat_counter *co
 {
 	double value = stat_value(stat, counter, row), wall = stat_wall_ns(stat), ns;
 
+	if (stat->named.n &&
+	    (size_t)(counter->spec - stat->options->specs.events.v) >= stat->named_from)
+		return stat_named_metrics(stat, counter, row, ret);
 	if (value < 0)
 		return 0;
 	if (stat_is_clock(counter)) {

@@ -298,7 +298,7 @@ static void put_line(const struct printer *printer, const struct stat_counter *c
 	const struct counting *stat = printer->stat;
 	struct stat_metric metrics[STAT_METRICS];
 	double value = stat_value(stat, counter, row);
-	unsigned n = stat_metrics(stat, counter, row, metrics);
+	unsigned n = stat_metrics(stat, counter, row, metrics), shown = 0;
 	unsigned cells = !counter->supported ? 1 : stat->rows.v[row].cells;
 
 	put_prefix(printer);
@@ -308,11 +308,13 @@ static void put_line(const struct printer *printer, const struct stat_counter *c
 	if (stat->options->format != STAT_TEXT)
 		put_quality(printer, counter, &counter->rows[row]);
 	for (unsigned i = 0; i < n; i++) {
-		if (i)
+		if (isnan(metrics[i].value))
+			continue;
+		if (shown++)
 			continue_line(printer, counter, row, cells);
 		put_metric(printer, &metrics[i]);
 	}
-	if (!n)
+	if (!shown)
 		put_no_metric(printer, value >= 0);
 	if (stat->options->format == STAT_TEXT)
 		put_quality(printer, counter, &counter->rows[row]);
@@ -321,76 +323,113 @@ static void put_line(const struct printer *printer, const struct stat_counter *c
 
 static bool shown_alone(const struct stat_metric *metric)
 {
-	return !strstr(metric->unit, "/sec") && !strstr(metric->unit, "CPUs utilized");
+	return metric->is_named ||
+	       (!strstr(metric->unit, "/sec") && !strstr(metric->unit, "CPUs utilized"));
+}
+
+static void put_metric_alone(const struct printer *printer, const struct stat_metric *metric,
+			     const char *unit)
+{
+	const struct stat_options *options = printer->stat->options;
+	struct out *out = printer->out;
+	char number[64] = "";
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	if (!isnan(metric->value))
+		snprintf(number, sizeof(number),
+			 options->format == STAT_JSON ? "%.3f" : metric->format, metric->value);
+#pragma GCC diagnostic pop
+	if (options->format == STAT_TEXT) {
+		out_printf(out, "%*s ", MAX(METRIC_ONLY_WIDTH, (int)strlen(unit)), number);
+	} else if (options->format == STAT_CSV) {
+		char *start = number + strspn(number, " ");
+
+		start[strspn(start, "-0123456789.")] = 0;
+		out_printf(out, "%s%s", start, options->separator);
+	} else {
+		out_printf(out, "\"%s\" : \"%s\"", unit, number);
+	}
+}
+
+// Gives each metric of a row that --metric-only shows.
+static void each_alone(const struct counting *stat, size_t row,
+		       void (*put)(void *arg, const struct stat_metric *metric, const char *unit),
+		       void *arg)
+{
+	struct stat_metric metrics[STAT_METRICS];
+
+	vec_each(const struct stat_counter, counter, &stat->counters) {
+		unsigned n = stat_metrics(stat, counter, row, metrics);
+
+		for (unsigned i = 0; i < n; i++) {
+			bool is_share = text_starts(metrics[i].unit, "of all");
+			char unit[160];
+
+			if (!shown_alone(&metrics[i]))
+				continue;
+			snprintf(unit, sizeof(unit), "%s%s%s", is_share ? counter->spec->name : "",
+				 is_share ? " " : "", metrics[i].unit);
+			put(arg, &metrics[i], unit);
+		}
+	}
+}
+
+struct metrics_line {
+	const struct printer *printer;
+	unsigned shown;
+};
+
+static void put_alone(void *arg, const struct stat_metric *metric, const char *unit)
+{
+	struct metrics_line *line = arg;
+	bool is_json = line->printer->stat->options->format == STAT_JSON;
+
+	if (is_json && isnan(metric->value))
+		return;
+	if (is_json && line->shown++)
+		out_text(line->printer->out, ", ");
+	put_metric_alone(line->printer, metric, unit);
 }
 
 // --metric-only: a line a row.
 static void put_metrics_line(const struct printer *printer, size_t row)
 {
 	const struct counting *stat = printer->stat;
-	struct out *out = printer->out;
-	struct stat_metric metrics[STAT_METRICS];
-	unsigned shown = 0;
+	struct metrics_line line = {printer, 0};
 
 	put_prefix(printer);
 	put_row(printer, &stat->rows.v[row], stat->rows.v[row].cells);
-	vec_each(const struct stat_counter, counter, &stat->counters) {
-		unsigned n = stat_metrics(stat, counter, row, metrics);
-
-		for (unsigned i = 0; i < n; i++) {
-			char number[64], unit[96];
-
-			if (!shown_alone(&metrics[i]))
-				continue;
-			snprintf(unit, sizeof(unit), "%s%s%s",
-				 text_starts(metrics[i].unit, "of all") ? counter->spec->name : "",
-				 text_starts(metrics[i].unit, "of all") ? " " : "", metrics[i].unit);
-			snprintf(number, sizeof(number), "%.3f", metrics[i].value);
-			if (stat->options->format == STAT_TEXT)
-				out_printf(out, "%*s ", METRIC_ONLY_WIDTH, number);
-			else if (stat->options->format == STAT_CSV)
-				out_printf(out, "%s%s", number, stat->options->separator);
-			else
-				out_printf(out, "%s\"%s\" : \"%s\"", shown ? ", " : "", unit, number);
-			shown++;
-		}
-	}
+	each_alone(stat, row, put_alone, &line);
 	if (stat->options->format == STAT_JSON)
-		out_char(out, '}');
-	out_char(out, '\n');
+		out_char(printer->out, '}');
+	out_char(printer->out, '\n');
+}
+
+static void put_unit(void *arg, const struct stat_metric *metric, const char *unit)
+{
+	const struct printer *printer = arg;
+
+	if (printer->stat->options->format == STAT_CSV)
+		out_printf(printer->out, "%s%s", unit, printer->stat->options->separator);
+	else
+		out_printf(printer->out, "%*s ", METRIC_ONLY_WIDTH, unit);
 }
 
 static void put_metrics_header(const struct printer *printer, bool indented)
 {
-	const struct counting *stat = printer->stat;
-	const struct stat_options *options = stat->options;
-	struct stat_metric metrics[STAT_METRICS];
-	struct out *out = printer->out;
+	const struct stat_options *options = printer->stat->options;
+	struct printer copy = *printer;
 
 	if (options->format == STAT_JSON)
 		return;
 	if (options->format == STAT_CSV)
-		out_printf(out, "%s%s", options->interval_ms ? "time," : "", kinds[options->by].csv);
+		out_printf(printer->out, "%s%s", options->interval_ms ? "time," : "",
+			   kinds[options->by].csv);
 	else if (indented)
-		out_fill(out, ' ', (size_t)kinds[options->by].header);
-	vec_each(const struct stat_counter, counter, &stat->counters) {
-		unsigned n = stat_metrics(stat, counter, 0, metrics);
-
-		for (unsigned i = 0; i < n; i++) {
-			char unit[160];
-
-			if (!shown_alone(&metrics[i]))
-				continue;
-			snprintf(unit, sizeof(unit), "%s%s%s",
-				 text_starts(metrics[i].unit, "of all") ? counter->spec->name : "",
-				 text_starts(metrics[i].unit, "of all") ? " " : "", metrics[i].unit);
-			if (options->format == STAT_CSV)
-				out_printf(out, "%s%s", unit, options->separator);
-			else
-				out_printf(out, "%*s ", METRIC_ONLY_WIDTH, unit);
-		}
-	}
-	out_char(out, '\n');
+		out_fill(printer->out, ' ', (size_t)kinds[options->by].header);
+	each_alone(printer->stat, 0, put_unit, &copy);
+	out_char(printer->out, '\n');
 }
 
 static bool nothing_in(const struct counting *stat, const struct stat_counter *counter, size_t row)

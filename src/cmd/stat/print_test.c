@@ -24,19 +24,28 @@ static const struct fake hardware[] = {
 	{"cache-references", {10, 500000000, 500000000}},
 };
 
-static char *printed(enum stat_format format, const struct fake *fakes, size_t n)
+// With `metrics` (-M) the counts are those of the events that it names, in their order.
+static char *printed_with(struct stat_options options, const char *metrics,
+			  const struct fake *fakes, size_t n)
 {
-	struct stat_options options = {.repeat = 1, .scale = true, .format = format, .separator = ","};
+	options.repeat = 1;
+	options.scale = true;
+	options.separator = ",";
 	struct counting stat = {.options = &options, .runs = 1, .signal_fd = -1};
 	const struct event_context context = {.root = "/nowhere", .no_search = true};
 	struct stat_count rows[16] = {0};
 	char *words[] = {"x", NULL};
 	unsigned cells[16];
 
-	for (size_t i = 0; i < n; i++)
+	if (metrics) {
+		options.metrics = (struct opt_list){.v = &metrics, .n = 1};
+		assert_int_equal(stat_named_choose(&stat), 0);
+	}
+	for (size_t i = 0; i < n && !metrics; i++)
 		assert_int_equal(event_parse(&options.specs, fakes[i].event, &context), 0);
 	assert_int_equal(options.specs.events.n, n);
 	for (size_t i = 0; i < n; i++) {
+		assert_string_equal(options.specs.events.v[i].name, fakes[i].event);
 		rows[i] = fakes[i].count;
 		cells[i] = 1;
 		vec_push(&stat.counters, (struct stat_counter){.spec = &options.specs.events.v[i],
@@ -54,8 +63,14 @@ static char *printed(enum stat_format format, const struct fake *fakes, size_t n
 	out_done(&stat.out);
 	vec_done(&stat.rows);
 	vec_done(&stat.counters);
+	stat_named_done(&stat);
 	event_specs_done(&options.specs);
 	return text;
+}
+
+static char *printed(enum stat_format format, const struct fake *fakes, size_t n)
+{
+	return printed_with((struct stat_options){.format = format}, NULL, fakes, n);
 }
 
 static void test_text(void **state)
@@ -128,4 +143,107 @@ static void test_shares_need_the_same_part(void **state)
 				  "70,,instructions:k,1000,100.00,,\n");
 }
 
-RUN_TESTS(TEST(test_text), TEST(test_csv), TEST(test_json), TEST(test_shares_need_the_same_part))
+// Of the same run: 100 M instructions in 80 M cycles and 40 ms; 20 M branches, of which 1 M were mispredicted.
+static const struct fake named[] = {
+	{"instructions", {100000000, 40000000, 40000000}},
+	{"cycles", {80000000, 40000000, 40000000}},
+	{"task-clock", {40000000, 40000000, 40000000}},
+	{"branch-misses", {1000000, 40000000, 40000000}},
+	{"branches", {20000000, 40000000, 40000000}},
+};
+static const char names[] = "ipc,cycles_per_insn,branch_miss_rate,GHz";
+
+static void test_named(void **state)
+{
+	auto_free char *text =
+		printed_with((struct stat_options){0}, names, named, ARRAY_SIZE(named));
+	auto_free char *csv = printed_with((struct stat_options){.format = STAT_CSV}, names, named,
+					   ARRAY_SIZE(named));
+	auto_free char *alone =
+		printed_with((struct stat_options){.format = STAT_CSV, .metric_only = true}, names,
+			     named, ARRAY_SIZE(named));
+	auto_free char *json =
+		printed_with((struct stat_options){.format = STAT_JSON, .metric_only = true}, names,
+			     named, ARRAY_SIZE(named));
+	static const char *const lines[] = {
+		"         100000000      instructions                     #     1.25 insn_per_cycle         \n"
+		"                                                  #     0.80 cycles_per_insn        \n"
+		"          80000000      cycles                           #    2.000 GHz  cycles_frequency  \n",
+		"           1000000      branch-misses                    #     5.00 %  branch_miss_rate    \n"
+		"          20000000      branches                                                           \n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (!strstr(text, lines[i]))
+			fail_msg("no line '%s' in\n%s", lines[i], text);
+	}
+	assert_string_equal(csv, "100000000,,instructions,40000000,100.00,1.25,insn_per_cycle\n"
+				 ",,,,0.80,cycles_per_insn\n"
+				 "80000000,,cycles,40000000,100.00,2.000,GHz  cycles_frequency\n"
+				 "40.00,msec,task-clock,40000000,100.00,,\n"
+				 "1000000,,branch-misses,40000000,100.00,5.00,%  branch_miss_rate\n"
+				 "20000000,,branches,40000000,100.00,,\n");
+	assert_string_equal(alone,
+			    "insn_per_cycle,cycles_per_insn,GHz  cycles_frequency,%  branch_miss_rate,\n1.25,0.80,2.000,5.00,\n");
+	assert_string_equal(json,
+			    "{\"insn_per_cycle\" : \"1.250\", \"cycles_per_insn\" : \"0.800\", \"GHz  cycles_frequency\" : "
+			    "\"2.000\", \"%  branch_miss_rate\" : \"5.000\"}\n");
+}
+
+// A count that isn't known makes no metric, and no column moves.
+static void test_named_unknown(void **state)
+{
+	struct fake fakes[ARRAY_SIZE(named)];
+
+	memcpy(fakes, named, sizeof(named));
+	fakes[1].count = (struct stat_count){0};
+	auto_free char *csv = printed_with((struct stat_options){.format = STAT_CSV}, names, fakes,
+					   ARRAY_SIZE(fakes));
+	auto_free char *alone =
+		printed_with((struct stat_options){.format = STAT_CSV, .metric_only = true}, names,
+			     fakes, ARRAY_SIZE(fakes));
+
+	assert_null(strstr(csv, "insn"));
+	assert_non_null(
+		strstr(csv,
+		       "100000000,,instructions,40000000,100.00,,\n<not counted>,,cycles,0,100.00,,\n"));
+	assert_string_equal(strchr(alone, '\n'), "\n,,,5.00,\n");
+}
+
+static struct counting chosen(struct stat_options *options, const char *const *list)
+{
+	struct counting stat = {.options = options, .signal_fd = -1};
+
+	options->metrics = (struct opt_list){.v = (const char **)(uintptr_t)list, .n = 1};
+	assert_int_equal(stat_named_choose(&stat), 0);
+	return stat;
+}
+
+static void test_named_events(void **state)
+{
+	static const char *const list = "cycles_frequency,ipc,branch_mpki,CPI";
+	struct stat_options shared = {0}, apart = {.metric_no_merge = true},
+			    single = {.metric_no_group = true};
+	struct counting stat = chosen(&shared, &list);
+
+	// {instructions,cycles},{branch-misses,instructions},task-clock, and cycles of the first group
+	assert_int_equal(shared.specs.events.n, 5);
+	assert_int_equal(shared.specs.events.v[0].group_n, 2);
+	assert_true(shared.specs.events.v[0].weak);
+	stat_named_done(&stat);
+	event_specs_done(&shared.specs);
+
+	stat = chosen(&apart, &list);
+	assert_int_equal(apart.specs.events.n, 8);
+	stat_named_done(&stat);
+	event_specs_done(&apart.specs);
+
+	stat = chosen(&single, &list);
+	vec_each(const struct event_spec, spec, &single.specs.events)
+		assert_int_equal(spec->group_n, 1);
+	stat_named_done(&stat);
+	event_specs_done(&single.specs);
+}
+
+RUN_TESTS(TEST(test_named), TEST(test_named_unknown), TEST(test_named_events), TEST(test_text),
+	  TEST(test_csv), TEST(test_json), TEST(test_shares_need_the_same_part))

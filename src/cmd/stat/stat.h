@@ -4,6 +4,7 @@
 #include "agg/spread.h"
 #include "base/opt.h"
 #include "base/out.h"
+#include "event/core/metric.h"
 #include "event/core/spec.h"
 #include "flow/control.h"
 #include "flow/target.h"
@@ -24,11 +25,12 @@ enum stat_format { STAT_TEXT, STAT_CSV, STAT_JSON };
 struct stat_options {
 	struct target_options target;
 	struct event_specs specs;
-	struct opt_list cgroups;
+	struct opt_list cgroups, metrics;
 	const char *each_cgroup, *output, *separator, *pre, *post, *ignored;
 	bool no_aggr, per_socket, per_core, per_die, per_node, per_thread;
 	bool no_inherit, null_run, table, append, quiet, summary, no_csv_summary, metric_only, json;
 	bool big_num, scale, sync, group, all_user, all_kernel, interval_clear, dummy;
+	bool metric_no_group, metric_no_merge;
 	int detail, verbose;
 	unsigned interval_ms, interval_count, timeout_ms;
 	unsigned repeat; // 0: for ever
@@ -55,7 +57,8 @@ struct stat_counter {
 	uint32_t group_n;
 	bool supported;
 	int *fds;		   // by cell (cpu * threads + thread), -1: not open
-	struct stat_count *before; // what was read last
+	struct stat_count *before; // what was read last, and is in the rows
+	struct stat_count *now;	   // what is read
 	struct stat_count *rows;   // since the last stat_rows_clear, scaled, by row
 	unsigned *row_cells;	   // how many cells were added to a row
 	struct stat_count *totals; // of all intervals, by row
@@ -69,8 +72,21 @@ struct stat_row {
 	unsigned cells; // CPUs in it
 };
 
+// A metric of -M and where its counts are.
+struct stat_named {
+	const struct metric *metric;
+	const char *formula;
+	struct stat_named_event {
+		struct str name;
+		uint32_t first, n; // specs that the name stands for
+	} * events;
+	uint32_t events_n;
+};
+
 struct counting {
 	struct stat_options *options;
+	VEC(struct stat_named) named;
+	size_t named_from; // specs from here on are those of -M
 	struct target target;
 	struct perf_missing missing;
 	VEC(struct stat_counter) counters;
@@ -116,18 +132,25 @@ void stat_close(struct counting *stat);
 // metric.c: what follows from a count and others of its row.
 struct stat_metric {
 	double value;
-	const char *format; // "%8.3f"; NULL: none
-	const char *color;
-	char unit[48];
+	const char *format; // "%8.3f"
+	bool is_named;	    // of -M
+	char unit[64];
 };
-enum { STAT_METRICS = 2 };
-// At most STAT_METRICS; returns how many.
+enum { STAT_METRICS = 64 };
+// At most STAT_METRICS; returns how many. Values of -M are NAN where they are not known.
 unsigned stat_metrics(const struct counting *stat, const struct stat_counter *counter, size_t row,
 		      struct stat_metric *ret);
 // The mean over runs; negative: not counted.
 double stat_value(const struct counting *stat, const struct stat_counter *counter, size_t row);
 double stat_wall_ns(const struct counting *stat);
 bool stat_is_clock(const struct stat_counter *counter);
+
+// named.c: the events of -M, behind those of -e. -ENOENT with a sentence: no such metric, or none of its events.
+int stat_named_choose(struct counting *stat);
+// Of the metrics of -M those whose line `counter` is.
+unsigned stat_named_metrics(const struct counting *stat, const struct stat_counter *counter,
+			    size_t row, struct stat_metric *ret);
+void stat_named_done(struct counting *stat);
 
 // record.c: the counts in a recording, as perf stat record writes them. After stat_open.
 struct stat_file;

@@ -190,6 +190,9 @@ static void add_entry(void *arg, const struct event_entry *entry)
 
 static int no_such_event(struct event_parser *p, struct str head)
 {
+	if (p->ctx->no_hints)
+		return event_fail(p, ENOENT, head, "there is no event '%.*s'", STR_FMT(head));
+
 	struct event_names names = {0};
 	struct event_lister lister = {.ctx = p->ctx,
 				      .specs = p->specs,

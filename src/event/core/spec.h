@@ -112,6 +112,7 @@ struct event_context {
 	bool count_guests;
 	// Names from libpfm4 ("SKL::INST_RETIRED:ANY_P"), as with --pfm-events: the text is one such list.
 	bool pfm;
+	bool no_hints; // sentences without near names, which cost a listing of all events
 };
 
 // Zero-initialised is empty, too.
