@@ -266,7 +266,7 @@ static const struct syscall_def calls[] = {
 	{"pause", 0, 0, {{NULL, 0}}},
 	{"perf_event_open", 5, SYSCALL_RET_FD, {{"attr_uptr", ARG_PTR}, {"pid", ARG_PID}, {"cpu", ARG_INT}, {"group_fd", ARG_FD}, {"flags", ARG_PERF_FLAGS}}},
 	{"personality", 1, 0, {{"personality", ARG_HEX32}}},
-	{"pidfd_getfd", 3, SYSCALL_RET_FD, {{"pidfd", ARG_FD}, {"fd", ARG_FD}, {"flags", ARG_UINT}}},
+	{"pidfd_getfd", 3, SYSCALL_RET_FD, {{"pidfd", ARG_FD}, {"fd", ARG_INT}, {"flags", ARG_UINT}}},
 	{"pidfd_open", 2, SYSCALL_RET_FD, {{"pid", ARG_PID}, {"flags", ARG_CLOEXEC_FLAGS}}},
 	{"pidfd_send_signal", 4, 0, {{"pidfd", ARG_FD}, {"sig", ARG_SIGNAL}, {"info", ARG_PTR}, {"flags", ARG_UINT}}},
 	{"pipe", 1, 0, {{"fildes", ARG_PTR}}},

@@ -224,18 +224,18 @@ enum syscall_kind syscall_fcntl_arg(uint64_t cmd, bool *ret_none, enum syscall_k
 		uint16_t cmd;
 		uint8_t arg, ret;
 	} rows[] = {
-		{0, ARG_FD, ARG_FD},	{1, ARG_KINDS, ARG_FD_FLAGS},
-		{2, ARG_FD_FLAGS, 0},	{3, ARG_KINDS, ARG_OPEN},
-		{4, ARG_OPEN, 0},	{5, ARG_PTR, 0},
-		{6, ARG_PTR, 0},	{7, ARG_PTR, 0},
-		{8, ARG_PID, 0},	{9, ARG_KINDS, ARG_PID},
-		{10, ARG_SIGNAL, 0},	{11, ARG_KINDS, ARG_SIGNAL},
-		{15, ARG_PTR, 0},	{16, ARG_PTR, 0},
-		{36, ARG_PTR, 0},	{37, ARG_PTR, 0},
-		{38, ARG_PTR, 0},	{1025, ARG_KINDS, 0},
-		{1030, ARG_FD, ARG_FD}, {1032, ARG_KINDS, 0},
-		{1034, ARG_KINDS, 0},	{1035, ARG_PTR, 0},
-		{1036, ARG_PTR, 0},	{1037, ARG_PTR, 0},
+		{0, ARG_INT, ARG_FD},	 {1, ARG_KINDS, ARG_FD_FLAGS},
+		{2, ARG_FD_FLAGS, 0},	 {3, ARG_KINDS, ARG_OPEN},
+		{4, ARG_OPEN, 0},	 {5, ARG_PTR, 0},
+		{6, ARG_PTR, 0},	 {7, ARG_PTR, 0},
+		{8, ARG_PID, 0},	 {9, ARG_KINDS, ARG_PID},
+		{10, ARG_SIGNAL, 0},	 {11, ARG_KINDS, ARG_SIGNAL},
+		{15, ARG_PTR, 0},	 {16, ARG_PTR, 0},
+		{36, ARG_PTR, 0},	 {37, ARG_PTR, 0},
+		{38, ARG_PTR, 0},	 {1025, ARG_KINDS, 0},
+		{1030, ARG_INT, ARG_FD}, {1032, ARG_KINDS, 0},
+		{1034, ARG_KINDS, 0},	 {1035, ARG_PTR, 0},
+		{1036, ARG_PTR, 0},	 {1037, ARG_PTR, 0},
 		{1038, ARG_PTR, 0},
 	};
 

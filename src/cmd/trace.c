@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
+#include "cmd/trace/files.h"
 #include "cmd/trace/trace.h"
 #include "flow/session_parts.h"
 #include <stdio.h>
@@ -241,7 +242,7 @@ static int on_sample(void *arg, struct feed_event *wanted, const struct sample *
 
 	if (event->role == ROLE_PAYLOAD)
 		return trace_payload(trace, event, sample);
-	if (switches(trace, event))
+	if ((trace->files && trace_follow(trace, event, sample)) || switches(trace, event))
 		return 0;
 	if (!trace->base_ns && !trace->options->full_time)
 		trace->base_ns = sample->time;
@@ -263,7 +264,7 @@ static int on_record(void *arg, const struct perf_event_header *header, const st
 		return 0;
 	if (header->type == PERF_RECORD_EXIT)
 		trace_thread_ended(trace, task->tid);
-	trace_note_abi(trace, header);
+	trace_follow_task(trace, header);
 	return 0;
 }
 
@@ -295,6 +296,7 @@ static void make_defs(struct trace *trace)
 		enum syscalls abi = k ? trace->abi_32bit : trace->abi;
 		uint32_t n = syscall_limit_of(abi);
 
+		trace->numbers_n[k] = n;
 		trace->defs[k] = arena_zalloc(&trace->arena, n * sizeof(trace->defs[k][0]));
 		for (uint32_t i = 0; i < n; i++) {
 			const char *name = syscall_name_of(abi, i);
@@ -304,15 +306,18 @@ static void make_defs(struct trace *trace)
 	}
 }
 
+// A kernel that runs 32-bit programs has this (arch/x86/entry/vdso/vdso32-setup.c).
+static bool runs_32bit(void)
+{
+	return access("/proc/sys/abi/vsyscall32", F_OK) == 0;
+}
+
 static void find_abi(struct trace *trace)
 {
 	const char *path = trace->options->input, *arch = trace->feed->arch;
 
 	trace->abi = SYSCALLS_NATIVE;
 	trace->abi_32bit = SYSCALLS_I386;
-	// A kernel that runs 32-bit programs has this (arch/x86/entry/vdso/vdso32-setup.c).
-	trace->has_32bit = SYSCALLS_NATIVE == SYSCALLS_X86_64 && !path &&
-			   access("/proc/sys/abi/vsyscall32", F_OK) == 0;
 	if (arch && !strcmp(arch, "aarch64"))
 		trace->abi = SYSCALLS_ARM64;
 	else if (arch && !strcmp(arch, "x86_64"))
@@ -322,6 +327,7 @@ static void find_abi(struct trace *trace)
 	else if (arch)
 		warn("%s was made on %s, whose system calls are not known: names may be wrong",
 		     path, arch);
+	trace->has_32bit = trace->abi == SYSCALLS_X86_64 && (path || runs_32bit());
 	make_defs(trace);
 }
 
@@ -422,6 +428,8 @@ static int add_events(struct trace *trace)
 {
 	int err = trace_select(trace);
 
+	if (!err)
+		trace_follow_open(trace);
 	if (!err && trace->shows_syscalls)
 		err = add_calls(trace);
 	if (!err)
@@ -471,6 +479,7 @@ static int on_begin(void *arg)
 	const char *path = trace->options->output;
 	struct stat st;
 
+	trace_follow_begin(trace);
 	if (!path)
 		return 0;
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size) {
@@ -501,7 +510,7 @@ static int run_feed(struct trace *trace, struct feed_options *options)
 		return err;
 	feed->hooks = &hooks;
 	feed->arg = trace;
-	options->needs_maps = trace->options->stacks || trace->options->faults || trace->has_32bit;
+	options->needs_maps = trace->options->stacks || trace->options->faults;
 	trace->several_threads = options->inherit || !feed_has_tasks(feed) || options->from;
 	err = trace->input->run(feed);
 	if (err >= 0 && (trace->options->summary || trace->options->summary_only))
@@ -544,6 +553,7 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 	session_unwind_free(trace.unwind);
 	trace.input->close(&feed);
 	trace_threads_done(&trace);
+	files_free(trace.files);
 	vec_done(&trace.events);
 	free(trace.wanted);
 	out_done(&trace.line);
@@ -568,6 +578,8 @@ static int record(const struct trace_options *options, int argc, char **argv)
 
 	for (size_t i = 0; i < ARRAY_SIZE(before); i++)
 		vec_push(&words, before[i]);
+	if (SYSCALLS_NATIVE == SYSCALLS_X86_64 && runs_32bit())
+		vec_push(&words, "--user-regs=ip"); // which tell 32-bit programs from others
 	snprintf(filter, sizeof(filter), "common_pid != %d", (int)getpid());
 	if (!options->faults || options->syscalls) {
 		for (size_t i = 0; i < ARRAY_SIZE(calls); i++)

@@ -1,33 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Entries and exits of system calls, by thread.
-#include "base/file.h"
+#include "cmd/trace/files.h"
 #include "cmd/trace/trace.h"
-#include <elf.h>
-#include <fcntl.h>
-#include <stdio.h>
 
-// Is the program a 32-bit one? The records of its calls don't say so, and number them by another table.
-static bool file_is_32bit(const char *path)
+// The records of calls don't say by which table their numbers are. The registers that come with them do: what the processor runs.
+void trace_set_abi(struct trace_thread *thread, const struct sample *sample)
 {
-	unsigned char head[EI_NIDENT];
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	bool yes = fd >= 0 && read(fd, head, sizeof(head)) == sizeof(head) &&
-		   !memcmp(head, ELFMAG, SELFMAG) && head[EI_CLASS] == ELFCLASS32;
-
-	if (fd >= 0)
-		close(fd);
-	return yes;
+	thread->is_32bit = sample->user_abi == PERF_SAMPLE_REGS_ABI_32;
 }
 
-static void ask_abi(struct trace *trace, struct trace_thread *thread)
+void trace_want_abi(struct trace *trace, struct trace_event *event)
 {
-	char path[64];
+	enum { INSTRUCTION_POINTER = 8 }; // arch/x86/include/uapi/asm/perf_regs.h; one is enough
+	struct perf_event_attr *attr = &event->feed->event->attr;
 
-	thread->asked_abi = true;
-	if (!trace->has_32bit)
+	if (trace->options->input || !trace->has_32bit)
 		return;
-	snprintf(path, sizeof(path), "/proc/%u/exe", thread->tid);
-	thread->next_32bit = thread->is_32bit = file_is_32bit(path);
+	if (!(attr->sample_type & PERF_SAMPLE_REGS_USER))
+		attr->sample_regs_user = 1ull << INSTRUCTION_POINTER;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER;
 }
 
 static struct trace_thread *new_thread(struct trace *trace, uint32_t tid)
@@ -41,37 +32,6 @@ static struct trace_thread *new_thread(struct trace *trace, uint32_t tid)
 	return thread;
 }
 
-// When the records are read a short program is gone: its file, by the first map behind its exec, tells what it was. Its parent tells
-// what a new task is. What comes in between still belongs to the old program: the result of the exec.
-void trace_note_abi(struct trace *trace, const struct perf_event_header *header)
-{
-	const struct record_task *task = (const void *)header;
-	const struct record_mmap2 *map = (const void *)header;
-	const struct trace_thread *parent;
-	struct trace_thread *thread = map_find_ptr(&trace->threads, task->tid);
-
-	if (!trace->has_32bit)
-		return;
-	if (header->type == PERF_RECORD_FORK && !thread) {
-		parent = map_find_ptr(&trace->threads, task->ptid);
-		if (!parent || !parent->next_32bit)
-			return;
-		thread = new_thread(trace, task->tid);
-		thread->asked_abi = thread->is_32bit = thread->next_32bit = true;
-	} else if (header->type == PERF_RECORD_COMM && header->misc & PERF_RECORD_MISC_COMM_EXEC) {
-		thread = map_find_ptr(&trace->threads, map->tid);
-		if (!thread)
-			thread = new_thread(trace, map->tid);
-		thread->asked_abi = thread->execed = true;
-	} else if (header->type == PERF_RECORD_MMAP2) {
-		thread = map_find_ptr(&trace->threads, map->tid);
-		if (thread && thread->execed)
-			thread->next_32bit = file_is_32bit(map->filename);
-		if (thread)
-			thread->execed = false;
-	}
-}
-
 struct trace_thread *trace_thread(struct trace *trace, const struct sample *sample)
 {
 	struct trace_thread *thread = trace->last;
@@ -82,8 +42,7 @@ struct trace_thread *trace_thread(struct trace *trace, const struct sample *samp
 			thread = new_thread(trace, sample->tid);
 		trace->last = thread;
 	}
-	if (!thread->asked_abi)
-		ask_abi(trace, thread);
+	thread->pid = sample->pid;
 	return thread;
 }
 
@@ -135,11 +94,13 @@ void trace_forget_entries(struct trace *trace)
 {
 	vec_each(struct trace_thread *, thread, &trace->all) {
 		(*thread)->entered = (*thread)->pending = false;
-		(*thread)->payload.there = false;
+		(*thread)->payload.there = (*thread)->is_followed = false;
 	}
+	if (trace->files)
+		files_forget(trace->files);
 }
 
-static uint64_t number_of(const struct trace_event *event, const struct sample *sample)
+uint64_t trace_number_of(const struct trace_event *event, const struct sample *sample)
 {
 	uint64_t number;
 
@@ -148,6 +109,27 @@ static uint64_t number_of(const struct trace_event *event, const struct sample *
 		return number;
 	}
 	return tp_number(&event->id, sample->raw, sample->raw_size);
+}
+
+int64_t trace_ret_of(const struct trace_event *event, const struct sample *sample)
+{
+	int64_t ret;
+
+	if (!event->plain || sample->raw_size < 24)
+		return (int64_t)tp_number(&event->ret, sample->raw, sample->raw_size);
+	memcpy(&ret, (const char *)sample->raw + 16, 8);
+	return ret;
+}
+
+void trace_take_args(const struct trace_event *event, struct trace_thread *thread,
+		     const struct sample *sample)
+{
+	if (event->plain && sample->raw_size >= 64) {
+		memcpy(thread->args, (const char *)sample->raw + 16, sizeof(thread->args));
+		return;
+	}
+	for (unsigned i = 0; i < SYSCALL_ARGS; i++)
+		thread->args[i] = tp_number(&event->args[i], sample->raw, sample->raw_size);
 }
 
 static bool prints(const struct trace *trace)
@@ -164,9 +146,9 @@ int trace_enter(struct trace *trace, struct trace_event *event, const struct sam
 {
 	const struct trace_options *options = trace->options;
 	struct trace_thread *thread = trace_thread(trace, sample);
-	uint64_t number = number_of(event, sample);
+	uint64_t number = trace_number_of(event, sample);
 
-	thread->is_32bit = thread->next_32bit;
+	trace_set_abi(thread, sample);
 	// Restarted calls and tasks that leave the kernel for the first time have none.
 	if (number > UINT32_MAX || !trace_wants(trace, thread, (uint32_t)number))
 		return 0;
@@ -176,16 +158,11 @@ int trace_enter(struct trace *trace, struct trace_event *event, const struct sam
 	thread->number = (uint32_t)number;
 	thread->entry_ns = sample->time;
 	thread->entered = thread->pending = true;
-	thread->payload.there = thread->payload.there && thread->payload.number == number;
+	trace_match_payload(thread, number);
 	trace->current = thread;
 	if (!prints(trace))
 		return 0;
-	if (event->plain && sample->raw_size >= 64) {
-		memcpy(thread->args, (const char *)sample->raw + 16, sizeof(thread->args));
-	} else {
-		for (unsigned i = 0; i < SYSCALL_ARGS; i++)
-			thread->args[i] = tp_number(&event->args[i], sample->raw, sample->raw_size);
-	}
+	trace_take_args(event, thread, sample);
 	if (never_returns(trace_def(trace, thread, thread->number))) {
 		if (!options->duration_ms && !options->failure && !options->min_stack)
 			trace_print_no_return(trace, thread);
@@ -209,18 +186,18 @@ int trace_exit(struct trace *trace, struct trace_event *event, const struct samp
 {
 	const struct trace_options *options = trace->options;
 	struct trace_thread *thread = trace_thread(trace, sample);
-	uint64_t number = number_of(event, sample), ns = 0;
+	uint64_t number = trace_number_of(event, sample), ns = 0;
 	const uint64_t *duration = NULL;
 	int64_t ret;
 	int err = 0;
 
+	// What an exec returns to is another program.
+	if (!thread->entered)
+		trace_set_abi(thread, sample);
 	if (number > UINT32_MAX || !trace_wants(trace, thread, (uint32_t)number))
 		return 0;
 	thread->events_n++;
-	if (event->plain && sample->raw_size >= 24)
-		memcpy(&ret, (const char *)sample->raw + 16, 8);
-	else
-		ret = (int64_t)tp_number(&event->ret, sample->raw, sample->raw_size);
+	ret = trace_ret_of(event, sample);
 	if (thread->number != number)
 		thread->entered = thread->pending = false; // its entry was lost
 	thread->number = (uint32_t)number;
@@ -233,6 +210,8 @@ int trace_exit(struct trace *trace, struct trace_event *event, const struct samp
 	if (prints(trace) && (ret < 0 || !options->failure) &&
 	    (!options->duration_ms || (duration && (double)ns >= options->duration_ms * 1e6)))
 		err = print_exit(trace, event, thread, duration, ret, sample);
+	if (thread->entered && trace->follows)
+		trace_followed(trace, thread, ret);
 	thread->entered = thread->pending = thread->payload.there = false;
 	return err;
 }

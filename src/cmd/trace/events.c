@@ -216,6 +216,8 @@ static void put_fields(struct trace *trace, const struct tracepoint *tp, const s
 			out_hex(out, value);
 		} else if (kind_of(field) == ARG_PID) {
 			trace_put_pid(trace, (int32_t)value, out);
+		} else if (kind_of(field) == ARG_FD) {
+			trace_put_fd(trace, sample->pid, (int32_t)value, out);
 		} else {
 			syscall_put_value(out, kind_of(field), value);
 		}
@@ -226,7 +228,7 @@ static void put_fields(struct trace *trace, const struct tracepoint *tp, const s
 static void put_entry(struct trace *trace, const struct trace_event *event,
 		      const struct sample *sample)
 {
-	struct trace_thread thread = {.tid = sample->tid};
+	struct trace_thread thread = {.tid = sample->tid, .pid = sample->pid};
 	const struct tp_field *fields;
 	size_t n = tracepoint_fields(event->feed->event->tp, &fields), k = 0;
 

@@ -239,7 +239,11 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 		if ((int32_t)value == -100)
 			out_text(out, "CWD");
 		else
-			out_i64(out, (int32_t)value);
+			trace_put_fd(trace, thread->pid, (int32_t)value, out);
+		return;
+	case ARG_FD:
+	case ARG_FD32:
+		trace_put_fd(trace, thread->pid, (int32_t)value, out);
 		return;
 	case ARG_PID:
 		trace_put_pid(trace, (int32_t)value, out);
@@ -372,6 +376,8 @@ static void put_result(struct trace *trace, const struct trace_thread *thread, i
 			trace_put_pid(trace, ret, out);
 		else
 			syscall_put_value(out, kind, (uint64_t)ret);
+		if (kind == ARG_FD) // a copy of the one that it was made of
+			trace_put_file(trace, thread->pid, (int32_t)thread->args[0], out);
 		return;
 	}
 	switch (def ? (enum syscall_ret)def->ret : SYSCALL_RET_NUMBER) {

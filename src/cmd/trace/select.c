@@ -6,8 +6,6 @@
 #include "cmd/core/command.h"
 #include "cmd/trace/trace.h"
 
-enum { NATIVE = 1, OF_32BIT = 2 };
-
 // Groups beyond those that follow from the arguments.
 static const struct {
 	const char *name, *calls;
@@ -120,7 +118,7 @@ static size_t want_calls(struct trace *trace, const char *word)
 			if (!fits && !is_call)
 				fits = in_group(def, group) == 1;
 			if (fits) {
-				want(trace, i, k ? OF_32BIT : NATIVE);
+				want(trace, i, k ? TRACE_OF_32BIT : TRACE_NATIVE);
 				n++;
 			}
 		}
@@ -199,8 +197,10 @@ static int add_found(void *arg, struct event *found, const char *system, const c
 		event->feed->stack = false;
 	else
 		trace_want_stacks(trace, event);
-	if (event->role == ROLE_ENTER || event->role == ROLE_EXIT)
+	if (event->role == ROLE_ENTER || event->role == ROLE_EXIT) {
+		trace_want_abi(trace, event);
 		return take_formats(event);
+	}
 	if (system && !strcmp(system, "syscalls") && text_starts(name, "sys_enter_"))
 		event->def = syscall_def(name + strlen("sys_enter_"));
 	if (event->role == ROLE_FAULT_MAJOR || event->role == ROLE_FAULT_MINOR) {
@@ -381,7 +381,7 @@ int trace_select(struct trace *trace)
 	}
 	if (negated) {
 		for (uint32_t i = 0; i < trace->wanted_n; i++)
-			trace->wanted[i] ^= NATIVE | OF_32BIT;
+			trace->wanted[i] ^= TRACE_NATIVE | TRACE_OF_32BIT;
 	}
 	trace->shows_syscalls =
 		calls || trace->options->syscalls || (!trace->options->faults && !trace->has_other);
@@ -405,7 +405,7 @@ bool trace_wants(const struct trace *trace, const struct trace_thread *thread, u
 	if (!trace->wanted)
 		return true;
 	return number < trace->wanted_n &&
-	       trace->wanted[number] & (thread->is_32bit ? OF_32BIT : NATIVE);
+	       trace->wanted[number] & (thread->is_32bit ? TRACE_OF_32BIT : TRACE_NATIVE);
 }
 
 // Runs of numbers that are wanted (or, where they are fewer, are not).

@@ -67,6 +67,11 @@ static void add_output(struct trace *trace)
 	added->feed->everywhere = true;
 }
 
+static bool reads(const struct trace *trace, const struct trace_thread *thread, uint32_t number)
+{
+	return trace_wants(trace, thread, number) || trace_follows(trace, thread, number);
+}
+
 static int open_texts(struct trace *trace, const struct trace_event *enter)
 {
 	struct bpf_texts_options options = {
@@ -85,7 +90,7 @@ static int open_texts(struct trace *trace, const struct trace_event *enter)
 		err = bpf_texts_open(&trace->texts, &options);
 	for (uint32_t i = 0; i < options.numbers_n && !err; i++) {
 		const struct syscall_def *def = trace->defs[0][i];
-		size_t n = def && trace_wants(trace, &native, i) ? pieces_of(def, pieces) : 0;
+		size_t n = def && reads(trace, &native, i) ? pieces_of(def, pieces) : 0;
 
 		if (n)
 			err = bpf_texts_plan(trace->texts, i, pieces, n);
@@ -151,7 +156,7 @@ int trace_payload(struct trace *trace, struct trace_event *event, const struct s
 		return 0;
 	memcpy(&head, record, sizeof(head));
 	def = head.number < syscall_limit_of(trace->abi) ? trace->defs[0][head.number] : NULL;
-	if (!def || thread->next_32bit)
+	if (!def)
 		return 0;
 	room = sample->raw_size - sizeof(head);
 	if (payload->capacity < room) {
@@ -172,6 +177,14 @@ int trace_payload(struct trace *trace, struct trace_event *event, const struct s
 	payload->number = (uint32_t)head.number;
 	payload->there = true;
 	return 0;
+}
+
+// Programs read by the numbers of the native table.
+void trace_match_payload(struct trace_thread *thread, uint64_t number)
+{
+	struct trace_payload *payload = &thread->payload;
+
+	payload->there = payload->there && payload->number == number && !thread->is_32bit;
 }
 
 void trace_texts_close(struct trace *trace)

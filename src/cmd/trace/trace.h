@@ -10,7 +10,12 @@
 #include "input/core/input.h"
 #include "sys/syscalls.h"
 
+struct files;
+struct files_about;
 struct session_unwind;
+
+// In trace->wanted: shown, by the native table and by that of 32-bit programs; seen only because it changes what descriptors are.
+enum { TRACE_NATIVE = 1, TRACE_OF_32BIT = 2, TRACE_FOLLOWED = 4 };
 
 enum trace_fault { FAULT_MAJOR = 1, FAULT_MINOR = 2 };
 
@@ -80,14 +85,15 @@ struct trace_payload {
 };
 
 struct trace_thread {
-	uint32_t tid;
+	uint32_t tid, pid;
 	size_t index;	  // in trace->all
 	const char *comm; // of one that has ended
 	uint64_t entry_ns;
 	uint32_t number;
-	bool entered;				      // an entry waits for its exit
-	bool pending;				      // and is not printed yet
-	bool asked_abi, is_32bit, next_32bit, execed; // next: from the next entry on
+	bool entered;	  // an entry waits for its exit
+	bool pending;	  // and is not printed yet
+	bool is_followed; // its arguments wait for its exit, which is not shown
+	bool is_32bit;	  // of the call
 	uint64_t args[SYSCALL_ARGS];
 	struct trace_payload payload;
 	uint64_t events_n, faults_major, faults_minor;
@@ -104,9 +110,13 @@ struct trace {
 	struct out line, text; // in memory
 	VEC(struct trace_event) events;
 	const struct syscall_def **defs[2]; // by number: native, 32-bit
+	uint32_t numbers_n[2];
+	struct files *files; // live, with lines
+	const struct files_about **abouts[2];
+	bool follows; // calls that change descriptors are seen
 	enum syscalls abi, abi_32bit;
 	bool has_32bit, colors, shows_syscalls, on, has_other, several_threads;
-	uint8_t *wanted; // by number of the native table, bits: 1 native, 2 32-bit; NULL: all
+	uint8_t *wanted; // by number of either table, TRACE_*; NULL: all
 	uint32_t wanted_n;
 	uint64_t base_ns, printed_n, events_n, lost_n;
 	double runtime_ms;
@@ -135,10 +145,30 @@ int trace_add_event(struct trace *trace, const char *name, enum trace_role role)
 int trace_enter(struct trace *trace, struct trace_event *event, const struct sample *sample);
 int trace_exit(struct trace *trace, struct trace_event *event, const struct sample *sample);
 struct trace_thread *trace_thread(struct trace *trace, const struct sample *sample);
-void trace_note_abi(struct trace *trace, const struct perf_event_header *header);
+void trace_want_abi(struct trace *trace, struct trace_event *event); // live, before it is opened
+void trace_set_abi(struct trace_thread *thread, const struct sample *sample);
 void trace_thread_ended(struct trace *trace, uint32_t tid);
 void trace_threads_done(struct trace *trace);
 void trace_forget_entries(struct trace *trace); // after a loss
+
+uint64_t trace_number_of(const struct trace_event *event, const struct sample *sample);
+int64_t trace_ret_of(const struct trace_event *event, const struct sample *sample);
+void trace_take_args(const struct trace_event *event, struct trace_thread *thread,
+		     const struct sample *sample);
+
+// ---- follow.c: names of descriptors.
+// After trace_select: chooses the calls that have to be seen for that.
+void trace_follow_open(struct trace *trace);
+void trace_follow_begin(struct trace *trace); // of the tasks that are watched from now on
+void trace_follow_task(struct trace *trace, const struct perf_event_header *header);
+bool trace_follows(const struct trace *trace, const struct trace_thread *thread, uint32_t number);
+// Of each entry and exit first. True: it is not to be shown.
+bool trace_follow(struct trace *trace, struct trace_event *event, const struct sample *sample);
+// A call whose entry was seen returned.
+void trace_followed(struct trace *trace, struct trace_thread *thread, int64_t ret);
+// "</etc/passwd>", nothing where it is not known; with the number before it
+void trace_put_file(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
+void trace_put_fd(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
 
 // ---- print.c: lines.
 void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint64_t time_ns,
@@ -173,6 +203,8 @@ void trace_want_stacks(struct trace *trace, struct trace_event *event);
 void trace_texts_open(struct trace *trace);
 int trace_texts_opened(void *arg, struct feed_event *event, uint32_t cpu, int fd);
 int trace_payload(struct trace *trace, struct trace_event *event, const struct sample *sample);
+// At entry: is the payload of this call?
+void trace_match_payload(struct trace_thread *thread, uint64_t number);
 void trace_texts_close(struct trace *trace);
 
 // ---- summary.c
