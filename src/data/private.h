@@ -95,6 +95,18 @@ void header_record_take(struct recording *recording, const uint8_t *record, uint
 void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+// Where in the file, or the stream, a byte of the window lies.
+static inline uint64_t bytes_offset(const struct recording_private *p, const uint8_t *at)
+{
+	return p->base_offset + (uint64_t)(at - p->base);
+}
+// Are there n more bytes at `at`, together? Reads more; they may move. False: the end, or (with the damage told) an error.
+bool bytes_ensure(struct recording *recording, size_t n);
+// Goes over n bytes that are of no interest. False when they end before.
+bool bytes_skip(struct recording *recording, uint64_t n);
+// From this offset on in chunks, none of which is read yet.
+void bytes_start_chunks(struct recording_private *p, uint64_t offset);
+
 // Takes in a feature section. -EINVAL when it is malformed (without a sentence).
 int feature_take(struct recording *recording, uint32_t id, const uint8_t *data, size_t size);
 const char *feature_name(uint32_t id); // as perf names it in messages ("TRACING_DATA"), "unknown"

@@ -10,10 +10,7 @@
 
 enum {
 	UNPACKED_SIZE = 1 << 18, // at least twice a record's 64 KB
-	CHUNK_SIZE = 1 << 18,
-	CHUNKED_FILE_MIN = 1 << 20, // smaller files are not worth it
-	CHUNK_BYTES_MAX = 64 << 20, // in use at once; a reader that holds more gets the mapping
-	PAYLOAD_MAX = 1 << 30,	    // of tracing data in a stream
+	PAYLOAD_MAX = 1 << 30,	 // of tracing data in a stream
 };
 
 void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
@@ -29,185 +26,6 @@ void recording_damage(struct recording *recording, bool data, const char *fmt, .
 	va_end(args);
 	recording->damage = arena_fmt(&recording->arena, "%s: %s", recording->path, text);
 	p->data_damaged = data;
-}
-
-static uint64_t offset_of(const struct recording_private *p, const uint8_t *at)
-{
-	return p->base_offset + (uint64_t)(at - p->base);
-}
-
-// ---- bytes
-
-static void start_chunks(struct recording_private *p, uint64_t offset)
-{
-	static const uint8_t nothing[1];
-
-	p->chunked = true;
-	p->base = p->at = p->end = nothing;
-	p->base_offset = offset;
-}
-
-// From here on through the mapping.
-static void end_chunks(struct recording_private *p)
-{
-	const struct part *part = &p->parts.v[p->part];
-
-	p->at = part->file.p + offset_of(p, p->at);
-	p->end = part->file.p + part->end;
-	p->base = part->file.p;
-	p->base_offset = 0;
-	p->chunked = false;
-}
-
-static struct chunk take_chunk(struct recording_private *p, size_t size)
-{
-	if (p->free_chunks.n && size <= CHUNK_SIZE)
-		return vec_pop(&p->free_chunks);
-	size = MAX(size, (size_t)CHUNK_SIZE);
-	return (struct chunk){.p = xmalloc(size), .size = size};
-}
-
-static void drop_chunk(struct recording_private *p, struct chunk chunk)
-{
-	p->chunk_bytes -= chunk.size;
-	if (chunk.size == CHUNK_SIZE)
-		vec_push(&p->free_chunks, chunk);
-	else
-		free(chunk.p);
-}
-
-// The next chunk, with what is left of this one before it, so that n bytes lie together.
-static bool next_chunk(struct recording *recording, size_t n)
-{
-	struct recording_private *p = recording->private;
-	const struct part *part = &p->parts.v[p->part];
-	uint64_t start = offset_of(p, p->at), got;
-	struct chunk chunk;
-
-	if (n > part->end - start)
-		return false;
-	if (p->chunk_bytes + n > CHUNK_BYTES_MAX) {
-		end_chunks(p);
-		return true;
-	}
-	chunk = take_chunk(p, n);
-	got = (uint64_t)(p->end - p->at);
-	memcpy(chunk.p, p->at, got);
-	chunk.start = start;
-	while (got < n) {
-		uint64_t want = MIN(chunk.size - got, part->end - start - got);
-		ssize_t more = pread(p->file_fd, chunk.p + got, want, (off_t)(start + got));
-
-		if (more < 0 && errno == EINTR)
-			continue;
-		if (more <= 0) { // it was cut meanwhile, or the disk is broken: as good as its end
-			recording_damage(recording, true, "can't read on at offset %llu: %s",
-					 (unsigned long long)(start + got),
-					 more ? strerror(errno) : "it got shorter");
-			p->parts.v[p->part].end = start + got;
-			break;
-		}
-		got += (uint64_t)more;
-	}
-	chunk.end = start + got;
-	p->chunk_bytes += chunk.size;
-	vec_push(&p->chunks, chunk);
-	p->base = p->at = chunk.p;
-	p->end = chunk.p + got;
-	p->base_offset = start;
-	return got >= n;
-}
-
-void recording_read_in_chunks(struct recording *recording)
-{
-	struct recording_private *p = recording->private;
-	const struct part *part = p->parts.v;
-
-	if (p->file_fd >= 0 && p->parts.n == 1 && !p->chunked &&
-	    part->end - part->start >= CHUNKED_FILE_MIN)
-		start_chunks(p, offset_of(p, p->at));
-}
-
-void recording_release(struct recording *recording, uint64_t offset)
-{
-	struct recording_private *p = recording->private;
-	size_t n = 0;
-
-	if (p->unpacker.in_size)
-		offset = MIN(offset, p->unpacker.offset);
-	while (n + 1 < p->chunks.n && p->chunks.v[n].end <= offset)
-		drop_chunk(p, p->chunks.v[n++]);
-	p->chunks.n -= n;
-	if (n)
-		memmove(p->chunks.v, p->chunks.v + n, p->chunks.n * sizeof(*p->chunks.v));
-}
-
-// Has a stream (or a file) n more bytes at `at`? Reads more; the bytes may move.
-static bool ensure(struct recording *recording, size_t n)
-{
-	struct recording_private *p = recording->private;
-	size_t left = (size_t)(p->end - p->at);
-
-	if (left >= n)
-		return true;
-	if (p->chunked)
-		return next_chunk(recording, n);
-	if (p->fd < 0 || p->fd_ended)
-		return false;
-	if (n > p->window_size) {
-		size_t size = MAX(n, p->window_size * 2);
-		uint8_t *window = xmalloc(size);
-
-		memcpy(window, p->at, left);
-		free(p->window);
-		p->window = window;
-		p->window_size = size;
-		p->base_offset = offset_of(p, p->at);
-		p->base = p->at = window;
-		p->end = window + left;
-	} else if (n > p->window_size - (size_t)(p->at - p->base)) {
-		p->base_offset = offset_of(p, p->at);
-		memmove(p->window, p->at, left);
-		p->at = p->base;
-		p->end = p->base + left;
-	}
-	while ((size_t)(p->end - p->at) < n) {
-		size_t room = p->window_size - (size_t)(p->end - p->base);
-		ssize_t got = read(p->fd, (uint8_t *)p->end, room);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			recording_damage(recording, true, "can't read on at offset %llu: %s",
-					 (unsigned long long)offset_of(p, p->end), strerror(errno));
-		if (got <= 0) {
-			p->fd_ended = true;
-			return false;
-		}
-		p->end += got;
-	}
-	return true;
-}
-
-// Goes over a payload that is of no interest. False when it is cut.
-static bool skip(struct recording *recording, uint64_t n)
-{
-	struct recording_private *p = recording->private;
-
-	if (p->chunked && n > (uint64_t)(p->end - p->at)) {
-		uint64_t offset = offset_of(p, p->at), end = p->parts.v[p->part].end;
-
-		start_chunks(p, n <= end - offset ? offset + n : end);
-		return n <= end - offset;
-	}
-	while (n > (uint64_t)(p->end - p->at)) {
-		n -= (uint64_t)(p->end - p->at);
-		p->at = p->end;
-		if (!ensure(recording, 1))
-			return false;
-	}
-	p->at += n;
-	return true;
 }
 
 static bool next_part(struct recording *recording)
@@ -423,11 +241,11 @@ static void take_payload(struct recording *recording, const uint8_t *record, uin
 			 uint32_t size, bool take)
 {
 	struct recording_private *p = recording->private;
-	uint64_t offset = offset_of(p, record), n;
+	uint64_t offset = bytes_offset(p, record), n;
 
 	if (type == RECORD_AUXTRACE && size >= 16) {
 		n = load_u64(record + 8, recording->swap);
-		if (!skip(recording, n)) {
+		if (!bytes_skip(recording, n)) {
 			recording_damage(recording, true,
 					 "it ends inside the %llu bytes of AUX data of the record "
 					 "at offset %llu",
@@ -439,7 +257,7 @@ static void take_payload(struct recording *recording, const uint8_t *record, uin
 	if (type != RECORD_HEADER_TRACING_DATA || size < 12)
 		return;
 	n = ((uint64_t)load_u32(record + 8, recording->swap) + 7) & ~7ull;
-	if (n > PAYLOAD_MAX || !ensure(recording, (size_t)n)) {
+	if (n > PAYLOAD_MAX || !bytes_ensure(recording, (size_t)n)) {
 		recording_damage(recording, true,
 				 "it ends inside the %llu bytes of tracing data of the record at "
 				 "offset %llu",
@@ -481,7 +299,7 @@ static void take_record(struct recording *recording, const uint8_t *record, uint
 {
 	struct recording_private *p = recording->private;
 	uint32_t type = load_u32(record, recording->swap);
-	uint64_t offset = offset_of(p, record);
+	uint64_t offset = bytes_offset(p, record);
 	bool fresh = is_fresh(p, offset, size);
 
 	if (fresh)
@@ -520,16 +338,16 @@ static int next_slow(struct recording *recording, struct record *ret)
 		}
 		if (p->stopped)
 			return 0;
-		if (!ensure(recording, 8)) {
+		if (!bytes_ensure(recording, 8)) {
 			size_t left = (size_t)(p->end - p->at);
 
 			left = (size_t)(p->end - p->at);
 			if (p->chunked)
-				left = (size_t)(p->parts.v[p->part].end - offset_of(p, p->at));
+				left = (size_t)(p->parts.v[p->part].end - bytes_offset(p, p->at));
 			if (left || p->unpacker.n > p->unpacker.at)
 				recording_damage(recording, true,
 						 "it ends inside a record at offset %llu",
-						 (unsigned long long)(left ? offset_of(p, p->at)
+						 (unsigned long long)(left ? bytes_offset(p, p->at)
 									   : p->unpacker.offset));
 			if (next_part(recording))
 				continue;
@@ -544,16 +362,16 @@ static int next_slow(struct recording *recording, struct record *ret)
 			recording_damage(recording, true,
 					 "the record at offset %llu says that it has %u bytes, "
 					 "which can't be; the rest is not read",
-					 (unsigned long long)offset_of(p, p->at), size);
+					 (unsigned long long)bytes_offset(p, p->at), size);
 			return stop(recording);
 		}
-		if (!ensure(recording, size)) {
+		if (!bytes_ensure(recording, size)) {
 			recording_damage(recording, true,
 					 "it ends inside the record at offset %llu: %u bytes of %u "
 					 "are there",
-					 (unsigned long long)offset_of(p, p->at),
+					 (unsigned long long)bytes_offset(p, p->at),
 					 (unsigned)(p->chunked ? p->parts.v[p->part].end -
-									 offset_of(p, p->at)
+									 bytes_offset(p, p->at)
 							       : (uint64_t)(p->end - p->at)),
 					 size);
 			if (next_part(recording))
@@ -564,11 +382,11 @@ static int next_slow(struct recording *recording, struct record *ret)
 		p->at += size;
 		uint32_t type = load_u32(record, recording->swap);
 		if (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2) {
-			if (unpacker_start(recording, record, type, size, offset_of(p, record)))
+			if (unpacker_start(recording, record, type, size, bytes_offset(p, record)))
 				continue;
 			recording_damage(recording, true,
 					 "the compressed record at offset %llu is malformed",
-					 (unsigned long long)offset_of(p, record));
+					 (unsigned long long)bytes_offset(p, record));
 			return stop(recording);
 		}
 		take_record(recording, record, size, ret);
@@ -650,7 +468,7 @@ int recording_rewind(struct recording *recording)
 	p->part = (size_t)-1;
 	next_part(recording);
 	if (chunked)
-		start_chunks(p, p->parts.v[0].start);
+		bytes_start_chunks(p, p->parts.v[0].start);
 	p->stopped = false;
 	p->fast = false;
 	p->queue_at = p->queue.n;

@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/unwind.h"
-#include <sys/mman.h>
-#include <sys/utsname.h>
 #include "base/hash.h"
 #include "obj/cfi_expr.h"
 #include "sym/load.h"
 #include "sym/unwind_cache.h"
+#include "sym/unwind_walk.h"
+#include <sys/utsname.h>
 
 enum {
 	KNOWN = 1 << 13,
-	PC = CFI_RA_COLUMN, // where the pc stands among the registers
-	FAR = 1 << 26,	    // no stack is deeper: what lies further up is no frame
-};
-
-struct unwind_dso {
-	const struct cfi_table *table; // NULL: none
-	struct elf_source source;
-	bool has_source;
+	FAR = 1 << 26, // no stack is deeper: what lies further up is no frame
 };
 
 // What to do at an address of an address space; direct mapped.
@@ -26,27 +19,9 @@ struct unwind_known {
 	const struct cfi_table *table; // of the rule
 };
 
-struct machine {
-	uint16_t code;		// EM_*
-	uint8_t sp, fp, pc_reg; // by DWARF numbers; pc_reg 255: none
-	uint8_t word;		// bytes
-};
-
-struct walk {
-	struct unwinder *unwinder;
-	struct task *task;
-	const uint8_t *stack;
-	uint64_t stack_at, readable; // readable: first bytes of what 8 can be read from
-	uint64_t stack_size;
-	uint64_t regs[CFI_REGS];
-	const struct machine *machine;
-	enum unwind_end end; // why the last read failed
-};
-
 static const struct machine x86_64 = {.code = EM_X86_64, .sp = 7, .fp = 6, .pc_reg = 16, .word = 8};
 static const struct machine i386 = {.code = EM_386, .sp = 4, .fp = 5, .pc_reg = 8, .word = 4};
 static const struct machine arm64 = {.code = EM_AARCH64, .sp = 31, .fp = 29, .pc_reg = 255, .word = 8};
-enum { ARM64_LR = 30 };
 
 uint16_t unwind_machine(const char *arch)
 {
@@ -143,7 +118,7 @@ static void make_table(struct unwinder *unwinder, struct dso *dso, struct unwind
 		ret->table = unwind_tables_add(unwinder->tables, &dso->build_id, &table);
 }
 
-static struct unwind_dso *dso_of(struct unwinder *unwinder, struct dso *dso)
+struct unwind_dso *unwind_dso_of(struct unwinder *unwinder, struct dso *dso)
 {
 	while (unwinder->dsos.n <= dso->id)
 		vec_push(&unwinder->dsos, NULL);
@@ -157,7 +132,7 @@ static struct unwind_dso *dso_of(struct unwinder *unwinder, struct dso *dso)
 
 void unwind_prepare(struct unwinder *unwinder, struct dso *dso)
 {
-	(void)dso_of(unwinder, dso);
+	(void)unwind_dso_of(unwinder, dso);
 }
 
 static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
@@ -171,7 +146,7 @@ static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
 	known->table = NULL;
 	if (!map)
 		return;
-	table = dso_of(w->unwinder, map->dso)->table;
+	table = unwind_dso_of(w->unwinder, map->dso)->table;
 	row = table && table->machine == w->machine->code ? cfi_find(table, mapping_addr(map, pc))
 							  : NULL;
 	if (row && row->rule) {
@@ -197,7 +172,7 @@ static const struct unwind_known *known_of(const struct walk *w, uint64_t pc)
 // ---- memory
 
 // What lies in files: constants, code.
-static bool read_file(const struct walk *w, uint64_t addr, void *ret, size_t size)
+bool walk_read_file(const struct walk *w, uint64_t addr, void *ret, size_t size)
 {
 	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, addr);
 	const struct unwind_dso *dso;
@@ -205,7 +180,7 @@ static bool read_file(const struct walk *w, uint64_t addr, void *ret, size_t siz
 
 	if (!map || addr + size > map->end || addr + size < addr)
 		return false;
-	dso = dso_of(w->unwinder, map->dso);
+	dso = unwind_dso_of(w->unwinder, map->dso);
 	at = mapping_addr(map, addr);
 	if (!dso->has_source || at > dso->source.elf.n || dso->source.elf.n - at < size)
 		return false;
@@ -217,13 +192,13 @@ static bool read_file_word(const struct walk *w, uint64_t addr, uint64_t *ret)
 {
 	uint64_t v = 0;
 
-	if (!read_file(w, addr, &v, w->machine->word))
+	if (!walk_read_file(w, addr, &v, w->machine->word))
 		return false;
 	*ret = v;
 	return true;
 }
 
-static __attribute__((noinline)) bool read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret)
+bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret)
 {
 	// Words of 32-bit programs come here all: `readable` is 0.
 	if (w->machine->word == 4) {
@@ -242,16 +217,6 @@ static __attribute__((noinline)) bool read_elsewhere(struct walk *w, uint64_t ad
 	return w->end == UNWIND_BAD && read_file_word(w, addr, ret);
 }
 
-static inline bool read_word(struct walk *w, uint64_t addr, uint64_t *ret)
-{
-	uint64_t at = addr - w->stack_at;
-
-	if (__builtin_expect(at >= w->readable, 0))
-		return read_elsewhere(w, addr, ret);
-	memcpy(ret, w->stack + at, 8);
-	return true;
-}
-
 static bool read_for_expression(void *arg, uint64_t addr, unsigned size, uint64_t *ret)
 {
 	struct walk *w = arg;
@@ -261,20 +226,14 @@ static bool read_for_expression(void *arg, uint64_t addr, unsigned size, uint64_
 	size = MIN(size, w->machine->word);
 	if (at >= w->stack_size || w->stack_size - at < size) {
 		if (size == w->machine->word)
-			return read_elsewhere(w, addr, ret);
-		return read_file(w, addr, ret, size);
+			return walk_read_elsewhere(w, addr, ret);
+		return walk_read_file(w, addr, ret, size);
 	}
 	memcpy(ret, w->stack + at, size);
 	return true;
 }
 
 // ---- one frame
-
-// Signatures of return addresses (PAC) stand above the bits that an address has.
-static uint64_t plain_address(const struct walk *w, uint64_t addr)
-{
-	return w->machine == &arm64 ? addr & ((1ull << 48) - 1) : addr;
-}
 
 static bool evaluate(struct walk *w, const struct cfi_table *table, int32_t at, const uint64_t *cfa,
 		     uint64_t *ret)
@@ -320,7 +279,7 @@ static bool value_of(struct walk *w, const struct unwind_known *known,
 		*ret = w->regs[saved->reg == PC ? ARM64_LR : saved->reg];
 		return true;
 	case CFI_AT_CFA:
-		return read_word(w, cfa + (uint64_t)(int64_t)saved->value, ret);
+		return walk_read_word(w, cfa + (uint64_t)(int64_t)saved->value, ret);
 	case CFI_CFA_PLUS:
 		*ret = cfa + (uint64_t)(int64_t)saved->value;
 		return true;
@@ -329,7 +288,7 @@ static bool value_of(struct walk *w, const struct unwind_known *known,
 		return true;
 	case CFI_AT_EXPRESSION:
 		return evaluate(w, known->table, saved->value, &cfa, &addr) &&
-		       read_word(w, addr, ret);
+		       walk_read_word(w, addr, ret);
 	case CFI_VAL_EXPRESSION:
 		return evaluate(w, known->table, saved->value, &cfa, ret);
 	default:
@@ -371,210 +330,11 @@ static inline bool step_simple(struct walk *w, const struct cfi_rule *rule)
 	do {
 		const struct cfi_saved *saved = &rule->saved[i];
 
-		if (!read_word(w, cfa + (uint64_t)(int64_t)saved->value, &w->regs[saved->reg]) &&
+		if (!walk_read_word(w, cfa + (uint64_t)(int64_t)saved->value, &w->regs[saved->reg]) &&
 		    i == 0)
 			return false;
 	} while (++i < rule->saved_n);
 	w->regs[w->machine->sp] = cfa;
-	return true;
-}
-
-static bool is_code(const struct walk *w, uint64_t pc)
-{
-	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
-
-	// Old records don't tell, and then are of code.
-	return map && (!map->is_mmap2 || !map->prot || (map->prot & PROT_EXEC));
-}
-
-// Registers as the kernel keeps them while a signal handler runs, for C libraries that describe no frame there: the
-// code that is returned to is always "sigreturn". struct rt_sigframe of the kernel's arch/*/kernel/signal.c.
-static bool is_sigreturn(const struct walk *w, uint64_t pc)
-{
-	static const uint8_t on_x86_64[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
-	static const uint8_t on_arm64[] = {0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4};
-	const struct mapping *map;
-	uint8_t code[sizeof(on_x86_64)];
-
-	if (w->machine == &x86_64)
-		return read_file(w, pc, code, sizeof(on_x86_64)) &&
-		       memcmp(code, on_x86_64, sizeof(on_x86_64)) == 0;
-	if (w->machine == &arm64 && read_file(w, pc, code, sizeof(on_arm64)))
-		return memcmp(code, on_arm64, sizeof(on_arm64)) == 0;
-	// Of another machine's vdso nothing is here; nothing else in it calls.
-	map = space_find_near(w->unwinder->sym, w->task->space, pc);
-	return map && map->dso->kind == DSO_VDSO;
-}
-
-// struct sigframe_ia32 and rt_sigframe_ia32 of arch/x86/include/asm/sigframe.h: the handler's arguments tell which.
-static bool step_sigreturn_i386(struct walk *w)
-{
-	static const uint8_t order[] = {7, 6, 5, 4,
-					3, 2, 1, 0}; // edi, esi, ebp, esp, ebx, edx, ecx, eax
-	enum { SEGMENTS = 16, EIP = SEGMENTS + 40, RT_CONTEXT = 12 + 128 + 20 };
-	uint64_t sp = w->regs[w->machine->sp], at = sp + 4, info, next[CFI_REGS] = {0};
-
-	if (!read_word(w, sp + 4, &info))
-		return false;
-	if (info == sp + 12)
-		at = sp + RT_CONTEXT;
-	for (size_t i = 0; i < sizeof(order); i++) {
-		if (!read_word(w, at + SEGMENTS + i * 4, &next[order[i]]))
-			return false;
-	}
-	if (!read_word(w, at + EIP, &next[PC]))
-		return false;
-	memcpy(w->regs, next, sizeof(next));
-	return true;
-}
-
-static bool step_sigreturn(struct walk *w)
-{
-	static const uint8_t x86_64_order[] = {8, 9, 10, 11, 12, 13, 14, 15, 5,
-					       4, 6, 3,	 1,  0,	 2,  7,	 PC};
-	uint64_t at = w->regs[w->machine->sp], next[CFI_REGS] = {0};
-
-	if (w->machine == &i386)
-		return step_sigreturn_i386(w);
-	if (w->machine == &x86_64) {
-		at += 40;
-		for (size_t i = 0; i < sizeof(x86_64_order); i++) {
-			if (!read_word(w, at + i * 8, &next[x86_64_order[i]]))
-				return false;
-		}
-	} else {
-		at += 128 + 176 + 8;
-		for (size_t i = 0; i <= PC; i++) {
-			if (!read_word(w, at + i * 8, &next[i]))
-				return false;
-		}
-	}
-	memcpy(w->regs, next, sizeof(next));
-	return true;
-}
-
-// Is that where a call returns to? `ret_target`: where it went, 0 when only a register or memory knows.
-static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target)
-{
-	uint8_t code[7];
-	int32_t by;
-
-	*ret_target = 0;
-	if (!is_code(w, pc - 1) || !read_file(w, pc - sizeof(code), code, sizeof(code)))
-		return false;
-	if (code[2] == 0xe8) {
-		memcpy(&by, code + 3, 4);
-		*ret_target = pc + (uint64_t)(int64_t)by;
-		return true;
-	}
-	// call r/m: of 2, 3, 6 or 7 bytes
-	return (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
-	       (code[4] == 0xff && (code[5] & 0x38) == 0x10) ||
-	       (code[1] == 0xff && (code[2] & 0x38) == 0x10) ||
-	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
-}
-
-// Assembly in a file, without description and without a frame pointer: mostly it moved the stack pointer not at all, or
-// pushed some registers. Only what a call to it must have left there is believed.
-static bool step_assembly(struct walk *w)
-{
-	enum { WORDS = 16, LONGEST = 1 << 14 };
-	uint64_t *regs = w->regs, sp = regs[w->machine->sp], here = regs[PC], pc, target;
-	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, here);
-
-	if (w->machine != &x86_64 || !map || map->dso->kind != DSO_USER)
-		return false;
-	for (uint64_t i = 0; i < WORDS; i++) {
-		if (!read_word(w, sp + i * 8, &pc))
-			return false;
-		if (!follows_call(w, pc, &target))
-			continue;
-		if (i && (target > here || here - target > LONGEST))
-			continue;
-		regs[PC] = pc;
-		regs[w->machine->sp] = sp + i * 8 + 8;
-		return true;
-	}
-	return false;
-}
-
-// System calls of 32-bit programs go through __kernel_vsyscall in a vdso that only they can read. Since Linux 4.4 it keeps
-// ebp, edx and ecx on the stack meanwhile (arch/x86/entry/vdso/vdso32/system_call.S), before that nothing.
-static bool step_vsyscall(struct walk *w)
-{
-	uint64_t *regs = w->regs, sp = regs[w->machine->sp], pc, fp;
-	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, regs[PC]);
-
-	if (w->machine != &i386 || !map || map->dso->kind != DSO_VDSO)
-		return false;
-	if (read_word(w, sp + 12, &pc) && is_code(w, pc - 1) && read_word(w, sp, &fp)) {
-		regs[w->machine->fp] = fp;
-		sp += 12;
-	} else if (!read_word(w, sp, &pc) || !is_code(w, pc - 1)) {
-		return false;
-	}
-	regs[PC] = pc;
-	regs[w->machine->sp] = sp + 4;
-	return true;
-}
-
-// A program or library whose file is not here: whether it keeps frame pointers nobody can tell, and mostly it does not.
-static bool is_unread_file(const struct walk *w, uint64_t pc)
-{
-	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
-
-	return map && map->dso->kind == DSO_USER && !dso_of(w->unwinder, map->dso)->has_source;
-}
-
-// The frame pointer leads to the caller's and to the return address, on both machines.
-static bool step_frame_pointer(struct walk *w, bool is_leaf)
-{
-	uint64_t *regs = w->regs, sp = regs[w->machine->sp], fp = regs[w->machine->fp];
-	const unsigned word = w->machine->word;
-	uint64_t next_fp, pc;
-
-	w->end = UNWIND_NO_INFO;
-	// Called a pointer that leads nowhere: the call is all that happened.
-	if (is_leaf && !space_find_near(w->unwinder->sym, w->task->space, regs[PC])) {
-		bool good = true;
-
-		pc = plain_address(w, regs[ARM64_LR]);
-		if (w->machine != &arm64)
-			good = read_word(w, sp, &pc);
-		if (good && is_code(w, pc)) {
-			regs[PC] = pc;
-			regs[w->machine->sp] += w->machine == &arm64 ? 0 : word;
-			return true;
-		}
-		w->end = UNWIND_NO_INFO;
-	}
-	if (is_unread_file(w, regs[PC] - !is_leaf))
-		return false;
-	if (is_leaf && (step_assembly(w) || step_vsyscall(w)))
-		return true;
-	w->end = UNWIND_NO_INFO;
-	if (fp == 0) {
-		w->end = UNWIND_ROOT;
-		return false;
-	}
-	if (fp & (word - 1) || fp < sp)
-		return false;
-	if (!read_word(w, fp + word, &pc) || !read_word(w, fp, &next_fp)) {
-		// A register that holds something else leads anywhere.
-		if (fp - w->stack_at > w->stack_size + (1 << 20))
-			w->end = UNWIND_NO_INFO;
-		return false;
-	}
-	if (pc == 0) {
-		w->end = UNWIND_ROOT;
-		return false;
-	}
-	w->end = UNWIND_NO_INFO;
-	if (!is_code(w, plain_address(w, pc) - 1))
-		return false;
-	regs[PC] = pc;
-	regs[w->machine->fp] = next_fp;
-	regs[w->machine->sp] = fp + 2 * word;
 	return true;
 }
 
@@ -598,16 +358,16 @@ static bool step(struct walk *w, const struct unwind_known *known, bool is_leaf,
 		if (!step_any(w, known))
 			return false;
 		*ret_signal = rule->flags & CFI_SIGNAL;
-	} else if (!is_leaf && is_sigreturn(w, w->regs[PC])) {
-		if (!step_sigreturn(w))
+	} else if (!is_leaf && walk_is_sigreturn(w, w->regs[PC])) {
+		if (!walk_step_sigreturn(w))
 			return false;
 		*ret_signal = true;
 	} else {
-		if (!step_frame_pointer(w, is_leaf))
+		if (!walk_step_frame_pointer(w, is_leaf))
 			return false;
 		*ret_signal = false;
 	}
-	w->regs[PC] = plain_address(w, w->regs[PC]);
+	w->regs[PC] = walk_plain_address(w, w->regs[PC]);
 	if (w->machine == &arm64)
 		w->regs[ARM64_LR] = *ret_signal ? w->regs[ARM64_LR] : w->regs[PC];
 	w->end = UNWIND_BAD;
@@ -709,7 +469,7 @@ static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t
 	if (w->end == UNWIND_SHORT && same < 2)
 		return n;
 	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
-		if (!is_code(w, theirs[i] - 1))
+		if (!walk_is_code(w, theirs[i] - 1))
 			return w->end == UNWIND_SWITCHED ? before : n;
 		if (n == max) {
 			w->end = UNWIND_LIMIT;

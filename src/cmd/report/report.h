@@ -198,8 +198,7 @@ struct key {
 	// At least / at most `width` columns, as the key has it; width < 0: as long as it is.
 	void (*print)(const struct report *report, const struct entry *e, struct out *out, int width);
 };
-extern const struct key report_keys[];
-extern const size_t report_keys_n;
+const struct key *report_key_at(size_t i);	// in perf's order; NULL behind the last
 const struct key *report_key(const char *name); // exact
 
 // Numbers that every row has.

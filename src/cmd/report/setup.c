@@ -4,7 +4,6 @@
 #include "base/nearest.h"
 #include "cmd/core/command.h"
 #include "cmd/report/report.h"
-#include <math.h>
 #include <strings.h>
 
 static const char *const default_orders[] = {
@@ -65,8 +64,8 @@ static int bad_key(const char *option, const char *word, bool unknown)
 	const char *names[96], *near;
 	size_t n = 0;
 
-	for (size_t i = 0; i < report_keys_n; i++)
-		names[n++] = report_keys[i].name;
+	for (const struct key *key; (key = report_key_at(n)); n++)
+		names[n] = key->name;
 	for (size_t i = 0; i < NUMBERS; i++)
 		names[n++] = report_number_names[i];
 	names[n] = NULL;
@@ -220,7 +219,7 @@ static void take_key(struct report *report, const struct key *key, bool sorting)
 static int add_word(struct report *report, const char *word, bool sorting, int level)
 {
 	struct column column = {.level = level};
-	const struct key *key = NULL;
+	const struct key *key = NULL, *it;
 	bool is_number = false;
 
 	if (sorting && (!strcmp(word, "local_p_stage_cyc") || !strcmp(word, "p_stage_cyc")))
@@ -235,10 +234,9 @@ static int add_word(struct report *report, const char *word, bool sorting, int l
 			}
 			continue;
 		}
-		for (size_t i = 0; i < report_keys_n && !key; i++) {
-			if ((int)report_keys[i].family == (pass ? pass - 1 : 0) &&
-			    begins(word, report_keys[i].name))
-				key = &report_keys[i];
+		for (size_t i = 0; !key && (it = report_key_at(i)); i++) {
+			if ((int)it->family == (pass ? pass - 1 : 0) && begins(word, it->name))
+				key = it;
 		}
 	}
 	if (!key && !is_number) {
@@ -516,217 +514,4 @@ void report_setup_elided(struct report *report)
 	}
 	for (size_t i = 0; i < report->fields.n && !any_left; i++)
 		report->fields.v[i]->elided = false;
-}
-
-bool column_skipped(const struct column *column, const struct hist *hist)
-{
-	return column->elided || (column->field && column->event != hist->event);
-}
-
-int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret)
-{
-	const struct tp_field *field = column->field;
-	uint32_t offset = field->offset, size = field->size;
-
-	if (field->is_dynamic) {
-		uint64_t where = tp_number(field, e->x->raw, e->x->raw_size);
-
-		offset = where & 0xffff;
-		size = where >> 16 & 0xffff;
-		if (field->is_relative)
-			offset += field->offset + field->size;
-	}
-	if (!e->x->raw || offset > e->x->raw_size || size > e->x->raw_size - offset)
-		return 0;
-	*ret = (const uint8_t *)e->x->raw + offset;
-	return (int)size;
-}
-
-static int64_t column_compare(const struct report *report, const struct column *column,
-			      const struct entry *l, const struct entry *r, bool sorting)
-{
-	if (column->field) {
-		const uint8_t *a = NULL, *b = NULL;
-		int a_n, b_n, cmp;
-
-		if (column->event != l->hist->event || column->event != r->hist->event)
-			return 0;
-		a_n = column_field_part(column, l, &a);
-		b_n = column_field_part(column, r, &b);
-		cmp = a && b ? memcmp(a, b, (size_t)(a_n < b_n ? a_n : b_n)) : 0;
-		return cmp ? cmp : a_n - b_n;
-	}
-	if (!column->key)
-		return 0;
-	return sorting && column->key->sort ? column->key->sort(report, l, r)
-					    : column->key->compare(report, l, r);
-}
-
-int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
-			const struct entry *l, const struct entry *r)
-{
-	for (size_t i = 0; i < n; i++) {
-		int64_t cmp = column_compare(report, columns[i], l, r, false);
-
-		if (cmp)
-			return cmp;
-	}
-	return 0;
-}
-
-int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r)
-{
-	return columns_compare(report, report->sorts.v, report->sorts.n, l, r);
-}
-
-uint64_t entry_number(const struct entry *e, enum number number)
-{
-	switch (number) {
-	case NUMBER_SYS:
-		return e->period_sys;
-	case NUMBER_US:
-		return e->period_us;
-	case NUMBER_GUEST_SYS:
-		return e->period_guest_sys;
-	case NUMBER_GUEST_US:
-		return e->period_guest_us;
-	case NUMBER_CHILDREN:
-		return e->acc;
-	case NUMBER_SAMPLES:
-		return e->samples;
-	default:
-		return e->period;
-	}
-}
-
-static int64_t compare_u64(uint64_t l, uint64_t r)
-{
-	return l < r ? -1 : l > r;
-}
-
-static uint64_t member_number(const struct entry *e, uint32_t i, enum number number)
-{
-	return e->members && e->members[i] ? entry_number(e->members[i], number) : 0;
-}
-
-static int64_t number_sort(const struct report *report, enum number number, const struct entry *l,
-			   const struct entry *r)
-{
-	int64_t cmp = compare_u64(entry_number(l, number), entry_number(r, number));
-	uint32_t members = report->grouped ? l->hist->event->group_members : 0;
-
-	if (number == NUMBER_CHILDREN) {
-		if (!report->children)
-			return 0;
-		if (cmp || l->task != r->task || !report->use_chains)
-			return cmp;
-		cmp = (int64_t)r->max_depth - l->max_depth;
-		return report->chain.caller ? -cmp : cmp;
-	}
-	if (members < 2)
-		return cmp;
-	if (report->o.group_index > 0 && (uint32_t)report->o.group_index < members) {
-		uint32_t index = (uint32_t)report->o.group_index;
-
-		cmp = compare_u64(member_number(l, index, number), member_number(r, index, number));
-	}
-	for (uint32_t i = 1; i < members && !cmp; i++)
-		cmp = compare_u64(member_number(l, i, number), member_number(r, i, number));
-	return cmp;
-}
-
-int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r)
-{
-	for (size_t i = 0; i < report->sorts.n; i++) {
-		const struct column *column = report->sorts.v[i];
-		int64_t cmp;
-
-		if (column_skipped(column, l->hist))
-			continue;
-		if (column->key || column->field)
-			cmp = column_compare(report, column, l, r, true);
-		else
-			cmp = number_sort(report, column->number, l, r);
-		if (cmp)
-			return cmp;
-	}
-	return 0;
-}
-
-static bool is_word(const char *word, const char *name)
-{
-	return !strncmp(word, name, strlen(word));
-}
-
-// print_type,threshold[,print_limit],order,sort_key[,branch],value in any order, words may be cut short.
-int report_parse_chain(struct chain_options *chain, const char *text)
-{
-	static const struct {
-		const char *name;
-		int group, value;
-	} words[] = {{"graph", 0, CHAIN_GRAPH},
-		     {"flat", 0, CHAIN_FLAT},
-		     {"fractal", 0, CHAIN_FRACTAL},
-		     {"folded", 0, CHAIN_FOLDED},
-		     {"caller", 1, 1},
-		     {"callee", 1, 0},
-		     {"function", 2, 0},
-		     {"address", 2, 1},
-		     {"srcline", 2, 2},
-		     {"branch", 3, 1},
-		     {"percent", 4, CHAIN_PERCENT},
-		     {"period", 4, CHAIN_PERIOD},
-		     {"count", 4, CHAIN_COUNT}};
-	char *copy = xstrdup(text), *rest = copy, *word;
-	bool has_threshold = false;
-	int err = 0;
-
-	chain->enabled = true;
-	while (!err && (word = strsep(&rest, ","))) {
-		size_t i = 0;
-		char *end;
-
-		if (!*word)
-			continue;
-		if (is_word(word, "none")) {
-			chain->mode = CHAIN_NONE;
-			chain->enabled = false;
-			break;
-		}
-		while (i < ARRAY_SIZE(words) && !is_word(word, words[i].name))
-			i++;
-		if (i < ARRAY_SIZE(words)) {
-			switch (words[i].group) {
-			case 0:
-				chain->mode = (enum chain_mode)words[i].value;
-				break;
-			case 1:
-				chain->caller = words[i].value;
-				chain->order_given = true;
-				break;
-			case 2:
-				chain->by_address = words[i].value != 0;
-				chain->by_srcline = words[i].value == 2;
-				break;
-			case 3:
-				chain->branch = true;
-				break;
-			default:
-				chain->value = (enum chain_value)words[i].value;
-			}
-			continue;
-		}
-		if (!has_threshold)
-			chain->least_percent = strtod(word, &end);
-		else
-			chain->print_limit = (uint32_t)strtoul(word, &end, 0);
-		has_threshold = true;
-		if (end == word || *word == '-' || !isfinite(chain->least_percent))
-			err = fail(COMMAND_USAGE,
-				   "--call-graph %s: `%s' is no print type (graph, flat, fractal, folded, none), order "
-				   "(caller, callee), key (function, address, srcline), value (percent, period, count) or number",
-				   text, word);
-	}
-	free(copy);
-	return err;
 }
