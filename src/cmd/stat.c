@@ -46,12 +46,10 @@ static int opt_absent(void *at, const struct opt *opt, const char *arg, bool neg
 	return fail(EOPNOTSUPP, "--%s is not there: %s", opt->name, opt->help);
 }
 
-#define ABSENT(c, n, a, why)                                                                       \
-	OPT(OPT_CALL, c, n, 0, a, why, .call = opt_absent, .hidden = true, .no_negation = true)
-
 #define HOW_TO_ADD_UP                                                                              \
 	HEADING("How to add up"), FLAG('A', "no-aggr", no_aggr, "each CPU by itself"),             \
-		FLAG(0, "per-thread", per_thread, "each thread by itself"),                        \
+		FLAG(0, "per-thread", per_thread,                                                  \
+		     "each thread by itself; with -a those that live at the beginning"),           \
 		FLAG(0, "per-core", per_core, "a count for each core"),                            \
 		FLAG(0, "per-die", per_die, "a count for each die"),                               \
 		FLAG(0, "per-socket", per_socket, "a count for each socket"),                      \
@@ -92,6 +90,11 @@ static const struct opt stat_table[] = {
 	    "metrics or groups of them, such as IPC,branch_miss_rate; 'sonde list metric' shows what there is"),
 	FLAG(0, "metric-no-group", metric_no_group, "of a metric's events each by itself"),
 	FLAG(0, "metric-no-merge", metric_no_merge, "events of its own for each metric"),
+	FLAG(0, "topdown", topdown, "where the pipeline's slots went (Intel)"),
+	OPT(OPT_U32, 0, "td-level", AT(topdown_level), "N", "of --topdown: levels up to N (0: all)"),
+	FLAG('T', "transaction", transaction, "transactional memory (Intel)"),
+	FLAG(0, "smi-cost", smi_cost,
+	     "system management interrupts and what they take (Intel; sets freeze_on_smi meanwhile)"),
 	OPT(OPT_COUNT, 'd', "detailed", AT(detail), NULL,
 	    "caches as well; -d -d: and TLBs; -d -d -d: and prefetches"),
 	FLAG('g', "group", group, "all events in one group"),
@@ -121,7 +124,8 @@ static const struct opt stat_table[] = {
 	HEADING("Output"),
 	HOW_TO_WRITE,
 	OPT(OPT_INT, 0, "log-fd", AT(log_fd), "N", "write to this descriptor", .given = AT(log_given)),
-	FLAG(0, "metric-only", metric_only, "only what follows from the counts"),
+	OPT(OPT_FLAG, 0, "metric-only", AT(metric_only), NULL, "only what follows from the counts",
+	    .given = AT(metric_only_given)),
 	FLAG(0, "summary", summary, "with -I: the sums at the end"),
 	FLAG(0, "no-csv-summary", no_csv_summary,
 	     "with --summary and -x: no 'summary' before the sums"),
@@ -135,14 +139,7 @@ static const struct opt stat_table[] = {
 	FLAG(0, "no-merge", dummy, "events of the same name are never added up here"),
 	FLAG(0, "hybrid-merge", dummy, "likewise"),
 	FLAG(0, "percore-show-thread", dummy, "for events with percore"),
-	TEXT(0, "td-level", ignored, "N", "for --topdown"),
 	TEXT(0, "cputype", ignored, "TYPE", "for hybrid processors"),
-	ABSENT(0, "topdown", NULL,
-	       "it needs events of Intel processors that sonde has no tables of; count -e cycles,instructions and the stalled-cycles events"),
-	ABSENT(0, "smi-cost", NULL,
-	       "it needs freeze_on_smi, a setting of Intel processors; where there is one, count -e msr/smi/,msr/aperf/"),
-	ABSENT('T', "transaction", NULL,
-	       "it needs the tx- events of Intel processors with transactional memory"),
 	OPT(OPT_CALL, 0, "iostat", 0, "DEFAULT", "it needs the uncore events of Intel servers",
 	    .call = opt_absent, .absent = "", .hidden = true),
 	OPT_END,
@@ -209,8 +206,13 @@ static int check_options(struct stat_options *options, bool has_command)
 			    "both cgroup and no-aggregation modes only available in system-wide mode");
 	if (options->by != STAT_BY_ALL && options->by != STAT_BY_THREAD && !whole_cpus)
 		return fail(COMMAND_USAGE, "counts by CPU, core, die, socket or node need -a or -C");
-	if (options->by == STAT_BY_THREAD && whole_cpus && !has_tasks)
-		return fail(COMMAND_USAGE, "--per-thread needs a command, -p or -t");
+	if (options->by == STAT_BY_THREAD && options->target.cpus)
+		return fail(COMMAND_USAGE,
+			    "--per-thread counts threads wherever they run: it doesn't go with -C");
+	options->each_thread = options->by == STAT_BY_THREAD && whole_cpus && !has_tasks;
+	if (options->each_thread && (options->cgroups.n || options->each_cgroup))
+		return fail(COMMAND_USAGE,
+			    "--per-thread of the whole system doesn't go with cgroups");
 	if (options->cgroups.n && options->each_cgroup)
 		return fail(COMMAND_USAGE, "-G and --for-each-cgroup exclude each other");
 	if (options->repeat != 1 && options->keep)
@@ -381,6 +383,8 @@ static int run_once(struct counting *stat)
 		struct target_options target = options->target;
 
 		target.workload = stat->workload.pid;
+		target.each_thread = options->each_thread;
+		target.all_cpus &= !options->each_thread;
 		target.per_thread = !target.all_cpus && !target.cpus;
 		target_done(&stat->target);
 		err = target_init(&stat->target, &target);
@@ -493,6 +497,7 @@ static void done(struct counting *stat)
 	free(stat->row_of);
 	target_done(&stat->target);
 	stat_named_done(stat);
+	stat_preset_done(stat);
 	event_specs_done(&stat->options->specs);
 	free(stat->options->cgroups.v);
 	free(stat->options->metrics.v);

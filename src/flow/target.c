@@ -108,30 +108,36 @@ static int add_listed(struct target *target, const char *text, bool processes)
 	return 0;
 }
 
-static int add_users(struct target *target, const char *text)
+// Of all processes, or of those of a user.
+static void add_processes(struct target *target, const uint64_t *uid)
 {
-	struct passwd *user = getpwnam(text);
 	struct dirent *entry;
-	uint64_t uid;
-	DIR *dir;
+	DIR *dir = opendir("/proc");
 
-	if (user)
-		uid = user->pw_uid;
-	else if (num_parse_u64(str_of(text), &uid))
-		return fail(EINVAL, "there is no user '%s'", text);
-	dir = opendir("/proc");
 	while (dir && (entry = readdir(dir))) {
 		char path[300];
 		struct stat st;
 		uint64_t pid;
 
 		snprintf(path, sizeof(path), "/proc/%s", entry->d_name);
-		if (!num_parse_u64(str_of(entry->d_name), &pid) && stat(path, &st) == 0 &&
-		    st.st_uid == uid)
+		if (!num_parse_u64(str_of(entry->d_name), &pid) &&
+		    (!uid || (stat(path, &st) == 0 && st.st_uid == *uid)))
 			add_threads_of(target, (pid_t)pid);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+static int add_users(struct target *target, const char *text)
+{
+	struct passwd *user = getpwnam(text);
+	uint64_t uid;
+
+	if (user)
+		uid = user->pw_uid;
+	else if (num_parse_u64(str_of(text), &uid))
+		return fail(EINVAL, "there is no user '%s'", text);
+	add_processes(target, &uid);
 	return target->threads.n ? 0 : fail(ESRCH, "user %s has no process", text);
 }
 
@@ -148,7 +154,10 @@ int target_init(struct target *target, const struct target_options *options)
 		err = add_listed(target, options->tids, false);
 	if (!err && options->users)
 		err = add_users(target, options->users);
-	if (!err && !target->has_tasks && options->workload && !target->has_cpus) {
+	if (options->each_thread)
+		add_processes(target, NULL);
+	if (!err && !options->each_thread && !target->has_tasks && options->workload &&
+	    !target->has_cpus) {
 		target->has_workload = true;
 		vec_push(&target->threads, options->workload);
 	}

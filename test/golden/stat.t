@@ -9,11 +9,10 @@ run sonde stat -r 3 -I 100 true
 run sonde stat --table true
 run sonde stat --timeout 5 true
 run sonde stat --per-core true
-run sonde stat --topdown true
-run sonde stat --smi-cost true
+run sonde stat --td-level x true
 run sonde stat -M nosuch true
 run sonde stat -M branch_mis_rate true
-run sonde stat -T true
+run sonde stat --per-thread -C 0 true
 run sonde stat record -r 2 true
 run sonde stat record -n -o kept.data -- no-such-program
 run sonde stat report -i "$T/data/sleep.data"

@@ -76,10 +76,18 @@ static struct stat_row *rows_of_cpus(const struct counting *stat, const struct t
 	return rows;
 }
 
-static void name_thread(struct stat_row *row)
+static void name_thread(const struct counting *stat, struct stat_row *row)
 {
 	char path[64];
 	auto_free char *text = NULL;
+
+	// It will be that as soon as it runs.
+	if (stat->workload.pid && row->thread == stat->workload.pid) {
+		const char *slash = strrchr(stat->command[0], '/');
+
+		snprintf(row->comm, sizeof(row->comm), "%.15s", slash ? slash + 1 : stat->command[0]);
+		return;
+	}
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)row->thread);
 	if (row->thread > 0 && file_read(path, 4096, &text, NULL) == 0) {
@@ -130,7 +138,7 @@ void stat_rows_make(struct counting *stat, const struct topology *given)
 				i++;
 			if (i == stat->rows.n) {
 				if (!given)
-					name_thread(&row);
+					name_thread(stat, &row);
 				vec_push(&stat->rows, row);
 			}
 			stat->row_of[cell] = (unsigned)i;

@@ -2,27 +2,13 @@
 // Which counters: those of -e, or the set that perf stat has without it, and the cgroups that they count in.
 #include "base/err.h"
 #include "cmd/stat/stat.h"
-#include "event/core/event_kind.h"
 #include "sys/cgroup.h"
-#include "sys/pmu.h"
 
 static const char *const detail_events[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
 	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
-
-static bool cpu_has(struct counting *stat, const char *event)
-{
-	const struct event_context context = {0};
-	struct pmus *pmus = event_pmus(&stat->options->specs, &context);
-	struct pmu *cpu = pmus_find(pmus, STR("cpu"));
-
-	if (!cpu)
-		return false;
-	pmu_details(pmus, cpu);
-	return pmu_event(cpu, str_of(event)) != NULL;
-}
 
 static int default_set(struct counting *stat)
 {
@@ -34,9 +20,9 @@ static int default_set(struct counting *stat)
 	if (!err)
 		err = event_parse(&options->specs,
 				  "context-switches,cpu-migrations,page-faults,cycles", &context);
-	if (!err && cpu_has(stat, "stalled-cycles-frontend"))
+	if (!err && stat_cpu_has(stat, "stalled-cycles-frontend"))
 		err = event_parse(&options->specs, "stalled-cycles-frontend", &context);
-	if (!err && cpu_has(stat, "stalled-cycles-backend"))
+	if (!err && stat_cpu_has(stat, "stalled-cycles-backend"))
 		err = event_parse(&options->specs, "stalled-cycles-backend", &context);
 	if (!err)
 		err = event_parse(&options->specs, "instructions,branches,branch-misses", &context);
@@ -119,9 +105,10 @@ int stat_choose(struct counting *stat)
 
 	if (options->null_run)
 		return 0;
-	if (options->metrics.n)
+	err = stat_preset(stat);
+	if (!err && options->metrics.n)
 		err = stat_named_choose(stat);
-	else if (!options->specs.events.n)
+	else if (!err && !options->specs.events.n)
 		err = default_set(stat);
 	stat->has_cgroups = options->each_cgroup || options->cgroups.n;
 	if (!err && stat->has_cgroups)

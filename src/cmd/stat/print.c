@@ -438,6 +438,31 @@ static bool nothing_in(const struct counting *stat, const struct stat_counter *c
 	       !counter->rows[row].enabled_ns && counter->spec->cpus;
 }
 
+struct ranked {
+	size_t row;
+	double value;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+
+	return x->value != y->value ? (x->value > y->value ? -1 : 1)
+	       : x->row < y->row    ? -1
+				    : x->row > y->row;
+}
+
+// Of all threads of a system most did nothing: those that did the most come first.
+static struct ranked *rank_rows(const struct counting *stat, const struct stat_counter *counter)
+{
+	struct ranked *ranked = xcalloc(stat->rows.n, sizeof(*ranked));
+
+	for (size_t row = 0; row < stat->rows.n; row++)
+		ranked[row] = (struct ranked){row, stat_value(stat, counter, row)};
+	qsort(ranked, stat->rows.n, sizeof(*ranked), by_value);
+	return ranked;
+}
+
 static void put_all(const struct printer *printer)
 {
 	const struct counting *stat = printer->stat;
@@ -451,10 +476,15 @@ static void put_all(const struct printer *printer)
 	}
 	// CPUs and threads stand together under their event, events under their core or socket.
 	for (size_t a = 0; a < (by_event ? stat->counters.n : stat->rows.n); a++) {
+		auto_free struct ranked *ranked =
+			stat->options->each_thread ? rank_rows(stat, &stat->counters.v[a]) : NULL;
+
 		for (size_t b = 0; b < (by_event ? stat->rows.n : stat->counters.n); b++) {
 			const struct stat_counter *counter = &stat->counters.v[by_event ? a : b];
-			size_t row = by_event ? b : a;
+			size_t row = ranked ? ranked[b].row : by_event ? b : a;
 
+			if (ranked && ranked[b].value <= 0)
+				break;
 			if (!nothing_in(stat, counter, row))
 				put_line(printer, counter, row);
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Figures and layouts of counters that few test machines have: counts are put in, text comes out.
 #include "cmd/stat/stat.h"
+#include <stdlib.h>
 // behind the headers that use the name
 #include "base/test.h"
 
@@ -32,7 +33,11 @@ static char *printed_with(struct stat_options options, const char *metrics,
 	options.scale = true;
 	options.separator = ",";
 	struct counting stat = {.options = &options, .runs = 1, .signal_fd = -1};
-	const struct event_context context = {.root = "/nowhere", .no_search = true};
+	const char *top = getenv("T");
+	auto_free char *root = options.root
+				       ? text_dup_fmt("%s/root/%s", top ? top : "test", options.root)
+				       : xstrdup("/nowhere");
+	const struct event_context context = {.root = root, .no_search = true};
 	struct stat_count rows[16] = {0};
 	char *words[] = {"x", NULL};
 	unsigned cells[16];
@@ -245,5 +250,60 @@ static void test_named_events(void **state)
 	event_specs_done(&single.specs);
 }
 
-RUN_TESTS(TEST(test_named), TEST(test_named_unknown), TEST(test_named_events), TEST(test_text),
-	  TEST(test_csv), TEST(test_json), TEST(test_shares_need_the_same_part))
+// Slots of 1000 cycles of a processor that fills 5 a cycle, by Intel's fixed counter.
+static void test_slots(void **state)
+{
+	static const struct fake fakes[] = {
+		{"slots", {5000, 1000, 1000}},
+		{"topdown-retiring", {2500, 1000, 1000}},
+		{"topdown-bad-spec", {500, 1000, 1000}},
+		{"topdown-fe-bound", {1000, 1000, 1000}},
+		{"topdown-be-bound", {1000, 1000, 1000}},
+		{"topdown-heavy-ops", {500, 1000, 1000}},
+		{"topdown-br-mispredict", {400, 1000, 1000}},
+		{"topdown-fetch-lat", {250, 1000, 1000}},
+		{"topdown-mem-bound", {750, 1000, 1000}},
+	};
+	const struct stat_options options = {.format = STAT_CSV,
+					     .metric_only = true,
+					     .root = "topdown-slots"};
+	auto_free char *csv = printed_with(options, NULL, fakes, ARRAY_SIZE(fakes));
+	auto_free char *text =
+		printed_with((struct stat_options){.root = "topdown-slots"}, NULL, fakes, 2);
+
+	assert_string_equal(csv,
+			    "Retiring,Bad Speculation,Frontend Bound,Backend Bound,Heavy Operations,Light Operations,"
+			    "Branch Mispredict,Machine Clears,Fetch Latency,Fetch Bandwidth,Memory Bound,Core Bound,\n"
+			    "50.0,10.0,20.0,20.0,10.0,40.0,8.0,2.0,5.0,15.0,15.0,5.0,\n");
+	// Without the others a share isn't known.
+	assert_null(strstr(text, "Retiring"));
+}
+
+// Of a core before that: 2 slots are counted as one.
+static void test_slot_counts(void **state)
+{
+	static const struct fake fakes[] = {
+		{"topdown-total-slots", {1000, 1000, 1000}},
+		{"topdown-slots-retired", {800, 1000, 1000}},
+		{"topdown-recovery-bubbles", {50, 1000, 1000}},
+		{"topdown-fetch-bubbles", {400, 1000, 1000}},
+		{"topdown-slots-issued", {1000, 1000, 1000}},
+	};
+	const struct stat_options options = {.root = "topdown-counts"};
+	auto_free char *text = printed_with(options, NULL, fakes, ARRAY_SIZE(fakes));
+	static const char *const lines[] = {
+		"topdown-slots-retired            #     40.0% retiring ",
+		"topdown-recovery-bubbles         #     15.0% bad speculation ",
+		"topdown-fetch-bubbles            #     20.0% frontend bound ",
+		"topdown-slots-issued             #     25.0% backend bound ",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		if (!strstr(text, lines[i]))
+			fail_msg("no line '%s' in\n%s", lines[i], text);
+	}
+}
+
+RUN_TESTS(TEST(test_slots), TEST(test_slot_counts), TEST(test_named), TEST(test_named_unknown),
+	  TEST(test_named_events), TEST(test_text), TEST(test_csv), TEST(test_json),
+	  TEST(test_shares_need_the_same_part))

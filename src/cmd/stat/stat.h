@@ -30,7 +30,10 @@ struct stat_options {
 	bool no_aggr, per_socket, per_core, per_die, per_node, per_thread;
 	bool no_inherit, null_run, table, append, quiet, summary, no_csv_summary, metric_only, json;
 	bool big_num, scale, sync, group, all_user, all_kernel, interval_clear, dummy;
-	bool metric_no_group, metric_no_merge;
+	bool metric_no_group, metric_no_merge, metric_only_given, each_thread, topdown, smi_cost,
+		transaction;
+	unsigned topdown_level; // 0: as many as there are
+	const char *root;	// of /sys and /proc in tests; NULL: the real one
 	int detail, verbose;
 	unsigned interval_ms, interval_count, timeout_ms;
 	unsigned repeat; // 0: for ever
@@ -68,7 +71,7 @@ struct stat_counter {
 struct stat_row {
 	int cpu, socket, die, core, node;
 	pid_t thread;
-	char comm[17];
+	char comm[65];	// of the kernel's workers longer than others
 	unsigned cells; // CPUs in it
 };
 
@@ -97,7 +100,7 @@ struct counting {
 	struct control control;
 	int signal_fd, signal;
 	bool stop, timed_out, intervals_done, kernel_excluded;
-	bool has_cgroups;
+	bool has_cgroups, smi_set;
 
 	unsigned runs;					     // added up in the counters' rows
 	uint64_t started_ns, elapsed_ns, user_ns, system_ns; // of this run
@@ -151,6 +154,16 @@ int stat_named_choose(struct counting *stat);
 unsigned stat_named_metrics(const struct counting *stat, const struct stat_counter *counter,
 			    size_t row, struct stat_metric *ret);
 void stat_named_done(struct counting *stat);
+
+// presets.c: the events of --topdown, --smi-cost, -T; -EOPNOTSUPP with a sentence: not on this machine.
+int stat_preset(struct counting *stat);
+// Sets back what --smi-cost set.
+void stat_preset_done(struct counting *stat);
+bool stat_cpu_has(struct counting *stat, const char *event);
+
+// figures.c: of events of slots, transactions, SMIs: true, and what follows from them.
+bool stat_figures(const struct counting *stat, const struct stat_counter *counter, size_t row,
+		  struct stat_metric *ret, unsigned *ret_n);
 
 // record.c: the counts in a recording, as perf stat record writes them. After stat_open.
 struct stat_file;
