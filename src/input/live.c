@@ -83,6 +83,26 @@ static int take_spec(struct watching *live, const struct event_spec *spec, struc
 	return 0;
 }
 
+// Without them it is an event without fields.
+static void add_arguments(struct watching *live, const struct live_probe *probe, struct event *event)
+{
+	const struct tracepoint *tp;
+
+	if (!probe->fetch || !*probe->fetch)
+		return;
+	if (live_dynamic_add(&live->dynamic, probe, live->formats, &tp) < 0) {
+		warn("%s: its arguments are no fields: %s", probe->name, err_sentence());
+		err_clear();
+		return;
+	}
+	event->tp = tp;
+	event->attr = (struct perf_event_attr){.size = sizeof(event->attr),
+					       .type = PERF_TYPE_TRACEPOINT,
+					       .config = tracepoint_id(tp),
+					       .sample_type = PERF_SAMPLE_RAW,
+					       .sample_period = 1};
+}
+
 static int find_probes(struct watching *live, const char *text, input_found *found, void *arg)
 {
 	struct live_probe *probes;
@@ -97,6 +117,7 @@ static int find_probes(struct watching *live, const char *text, input_found *fou
 		event->index = (uint32_t)live->events.n;
 		event->leader = event;
 		event->scale = 1;
+		add_arguments(live, &probes[i], event);
 		err = found(arg, event, NULL, NULL);
 	}
 	return err;
@@ -543,6 +564,7 @@ static void close_live(struct feed *feed)
 	watching_filters_done(live);
 	merge_done(&live->merge);
 	opened_done(&live->opened);
+	live_dynamic_done(&live->dynamic);
 	target_done(&live->target);
 	if (live->signal_fd >= 0)
 		close(live->signal_fd);

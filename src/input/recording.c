@@ -79,7 +79,7 @@ static bool fits(const struct event *event, const char *wanted)
 	struct str name = str_of(wanted), system = str_cut(&name, ':');
 	auto_free char *system_glob = str_dup(system), *name_glob = str_dup(name);
 
-	if (!event->tp)
+	if (!event->tp || !strcmp(event->name, wanted))
 		return !strcmp(event->name, wanted);
 	return name.p && text_glob(tracepoint_system(event->tp), system_glob) &&
 	       text_glob(tracepoint_name(event->tp), name_glob);
@@ -105,10 +105,17 @@ static int not_found(const struct recording *recording, const char *name)
 	return -ENOENT;
 }
 
+// The same event once more, not another place of a static probe.
 static bool seen_before(const struct recording *recording, size_t i)
 {
+	const struct event *event = recording->events.v[i];
+
 	for (size_t k = 0; k < i; k++) {
-		if (!strcmp(recording->events.v[k]->name, recording->events.v[i]->name))
+		const struct event *other = recording->events.v[k];
+
+		if (!strcmp(other->name, event->name) && other->attr.type == event->attr.type &&
+		    other->attr.config == event->attr.config &&
+		    other->attr.config2 == event->attr.config2)
 			return true;
 	}
 	return false;

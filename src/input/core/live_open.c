@@ -22,10 +22,18 @@ enum {
 	WAKE_BYTES = 512 << 10, // what the second cache holds
 };
 
+// Probes that are made for the run go by another name than the kernel's.
+static const char *system_of(const struct feed_event *wanted)
+{
+	return wanted->event->tp ? tracepoint_system(wanted->event->tp) : NULL;
+}
+
 static const char *without_us(struct watching *live, const struct feed_event *wanted,
 			      const char *filter)
 {
-	if (!wanted->system || wanted->counts || feed_is_of_system(wanted->system))
+	const char *system = system_of(wanted);
+
+	if (!system || wanted->counts || feed_is_of_system(system))
 		return filter;
 	return feed_and(live->feed, filter,
 			arena_fmt(&live->arena, "common_pid != %d", (int)getpid()));
@@ -220,8 +228,8 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		spec->name = wanted->event->name;
 		spec->filter = without_us(live, wanted, filter);
 		spec->scale = 1;
-		spec->tp_system = wanted->system;
-		spec->tp_name = wanted->name;
+		spec->tp_system = system_of(wanted);
+		spec->tp_name = wanted->event->tp ? tracepoint_name(wanted->event->tp) : NULL;
 		set_attr(live, wanted, &spec->attr);
 		counts_only &= wanted->counts;
 		in_kernel |= wanted->in_kernel;

@@ -3,8 +3,10 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/num.h"
 #include "base/vec.h"
+#include "input/core/live_dynamic.h"
 #include "obj/elf.h"
 #include "obj/sdt.h"
 #include <stdio.h>
@@ -83,6 +85,22 @@ static int find_function(const char *path, struct str name, uint64_t *ret)
 // it is 0. /sys/bus/event_source/devices/uprobe/format/ref_ctr_offset
 enum { COUNTER_SHIFT = 32 };
 
+static const char *fetched(struct arena *arena, const struct elf *elf, const struct sdt_note *note)
+{
+	unsigned left;
+	struct out out;
+	const char *ret;
+
+	out_init_memory(&out);
+	live_dynamic_fetch(&out, elf->machine, note->arguments, &left);
+	if (left)
+		inform("%s:%s: %u of the arguments '%s' can't be fetched by the kernel and are no fields",
+		       note->provider, note->name, left, note->arguments);
+	ret = arena_strdup(arena, (struct str){out.buf, out.n});
+	out_done(&out);
+	return ret;
+}
+
 // A static probe has as many places as the compiler made of it.
 static int find_static(struct arena *arena, const char *path, struct str name,
 		       const struct live_probe *model, struct live_probe **ret, size_t *ret_n)
@@ -108,6 +126,8 @@ static int find_static(struct arena *arena, const char *path, struct str name,
 				   path, STR_FMT(name));
 		probe.attr.probe_offset = note.location;
 		probe.attr.config |= note.semaphore << COUNTER_SHIFT;
+		probe.counter = note.semaphore;
+		probe.fetch = fetched(arena, &elf, &note);
 		vec_push(&found, probe);
 	}
 	file_unmap(&file);

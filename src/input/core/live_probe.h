@@ -6,11 +6,14 @@
 #include "base/perf_event.h"
 #include "base/str.h"
 #include <stdbool.h>
+#include <stdint.h>
 
 bool probe_is(const char *name);
 struct live_probe {
 	struct perf_event_attr attr; // its texts lie in the arena
 	const char *name;	     // that the event goes by: "uprobe:FUNC", "usdt:PROVIDER:NAME"
+	const char *fetch; // what a static probe's arguments are fetched by, "" or NULL: it has none that can be
+	uint64_t counter; // where its counter of users lies in the file; 0: none
 };
 
 // What a text stands for: one probe, or each place of a static probe. The result lies in the arena; *ret_n > 0. -errno with a sentence: no

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "input/core/live_dynamic.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/num.h"
+#include "obj/sdt.h"
+#include "sys/tracefs.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+	EVENTS_MAX = 64 << 20,
+	FORMAT_MAX = 1 << 20,
+	NAME_MAX_ = 64, // MAX_EVENT_NAME_LEN, kernel/trace/trace_probe.h
+	ARGUMENT_MAX = 96,
+};
+
+#define GROUP "sonde_"
+
+static int write_line(const struct tracefs *tracefs, const char *line)
+{
+	auto_free char *path = text_dup_fmt("%s/uprobe_events", tracefs->path);
+	auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	return fd < 0 ? -errno : write_all(fd, line, strlen(line));
+}
+
+// "p:sonde_12/name ..." of a process that is no more. What others use stays: the kernel says EBUSY.
+static void sweep(const struct tracefs *tracefs)
+{
+	auto_free char *text = NULL;
+	struct str rest;
+	uint64_t pid;
+	size_t n;
+
+	if (tracefs_read(tracefs, "uprobe_events", EVENTS_MAX, &text, &n) < 0)
+		return;
+	for (rest = (struct str){text, n}; rest.p;) {
+		struct str line = str_cut(&rest, '\n'), head = str_cut(&line, ' '), group;
+
+		(void)str_cut(&head, ':');
+		group = head;
+		group = str_cut(&head, '/');
+		if (!head.p || !str_starts(group, GROUP) ||
+		    num_parse_u64((struct str){group.p + strlen(GROUP), group.n - strlen(GROUP)},
+				  &pid) < 0 ||
+		    pid > INT32_MAX || !pid || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			continue;
+		auto_free char *removal = text_dup_fmt("-:%.*s/%.*s", STR_FMT(group), STR_FMT(head));
+		write_line(tracefs, removal);
+	}
+}
+
+static int enter(struct live_dynamic *dynamic)
+{
+	int err;
+
+	if (dynamic->tracefs)
+		return 0;
+	err = tracefs_enter(&dynamic->tracefs, NULL);
+	if (err < 0)
+		return err;
+	snprintf(dynamic->group, sizeof(dynamic->group), GROUP "%d", (int)getpid());
+	sweep(dynamic->tracefs);
+	return 0;
+}
+
+static bool put_constant(struct str argument, char *ret, size_t size)
+{
+	struct str operand = argument, width = str_cut(&operand, '@');
+	int64_t bytes, value;
+
+	if (!operand.p || operand.n < 2 || *operand.p != '$' || num_parse_i64(width, &bytes) < 0 ||
+	    num_parse_i64((struct str){operand.p + 1, operand.n - 1}, &value) < 0)
+		return false;
+	if (bytes < 0 ? (bytes != -1 && bytes != -2 && bytes != -4 && bytes != -8)
+		      : (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8))
+		return false;
+	snprintf(ret, size, "\\%lld:%c%d", (long long)value, bytes < 0 ? 's' : 'u',
+		 (int)(bytes < 0 ? -bytes : bytes) * 8);
+	return true;
+}
+
+void live_dynamic_fetch(struct out *out, uint16_t machine, const char *arguments, unsigned *ret_left)
+{
+	struct str rest = str_of(arguments);
+	char text[ARGUMENT_MAX];
+	unsigned i = 0, left = 0;
+
+	while (rest.p) {
+		// arm64's operands have blanks within brackets
+		struct str argument = rest;
+		bool inside = false;
+		size_t n = 0;
+
+		for (; n < rest.n && (inside || rest.p[n] != ' '); n++)
+			inside = rest.p[n] == '[' || (inside && rest.p[n] != ']');
+		argument.n = n;
+		rest = n < rest.n ? (struct str){rest.p + n + 1, rest.n - n - 1}
+				  : (struct str){NULL, 0};
+		if (!argument.n)
+			continue;
+		i++;
+		if (sdt_argument(machine, argument, text, sizeof(text)) ||
+		    put_constant(argument, text, sizeof(text)))
+			out_printf(out, " arg%u=%s", i, text);
+		else
+			left++;
+	}
+	*ret_left = left;
+}
+
+static int read_format(struct live_dynamic *dynamic, const char *name, struct tracepoints *formats,
+		       const struct tracepoint **ret)
+{
+	auto_free char *path = text_dup_fmt("events/%s/%s/format", dynamic->group, name);
+	auto_free char *text = NULL;
+	size_t n;
+	int err = tracefs_read(dynamic->tracefs, path, FORMAT_MAX, &text, &n);
+
+	if (!err)
+		err = tracepoints_add(formats, dynamic->group, (struct str){text, n});
+	if (err)
+		return err;
+	*ret = tracepoints_by_name(formats, dynamic->group, name);
+	return *ret ? 0 : -ENOENT;
+}
+
+// A name that tracefs takes: "PROVIDER_NAME_3", unique in the group.
+static char *name_for(const struct live_dynamic *dynamic, const struct live_probe *probe)
+{
+	char *name = text_dup_fmt("p%zu_%s", dynamic->events.n, probe->name + strlen("usdt:"));
+
+	for (char *c = name; *c; c++) {
+		if (!isalnum((unsigned char)*c))
+			*c = '_';
+	}
+	if (strlen(name) >= NAME_MAX_)
+		name[NAME_MAX_ - 1] = '\0';
+	return name;
+}
+
+// All but the name: "PATH:0x1234(0x4000) arg1=%di:s32".
+static char *what_of(const struct live_probe *probe)
+{
+	const char *path = (const char *)(uintptr_t)probe->attr.uprobe_path;
+	unsigned long long at = probe->attr.probe_offset, counter = probe->counter;
+
+	return counter ? text_dup_fmt("%s:0x%llx(0x%llx)%s", path, at, counter, probe->fetch)
+		       : text_dup_fmt("%s:0x%llx%s", path, at, probe->fetch);
+}
+
+static int add(struct live_dynamic *dynamic, const struct live_probe *probe, const char *what,
+	       struct tracepoints *formats)
+{
+	struct live_dynamic_event event = {.name = name_for(dynamic, probe)};
+	auto_free char *line = text_dup_fmt("p:%s/%s %s", dynamic->group, event.name, what);
+	int err = write_line(dynamic->tracefs, line);
+
+	if (err < 0) {
+		free(event.name);
+		return fail(-err, "the kernel doesn't take '%s': %s", line, strerror(-err));
+	}
+	event.what = xstrdup(what);
+	err = read_format(dynamic, event.name, formats, &event.tp);
+	vec_push(&dynamic->events, event);
+	return err < 0 ? fail(-err, "can't read the format of %s/%s: %s", dynamic->group,
+			      event.name, strerror(-err))
+		       : 0;
+}
+
+int live_dynamic_add(struct live_dynamic *dynamic, const struct live_probe *probe,
+		     struct tracepoints *formats, const struct tracepoint **ret)
+{
+	auto_free char *what = what_of(probe);
+	int err = enter(dynamic);
+
+	if (err < 0)
+		return err;
+	if (strpbrk((const char *)(uintptr_t)probe->attr.uprobe_path, " \t\n"))
+		return fail(EINVAL, "the kernel takes no blanks in a path");
+	vec_each(const struct live_dynamic_event, event, &dynamic->events) {
+		if (event->tp && !strcmp(event->what, what)) {
+			*ret = event->tp;
+			return 0;
+		}
+	}
+	err = add(dynamic, probe, what, formats);
+	if (!err)
+		*ret = vec_last(&dynamic->events).tp;
+	return err;
+}
+
+void live_dynamic_done(struct live_dynamic *dynamic)
+{
+	vec_each(struct live_dynamic_event, event, &dynamic->events) {
+		auto_free char *line = text_dup_fmt("-:%s/%s", dynamic->group, event->name);
+		int err = write_line(dynamic->tracefs, line);
+
+		if (err < 0)
+			warn("%s/%s can't be removed: %s; try: sonde probe -d '%s:*'",
+			     dynamic->group, event->name, strerror(-err), dynamic->group);
+		free(event->name);
+		free(event->what);
+	}
+	vec_done(&dynamic->events);
+	tracefs_leave(dynamic->tracefs);
+	dynamic->tracefs = NULL;
+}
