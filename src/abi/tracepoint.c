@@ -101,7 +101,7 @@ static bool fields_fit(const struct tep_format_field *field)
 	return true;
 }
 
-static void add_event(struct tracepoints *all, struct tep_event *event, bool failed)
+static void add_event(struct tracepoints *all, struct tep_event *event, bool failed, struct str format)
 {
 	struct tracepoint *tp = arena_zalloc(&all->arena, sizeof(*tp));
 	size_t n = count_fields(event->format.fields) + count_fields(event->format.common_fields);
@@ -109,6 +109,8 @@ static void add_event(struct tracepoints *all, struct tep_event *event, bool fai
 	uint64_t *first;
 
 	tp->all = all;
+	if (all->options.keep_formats)
+		tp->format = (struct str){arena_memdup(&all->arena, format.p, format.n), format.n};
 	tp->event = event;
 	tp->system = event->system;
 	tp->name = event->name;
@@ -213,7 +215,7 @@ int tracepoints_add(struct tracepoints *all, const char *system, struct str form
 	if (!fields_fit(event->format.fields) || !fields_fit(event->format.common_fields))
 		return fail(EINVAL, "the format of %s:%s has fields in impossible places", system,
 			    event->name);
-	add_event(all, event, failed);
+	add_event(all, event, failed, format);
 	return 0;
 }
 
@@ -315,6 +317,11 @@ const char *tracepoint_name(const struct tracepoint *tp)
 {
 	return tp->name;
 }
+struct str tracepoint_format(const struct tracepoint *tp)
+{
+	return tp->format;
+}
+
 uint32_t tracepoint_id(const struct tracepoint *tp)
 {
 	return tp->id;

@@ -25,6 +25,7 @@ struct tp_options {
 	bool big_endian;
 	uint8_t long_size; // 4 or 8
 	uint32_t page_size;
+	bool keep_formats;
 };
 
 struct tracepoints *tracepoints_new(const struct tp_options *options);
@@ -49,6 +50,8 @@ void tracepoints_set_resolver(struct tracepoints *all, tp_resolver *resolve, voi
 const char *tracepoint_system(const struct tracepoint *tp);
 const char *tracepoint_name(const struct tracepoint *tp);
 uint32_t tracepoint_id(const struct tracepoint *tp);
+struct str tracepoint_format(
+	const struct tracepoint *tp); // as it was given; empty without tp_options.keep_formats
 // Is the print fmt printed by our compiled steps (and not by libtraceevent)?
 bool tracepoint_is_compiled(const struct tracepoint *tp);
 size_t tracepoint_fields(const struct tracepoint *tp,

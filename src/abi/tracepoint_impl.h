@@ -14,6 +14,7 @@ struct tracepoint {
 	struct tracepoints *all;
 	struct tep_event *event;
 	const char *system, *name; // the event's
+	struct str format;
 	uint32_t id;
 	struct tp_field *fields;		    // own ones first
 	const struct tep_format_field **tep_fields; // beside them

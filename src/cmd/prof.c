@@ -167,6 +167,7 @@ static int run_feed(struct prof *prof, const struct input *input)
 	int err = input->open(feed);
 
 	prof->find = input->find;
+	prof->pull = input->pull;
 	if (!err)
 		err = prof_setup(prof);
 	options->everywhere = prof->everywhere;
@@ -177,6 +178,7 @@ static int run_feed(struct prof *prof, const struct input *input)
 	options->needs_tasks |= prof->needs_tasks;
 	if (prof->kernel) // rows of the kernel mostly have their names
 		options->needs_tasks = prof->needs_symbols || prof->options->perins;
+	options->ordered |= prof->pushes.n > 0; // who pulls merges them with others
 	options->ordered |=
 		prof->kernel != NULL; // there is little, and a name may change on another CPU
 	if (!err)
@@ -325,6 +327,8 @@ const struct command command_prof = {
 		"Each works on a recording as well (--from FILE), and can keep what it sees (--to FILE).\n\n"
 		"An event is SYSTEM:NAME[/FILTER/ATTRIBUTE/.../] of a tracepoint, or a probe that is made for the run: kprobe:FUNC, "
 		"kretprobe:FUNC, uprobe:FUNC@\"FILE\", uretprobe:FUNC@\"FILE\", and usdt:PROVIDER:NAME@\"FILE\" of a static probe that a program has (its arguments are the fields arg1, arg2, ...).\n\n"
+		"With the attribute push=[IP:]PORT, push=DEVICE or push=FILE the events go to whom listens there, with pull= they come from "
+		"there instead of from this kernel: from a guest through /dev/virtio-ports/NAME, or from another machine.\n\n"
 		"The program called as sonde-prof or perf-prof is the same as 'sonde prof'.",
 	.examples = examples,
 	.sub = sub,

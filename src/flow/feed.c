@@ -3,7 +3,10 @@
 
 void feed_init(struct feed *feed, const struct feed_options *options)
 {
-	*feed = (struct feed){.options = options, .first_ns = UINT64_MAX, .typed_fd = -1};
+	*feed = (struct feed){.options = options,
+			      .first_ns = UINT64_MAX,
+			      .typed_fd = -1,
+			      .peers_fd = -1};
 }
 
 void feed_done(struct feed *feed)

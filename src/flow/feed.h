@@ -3,6 +3,7 @@
 // wanted of whom, and the hooks that get them. Neither side knows the other.
 #pragma once
 #include "data/recording.h"
+#include "flow/foreign.h"
 #include "flow/target.h"
 #include "sym/sym.h"
 
@@ -21,8 +22,9 @@ struct feed_event {
 	uint32_t max_stack; // frames, 0: as many as the kernel gives
 	uint64_t period_ns; // of a clock; 0: it is none
 	uint64_t frequency; // of a counter or clock: samples a second; 0: each event, or as the input thinks
-	struct feed_event *next_same; // of the input: wants the same recorded event
-	void *test;		      // of the input
+	struct feed_event *next_same;  // of the input: wants the same recorded event
+	void *test;		       // of the input
+	const struct foreign *foreign; // the other system that it comes from; NULL: this one
 	uint64_t samples_n;
 	void *user; // of the consumer
 };
@@ -49,6 +51,9 @@ struct feed_hooks {
 	int (*tick)(void *arg, uint64_t now_ns);
 	// Live: there is something to read at typed_fd.
 	int (*typed)(void *arg);
+	// Live, some 20 times a second and more often when much comes: all that happened before `time_ns` (the events' clock; 0: not known)
+	// was given, and what came so far.
+	int (*settled)(void *arg, uint64_t time_ns);
 	// Live, before anything is switched on: a descriptor of an event that is everywhere, still the input's.
 	int (*opened)(void *arg, struct feed_event *event, uint32_t cpu, int fd);
 };
@@ -65,6 +70,7 @@ struct feed_options {
 	bool follows; // with everywhere: the consumer also takes what the watched tasks start
 	bool everywhere; // events of all CPUs whatever the tasks are: their events are told apart by the consumer
 	bool no_user, no_kernel, no_guest, no_host;
+	int64_t clock_offset_ns; // what the consumer adds to times when it shows them
 	bool tsc; // times by the kernel's own clock, and how the processor's counter comes from them (feed.tsc)
 	bool monotonic; // times of CLOCK_MONOTONIC whatever they cost
 	bool no_user_chain, no_kernel_chain;
@@ -91,6 +97,7 @@ struct feed {
 	void *arg;
 	uint64_t tick_ns; // 0: never
 	int typed_fd;	  // what the user types; -1: nobody reads it
+	int peers_fd;	  // wakes the run up for the hook `settled`; -1: none
 	struct sym *sym;
 	const struct target *target; // live, while it runs; NULL: a recording
 	// Of a recording that was made of some tasks: which, and whether also of what they started.
@@ -102,6 +109,7 @@ struct feed {
 	struct feed_tsc tsc;
 	const char *arch; // uname's machine of a recording; NULL: live, or the recording doesn't say
 	bool is_live, stop;
+	bool interrupted;   // a signal ended it
 	int exit_code;	    // of the workload, or 128 + signal
 	pid_t workload_pid; // 0: none
 	uint64_t first_ns, last_ns;

@@ -5,18 +5,28 @@
 
 enum { LARGEST = 1 << 16, PREFETCH_AHEAD = 1024 };
 
+static void init_ring(struct merge_ring *r, struct ring *ring)
+{
+	*r = (struct merge_ring){.ring = ring, .cut = xmalloc(LARGEST)};
+	r->at = r->settled = r->head = r->released = ring->tail;
+}
+
 void merge_init(struct merge *merge, struct ring *rings, size_t n)
 {
-	*merge = (struct merge){.n = n};
+	*merge = (struct merge){.n = n, .hold_ns = UINT64_MAX};
 	merge->rings = xcalloc(n + 1, sizeof(*merge->rings));
 	merge->heap = xcalloc(n + 1, sizeof(*merge->heap));
-	for (size_t i = 0; i < n; i++) {
-		struct merge_ring *r = &merge->rings[i];
+	for (size_t i = 0; i < n; i++)
+		init_ring(&merge->rings[i], &rings[i]);
+}
 
-		r->ring = &rings[i];
-		r->cut = xmalloc(LARGEST);
-		r->at = r->settled = r->head = r->released = rings[i].tail;
-	}
+void merge_add(struct merge *merge, struct ring *ring)
+{
+	size_t n = ++merge->n;
+
+	merge->rings = xreallocarray(merge->rings, n, sizeof(*merge->rings));
+	merge->heap = xreallocarray(merge->heap, n, sizeof(*merge->heap));
+	init_ring(&merge->rings[n - 1], ring);
 }
 
 void merge_done(struct merge *merge)
@@ -163,8 +173,21 @@ static void sift(struct merge *merge, size_t at)
 	}
 }
 
+// Up to which time: what waits must not take the place of what is to come.
+static uint64_t hold(const struct merge *merge, bool all)
+{
+	for (size_t i = 0; i < merge->n; i++) {
+		const struct merge_ring *r = &merge->rings[i];
+
+		if (all || r->head - r->at > r->ring->size / 2)
+			return UINT64_MAX;
+	}
+	return merge->hold_ns;
+}
+
 static int by_time(struct merge *merge, bool all)
 {
+	const uint64_t end = hold(merge, all);
 	size_t waiting = 0;
 	int err = 0;
 
@@ -183,9 +206,11 @@ static int by_time(struct merge *merge, bool all)
 		sift(merge, i);
 	while (waiting && !err) {
 		struct merge_ring *r = &merge->rings[merge->heap[0]];
-		uint64_t limit = UINT64_MAX; // other rings have nothing before it
+		uint64_t limit = end; // other rings have nothing before it
 		bool more;
 
+		if (r->time >= end && end != UINT64_MAX)
+			break;
 		for (size_t i = 1; i < merge->heap_n && i < 3; i++) {
 			uint64_t time = merge->rings[merge->heap[i]].time;
 

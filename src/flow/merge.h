@@ -27,6 +27,7 @@ struct merge {
 	merge_give *give;
 	merge_fresh *fresh;
 	void *arg;
+	uint64_t hold_ns;   // in order of time: what happened then or later waits for another round
 	uint64_t newest_ns; // given last
 	uint64_t late_n;    // given behind a newer one
 	uint64_t bytes, broken_n;
@@ -36,6 +37,8 @@ struct merge {
 // The rings must stay where they are. Other fields are the caller's to set.
 void merge_init(struct merge *merge, struct ring *rings, size_t n);
 void merge_done(struct merge *merge);
+// One more, behind the others.
+void merge_add(struct merge *merge, struct ring *ring);
 // One round. `all`: what is in the rings now, whatever may still come. > 0 or < 0 is what `give` said. Some ns a record.
 int merge_round(struct merge *merge, bool all);
 // Does something wait for the next round?

@@ -114,6 +114,42 @@ static void test_waits_for_the_others(void **state)
 	free(w);
 }
 
+static void test_holds(void **state)
+{
+	struct world *w = NEW(struct world);
+	uint64_t time = 50;
+
+	init(w, true);
+	put(w, 0, 10, 0);
+	put(w, 0, 20, 0);
+	put(w, 1, 30, 0);
+	w->merge.hold_ns = 20; // who is far away has told what it saw before
+	merge_round(&w->merge, false);
+	merge_round(&w->merge, false);
+	assert_int_equal(w->given_n, 1);
+	assert_true(merge_waits(&w->merge));
+	w->merge.hold_ns = 31;
+	merge_round(&w->merge, false);
+	assert_int_equal(w->given_n, 3);
+	// Room for what is to come is worth more than the order.
+	w->merge.hold_ns = 40;
+	put(w, 0, time, 0);
+	merge_round(&w->merge, false);
+	assert_int_equal(w->given_n, 3);
+	while (w->pages[0].data_head - w->pages[0].data_tail <= SIZE * 3 / 4)
+		put(w, 0, ++time, 0);
+	merge_round(&w->merge, false);
+	merge_round(&w->merge, false);
+	assert_true(w->given_n > 40);
+	w->merge.hold_ns = 41;
+	put(w, 0, ++time, 0);
+	merge_round(&w->merge, true);
+	check_order(w);
+	assert_int_equal(w->given[w->given_n - 1].time, time);
+	done(w);
+	free(w);
+}
+
 static void test_random(void **state)
 {
 	struct world *w = NEW(struct world);
@@ -166,4 +202,5 @@ static void test_broken_and_stopped(void **state)
 	free(w);
 }
 
-RUN_TESTS(TEST(test_waits_for_the_others), TEST(test_random), TEST(test_broken_and_stopped))
+RUN_TESTS(TEST(test_waits_for_the_others), TEST(test_holds), TEST(test_random),
+	  TEST(test_broken_and_stopped))

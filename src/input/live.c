@@ -7,6 +7,7 @@
 #include "input/core/input.h"
 #include "input/core/live.h"
 #include "input/core/live_probe.h"
+#include "input/core/live_pull.h"
 #include "sys/signals.h"
 #include "sys/tracefs.h"
 #include <poll.h>
@@ -15,6 +16,7 @@
 #include <sys/signalfd.h>
 
 enum {
+	OTHERS = 3, // to wait for, behind the rings: signals, what is typed, who listens
 	MOST_FORMAT_BYTES = 1 << 20,
 	IDLE_MS = 1000,
 	WAITING_MS = 40, // until the records of a quiet ring are given
@@ -24,7 +26,8 @@ static int open_live(struct feed *feed)
 {
 	struct watching *live = NEW(struct watching);
 	struct tp_options options = {.long_size = sizeof(long),
-				     .page_size = (uint32_t)sysconf(_SC_PAGESIZE)};
+				     .page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+				     .keep_formats = true};
 	struct sym_options sym = {.live = true};
 	int err;
 
@@ -144,117 +147,12 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 	return err;
 }
 
-// ---- records
-
-static const struct watching_id *id_of(const struct watching *live, uint64_t id)
+static int pull(struct feed *feed, const char *where, const char *name, input_found *found, void *arg)
 {
-	uint64_t *index;
+	struct watching *live = feed->input;
+	const struct live_pull_find find = {feed, where, name, found, arg};
 
-	if (id - live->first_id < live->ids_n)
-		return &live->id_table[id - live->first_id];
-	index = map_find(&live->ids, id);
-	return index ? &live->id_table[*index] : NULL;
-}
-
-static uint64_t look(void *arg, const struct perf_event_header *header, void **ret_what)
-{
-	struct watching *live = arg;
-	const char *p = (const char *)header;
-	const struct watching_id *what;
-	uint64_t id;
-
-	// PERF_SAMPLE_IDENTIFIER: behind the header of samples, the last word of others.
-	memcpy(&id, header->type == PERF_RECORD_SAMPLE ? p + 8 : p + header->size - 8, 8);
-	what = id_of(live, id);
-	*ret_what = (void *)(uintptr_t)what;
-	return what && what->plan ? sample_plan_time(what->plan, header) : 0;
-}
-
-static void note_cpu(struct watching *live, uint32_t cpu, uint64_t time)
-{
-	if (cpu < live->cpus_n)
-		live->last_ns[cpu] = time;
-}
-
-// The record behind a gap has come.
-static int tell_gap(struct watching *live, uint32_t cpu, uint64_t to_ns)
-{
-	struct feed *feed = live->feed;
-	struct watching_gap *gap = &live->gaps[cpu];
-	struct feed_loss loss = {.cpu = cpu, .lost = gap->lost, .from_ns = gap->from_ns, .to_ns = to_ns};
-
-	gap->lost = 0;
-	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
-}
-
-static int give_side(struct watching *live, const struct perf_event_header *header, uint64_t time,
-		     const struct watching_id *what)
-{
-	struct feed *feed = live->feed;
-	struct sample ids = {.header = header};
-
-	sample_decode_trailer(what->plan, header, &ids);
-	if (header->type == PERF_RECORD_LOST && record_is_whole(header)) {
-		uint64_t lost = ((const struct record_lost *)header)->lost;
-
-		feed->stats.lost += lost;
-		live->lost_told += lost;
-		if (ids.cpu < live->cpus_n) {
-			if (!live->gaps[ids.cpu].lost)
-				live->gaps[ids.cpu].from_ns = live->last_ns[ids.cpu];
-			live->gaps[ids.cpu].lost += lost;
-			return tell_gap(live, ids.cpu, time);
-		}
-		return 0;
-	}
-	sym_record(feed->sym, header, time);
-	return feed->hooks->record ? feed->hooks->record(feed->arg, header, &ids) : 0;
-}
-
-static int give(void *arg, const struct perf_event_header *header, uint64_t time, void *what_)
-{
-	struct watching *live = arg;
-	const struct watching_id *what = what_;
-	struct feed *feed = live->feed;
-	struct sample *sample = &live->sample, full;
-
-	if (!what || !what->plan) {
-		feed->stats.unknown++;
-		return 0;
-	}
-	if (header->type != PERF_RECORD_SAMPLE)
-		return give_side(live, header, time, what);
-	if (what->plain && header->size >= 56) {
-		const uint32_t *words = (const uint32_t *)header;
-
-		sample->header = header;
-		memcpy(&sample->id, &words[2], 8);
-		sample->pid = words[4];
-		sample->tid = words[5];
-		sample->time = time;
-		sample->cpu = words[8];
-		sample->cpumode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-		memcpy(&sample->period, &words[10], 8);
-		sample->raw_size = words[12];
-		sample->raw = &words[13];
-		if (sample->raw_size > header->size - 52u) {
-			feed->stats.unknown++;
-			return 0;
-		}
-	} else {
-		if (sample_decode(what->plan, header, &full) < 0) {
-			feed->stats.unknown++;
-			return 0;
-		}
-		sample = &full;
-	}
-	note_cpu(live, sample->cpu, time);
-	feed->last_ns = time;
-	if (feed->first_ns == UINT64_MAX)
-		feed->first_ns = time;
-	if (!what->event || (what->event->test && !watching_wants(live, what->event, sample)))
-		return 0;
-	return feed_sample(feed, what->event, sample);
+	return live_pull_find(&live->pull, &find);
 }
 
 // ---- the loop
@@ -268,16 +166,49 @@ static void take_signals(struct watching *live)
 			if (live->workload.pid && workload_ended(&live->workload))
 				live->feed->stop = true;
 		} else {
-			live->feed->stop = true;
+			live->feed->stop = live->feed->interrupted = true;
 			live->exit_signal = (int)info.ssi_signo;
 		}
 	}
 }
 
+// By the clock of the events; 0: it can't be read.
+static uint64_t events_now(const struct watching *live)
+{
+#if defined(__x86_64__)
+	const struct feed_tsc *tsc = &live->feed->tsc;
+
+	if (tsc->mult)
+		return tsc->zero +
+		       (uint64_t)(((unsigned __int128)__builtin_ia32_rdtsc() * tsc->mult) >>
+				  tsc->shift);
+#endif
+	return live->has_clockid ? time_now_ns(CLOCK_MONOTONIC) : 0;
+}
+
+// What began before the round before had begun was given (flow/merge.h), without an order what began before this one.
+static int tell_settled(struct watching *live)
+{
+	struct feed *feed = live->feed;
+
+	return feed->hooks->settled
+		       ? feed->hooks->settled(feed->arg, live->settled_ns[live->merge.ordered])
+		       : 0;
+}
+
 static int one_round(struct watching *live, bool all)
 {
-	int err = merge_round(&live->merge, all);
+	int err = live_pull_read(live->pull);
 
+	if (live->feed->hooks->settled) {
+		live->settled_ns[1] = live->settled_ns[0];
+		live->settled_ns[0] = events_now(live);
+	}
+	live->merge.hold_ns = live_pull_hold(live->pull);
+	if (!err)
+		err = merge_round(&live->merge, all);
+	if (!err)
+		err = tell_settled(live);
 	live->feed->stats.late = live->merge.late_n;
 	live->feed->stats.bytes = live->merge.bytes;
 	if (!err && live->writer)
@@ -314,7 +245,7 @@ static int tick(struct watching *live)
 	return err;
 }
 
-static int sleep_ms(const struct watching *live)
+static int sleep_ms(const struct watching *live, int pull_ms)
 {
 	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
 	int ms = live->merge.ordered && merge_waits(&live->merge) ? WAITING_MS : IDLE_MS;
@@ -322,6 +253,8 @@ static int sleep_ms(const struct watching *live)
 	// Rings wake us up by their fill; what trickles is looked for twenty times a second.
 	if (live->merge.n)
 		ms = MIN(ms, 50);
+	if (live->pull)
+		ms = MIN(ms, pull_ms);
 	if (live->enable_ns)
 		ms = live->enable_ns > now ? MIN(ms, (int)((live->enable_ns - now) / 1000000) + 1)
 					   : 0;
@@ -342,17 +275,20 @@ static bool tasks_ended(struct watching *live, const struct pollfd *fds)
 	// Of a CPU that went offline, too: others go on.
 	if (rings && gone == rings && live->target.has_tasks)
 		return true;
+	if (!rings && live->pull)
+		return live_pull_ended(live->pull);
 	return live->target.has_tasks && !target_alive(&live->target);
 }
 
 static struct pollfd *poll_fds(const struct watching *live)
 {
 	size_t rings = live->opened.rings.n;
-	struct pollfd *fds = xcalloc(rings + 2, sizeof(*fds));
+	struct pollfd *fds = xcalloc(rings + OTHERS + live_pull_sources(live->pull), sizeof(*fds));
 
 	for (size_t i = 0; i < rings; i++)
 		fds[i] = (struct pollfd){.fd = live->opened.rings.v[i].fd, .events = POLLIN};
 	fds[rings + 1] = (struct pollfd){.fd = live->feed->typed_fd, .events = POLLIN};
+	fds[rings + 2] = (struct pollfd){.fd = live->feed->peers_fd, .events = POLLIN};
 	fds[rings] = (struct pollfd){.fd = live->signal_fd, .events = POLLIN};
 	return fds;
 }
@@ -377,12 +313,14 @@ static void begin_merge(struct watching *live)
 	merge_done(&live->merge);
 	merge_init(&live->merge, live->opened.rings.v, live->opened.rings.n);
 	live->merge.ordered = live->feed->options->ordered;
-	live->merge.look = look;
-	live->merge.give = give;
+	live->merge.look = watching_look;
+	live->merge.give = watching_give;
 	live->merge.fresh = live->writer ? watching_to_fresh : NULL;
 	live->merge.arg = live;
 	live->merge.late_n = late;
 	live->merge.bytes = bytes;
+	for (size_t i = 0; i < live_pull_sources(live->pull); i++)
+		merge_add(&live->merge, live_pull_ring(live->pull, i));
 }
 
 // Processors came back: what lies in the rings is given before they change.
@@ -412,8 +350,10 @@ static int loop(struct watching *live)
 
 	while (!err && !feed->stop) {
 		size_t rings = live->opened.rings.n;
+		int pull_ms = live_pull_poll(live->pull, fds + rings + OTHERS);
+		nfds_t all = rings + OTHERS + live_pull_sources(live->pull);
 
-		if (poll(fds, rings + 2, sleep_ms(live)) < 0 && errno != EINTR)
+		if (poll(fds, all, sleep_ms(live, pull_ms)) < 0 && errno != EINTR)
 			return fail(errno, "can't wait for events: %s", strerror(errno));
 		feed->stats.wakeups++;
 		if (live->enable_ns && time_now_ns(CLOCK_MONOTONIC) >= live->enable_ns) {
@@ -454,16 +394,33 @@ static int tell_last_losses(struct watching *live)
 	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
 }
 
+static void begin_pull(struct watching *live)
+{
+	struct feed *feed = live->feed;
+	const struct pull_clock clock = {.mixed = live->opened.events.n > 0,
+					 .offset_ns = feed->options->clock_offset_ns,
+					 .wall_offset_ns = feed->wall_offset_ns,
+					 .tsc = feed->tsc};
+
+	if (!live->pull)
+		return;
+	if (!clock.mixed) // times of others become those of CLOCK_MONOTONIC
+		feed->has_wall = !feed->options->tsc;
+	live_pull_begin(live->pull, &clock);
+}
+
 static int start(struct watching *live)
 {
 	struct feed *feed = live->feed;
 	const struct feed_options *options = feed->options;
-	int err = feed_begin(feed);
+	int err;
 
-	if (err)
-		return err;
 	feed->has_wall = live->has_clockid;
 	feed->wall_offset_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC));
+	begin_pull(live);
+	err = feed_begin(feed);
+	if (err)
+		return err;
 	if (feed->tick_ns)
 		live->next_tick_ns = time_now_ns(CLOCK_MONOTONIC) + feed->tick_ns;
 	if (options->delay_ms)
@@ -483,7 +440,7 @@ static int start(struct watching *live)
 				ioctl(event->fds.v[k], PERF_EVENT_IOC_ENABLE, 0);
 	}
 	// Once nothing that tasks do is missed any more.
-	if (!err && (options->needs_tasks || live->writer))
+	if (!err && live->opened.events.n && (options->needs_tasks || live->writer))
 		err = watching_learn(live);
 	if (!err && live->workload.pid)
 		err = workload_start(&live->workload, options->workload[0]);
@@ -521,11 +478,14 @@ static int run(struct feed *feed)
 	if (!err)
 		err = watching_open(live);
 	feed->target = &live->target;
+	if (!err && feed->options->to && live->pull)
+		err = fail(EINVAL,
+			   "--to keeps what this kernel tells; keep what comes from elsewhere there, or push it into a file");
 	if (!err && feed->options->to)
 		err = watching_to_open(live);
-	if (!err && feed->options->tsc)
+	if (!err && feed->options->tsc && live->opened.events.n)
 		err = learn_tsc(live);
-	if (!err && live->opened.rings.n)
+	if (!err && (live->opened.rings.n || live->pull))
 		begin_merge(live);
 	if (!err)
 		err = start(live);
@@ -562,6 +522,7 @@ static void close_live(struct feed *feed)
 	if (!live)
 		return;
 	watching_filters_done(live);
+	live_pull_free(live->pull);
 	merge_done(&live->merge);
 	opened_done(&live->opened);
 	live_dynamic_done(&live->dynamic);
@@ -593,6 +554,7 @@ const struct input input_live = {
 	.summary = "the running kernel",
 	.open = open_live,
 	.find = find,
+	.pull = pull,
 	.run = run,
 	.close = close_live,
 };

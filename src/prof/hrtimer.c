@@ -108,12 +108,14 @@ static bool holds(struct prof *prof, struct hrtimer *state, const uint64_t *coun
 	return false;
 }
 
-static void show(struct prof *prof, struct hrtimer *state, const struct sample *sample,
+static void show(struct prof *prof, const struct prof_event *event, const struct sample *sample,
 		 const uint64_t *counts)
 {
+	const struct hrtimer *state = PROF_STATE(struct hrtimer, prof);
+
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
-	prof_put_comm(prof, sample);
+	prof_put_comm(prof, event, sample);
 	out_char(prof->out, ' ');
 	out_u64_right(prof->out, sample->tid, 6);
 	out_text(prof->out, " [");
@@ -145,7 +147,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	// The clock stands still while a CPU is idle: a long way to the last tick is no period.
 	if (cpu->last_ns && sample->time - cpu->last_ns < state->period_ns * 3 / 2 &&
 	    holds(prof, state, cpu->counts)) {
-		show(prof, state, sample, cpu->counts);
+		show(prof, event, sample, cpu->counts);
 		state->shown_n++;
 	}
 	cpu->last_ns = sample->time;

@@ -9,6 +9,7 @@ struct trace {
 	struct prof_options common;
 	struct expr **programs; // exec=, by event
 	struct table table;	// of --format csv and json: one row
+	bool stacks, foreign;	// its last columns
 	struct out fields;
 };
 
@@ -35,7 +36,7 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-static void set_columns(struct trace *trace, bool stacks)
+static void set_columns(struct trace *trace, bool stacks, bool foreign)
 {
 	static const struct table_column columns[] = {
 		{"comm", NULL, TABLE_TEXT},  {"tid", NULL, TABLE_COUNT},
@@ -46,13 +47,17 @@ static void set_columns(struct trace *trace, bool stacks)
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns) - !stacks; i++)
 		table_column(&trace->table, columns[i]);
+	if (foreign)
+		table_column(&trace->table, (struct table_column){"from", NULL, TABLE_TEXT});
+	trace->stacks = stacks;
+	trace->foreign = foreign;
 	out_init_memory(&trace->fields);
 }
 
 static int setup(struct prof *prof)
 {
 	struct trace *trace = PROF_STATE(struct trace, prof);
-	bool stacks = false;
+	bool stacks = false, foreign = false;
 	int err = 0;
 
 	trace->programs = xcalloc(prof->events.n + 1, sizeof(struct expr *));
@@ -61,11 +66,12 @@ static int setup(struct prof *prof)
 		const char *text = prof_spec_attr(event->spec, "exec");
 
 		stacks |= event->feed->stack;
+		foreign |= event->feed->foreign != NULL;
 		if (text)
 			err = prof_compile(&trace->programs[i], prof, event, text);
 	}
 	if (prof->print->format != TABLE_FORMAT_TEXT)
-		set_columns(trace, stacks && !prof->options->flame_graph);
+		set_columns(trace, stacks && !prof->options->flame_graph, foreign);
 	return err;
 }
 
@@ -79,18 +85,20 @@ static void put_row(struct prof *prof, const struct prof_event *event, const str
 	table_text(table, prof_comm(prof, sample->pid, sample->tid));
 	table_number(table, sample->tid);
 	table_number(table, sample->cpu);
-	table_number(table, prof_event_clock(prof, sample->time));
+	table_number(table, prof_event_clock(prof, event, sample->time));
 	table_text(table, event->feed->event->name);
 	text->n = 0;
 	prof_event_text(event, sample, text);
 	out_char(text, 0);
 	table_text(table, text->buf);
-	if (table->columns.n > 6) {
+	if (trace->stacks) {
 		text->n = 0;
 		prof_stack_text(prof, sample, text);
 		out_char(text, 0);
 		table_text(table, text->buf);
 	}
+	if (trace->foreign)
+		table_text(table, event->feed->foreign ? event->feed->foreign->where : "");
 	prof_put_table(prof, table, sample->time);
 }
 

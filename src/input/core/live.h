@@ -56,6 +56,9 @@ struct watching {
 	bool *online, *returned; // [cpu]: is there; was opened anew
 	uint64_t next_look_ns;
 
+	struct live_pull *pull; // events of other systems; NULL: none
+	uint64_t settled_ns[2]; // when the last rounds began
+
 	struct writer *writer; // of --to
 	int to_fd;
 };
@@ -84,10 +87,16 @@ bool watching_cpus_changed(struct watching *live);
 // live_filter.c: where the filter of an event runs: *ret_kernel is what the kernel gets, NULL: nothing; else wanted->test runs here.
 // -EINVAL with a sentence.
 int watching_filter(struct watching *live, struct feed_event *wanted, const char **ret_kernel);
+// Likewise of an event that comes from another system: it runs here.
+int watching_filter_foreign(struct watching *live, struct feed_event *wanted);
 // Does the filter that runs here take the sample? Some 10 ns.
 bool watching_wants(struct watching *live, const struct feed_event *wanted,
 		    const struct sample *sample);
 void watching_filters_done(struct watching *live);
+
+// live_records.c: for the merge.
+uint64_t watching_look(void *arg, const struct perf_event_header *header, void **ret_what);
+int watching_give(void *arg, const struct perf_event_header *header, uint64_t time, void *what);
 
 // live_to.c: the recording of --to.
 int watching_to_open(struct watching *live);

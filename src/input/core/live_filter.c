@@ -55,6 +55,22 @@ int watching_filter(struct watching *live, struct feed_event *wanted, const char
 	return 0;
 }
 
+int watching_filter_foreign(struct watching *live, struct feed_event *wanted)
+{
+	struct expr_fields fields = event_fields(wanted->event);
+	struct expr *expr;
+	int err = wanted->filter ? expr_filter_compile(&expr, wanted->filter, &fields) : 0;
+
+	if (err < 0)
+		return fail_context(err, "filter of %s", wanted->event->name);
+	if (!wanted->filter)
+		return 0;
+	if (!live->machine)
+		live->machine = expr_machine_new(NULL);
+	wanted->test = expr;
+	return 0;
+}
+
 bool watching_wants(struct watching *live, const struct feed_event *wanted,
 		    const struct sample *sample)
 {

@@ -206,7 +206,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		      const struct cgroup_mount *mount)
 {
 	struct feed *feed = live->feed;
-	size_t per_event = groups->v.n ? groups->v.n : 1, n = feed->events.n * per_event + 1;
+	size_t per_event = groups->v.n ? groups->v.n : 1, n = feed->events.n * per_event + 1, at = 0;
 	bool counts_only = true, in_kernel = false;
 	const char *filter = NULL; // what the kernel gets
 	int err = 0;
@@ -215,15 +215,19 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 	live->wanted = xcalloc(n, sizeof(struct feed_event *));
 	for (size_t i = 0; i < feed->events.n * per_event && !err; i++) {
 		struct feed_event *wanted = feed->events.v[i / per_event];
-		struct event_spec *spec = &live->opened_specs[i];
+		struct event_spec *spec = &live->opened_specs[at];
 
+		if (wanted->foreign) {
+			err = i % per_event ? 0 : watching_filter_foreign(live, wanted);
+			continue;
+		}
 		// Its own attr and plan, though others may want the same kernel event.
 		if (i % per_event == 0) {
 			wanted->event =
 				arena_memdup(&live->arena, wanted->event, sizeof(*wanted->event));
 			err = wanted->in_kernel ? 0 : watching_filter(live, wanted, &filter);
 		}
-		live->wanted[i] = wanted;
+		live->wanted[at++] = wanted;
 		spec->attr = wanted->event->attr;
 		spec->name = wanted->event->name;
 		spec->filter = without_us(live, wanted, filter);
@@ -244,7 +248,7 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 			err = fd < 0 ? fd : 0;
 		}
 	}
-	if (err || (counts_only && !(in_kernel && feed->options->needs_tasks)))
+	if (err || !at || (counts_only && !(in_kernel && feed->options->needs_tasks)))
 		return err;
 	if (feed->options->needs_tasks || feed->options->needs_maps || feed->options->to) {
 		struct event_spec *spec = &live->opened_specs[live->opened.events.n];
@@ -435,7 +439,7 @@ int watching_open(struct watching *live)
 	live->has_clockid &= !live->opened.missing.clockid;
 	for (size_t i = 0; i < live->opened.events.n; i++)
 		samples |= !live->wanted[i] || !live->wanted[i]->counts;
-	if (samples)
+	if (samples && live->opened.events.n)
 		err = opened_map(&live->opened, watching_pages(live), false);
 	if (err)
 		return err;

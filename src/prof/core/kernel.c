@@ -31,6 +31,9 @@ bool prof_kernel_may(const struct prof *prof)
 		return no(prof, "it watches tasks");
 	if (options->verbose > 1 || options->exit_n || options->call_graph)
 		return no(prof, "single events are wanted (-vv, -N, -g)");
+	vec_each(struct prof_event *, event, &prof->events)
+		if ((*event)->push || (*event)->feed->foreign)
+			return no(prof, "events are pushed or pulled");
 	if (options->exclude_user || options->exclude_kernel || options->exclude_guest ||
 	    options->exclude_host)
 		return no(prof, "--exclude-... is given");

@@ -108,8 +108,11 @@ static void ask_proc(struct prof *prof, const struct task *task)
 
 const char *prof_comm(struct prof *prof, uint32_t pid, uint32_t tid)
 {
-	const struct task *task = sym_task(prof->feed->sym, pid, tid);
+	const struct task *task;
 
+	if (prof->foreign)
+		return foreign_name(prof->foreign, tid, prof->print->number);
+	task = sym_task(prof->feed->sym, pid, tid);
 	if (task && !task->comm_set && tid && prof->feed->is_live)
 		ask_proc(prof, task);
 	return task ? task_comm(prof->feed->sym, task) : "";
@@ -158,21 +161,28 @@ void prof_event_text(const struct prof_event *event, const struct sample *sample
 	}
 }
 
-uint64_t prof_event_clock(const struct prof *prof, uint64_t time_ns)
+uint64_t prof_event_clock(const struct prof *prof, const struct prof_event *event, uint64_t time_ns)
 {
 	const struct feed_tsc *tsc = &prof->feed->tsc;
 
+	if (event && event->feed->foreign && !tsc->mult)
+		return time_ns - (uint64_t)event->feed->foreign->shift_ns;
 	if (prof->options->tsc && tsc->mult)
 		time_ns = (uint64_t)(((unsigned __int128)(time_ns - tsc->zero) << tsc->shift) /
 				     tsc->mult);
 	return time_ns + (uint64_t)prof->options->clock_offset;
 }
 
-void prof_put_comm(struct prof *prof, const struct sample *sample)
+void prof_put_comm(struct prof *prof, const struct prof_event *event, const struct sample *sample)
 {
-	const char *comm = prof_comm(prof, sample->pid, sample->tid);
+	const struct foreign *foreign = event->feed->foreign;
+	char number[16];
+	const char *comm = foreign ? foreign_name(foreign, sample->tid, number)
+				   : prof_comm(prof, sample->pid, sample->tid);
 	size_t n = strlen(comm);
 
+	if (foreign)
+		out_char(prof->out, 'G');
 	if (n < 16)
 		out_fill(prof->out, ' ', 16 - n);
 	out_safe(prof->out, comm);
@@ -182,9 +192,9 @@ void prof_put_event(struct prof *prof, const struct prof_event *event, const str
 {
 	struct out *out = prof->out;
 	const struct event *recorded = event->feed->event;
-	uint64_t time = prof_event_clock(prof, sample->time);
+	uint64_t time = prof_event_clock(prof, event, sample->time);
 
-	prof_put_comm(prof, sample);
+	prof_put_comm(prof, event, sample);
 	out_char(out, ' ');
 	out_u64_right(out, sample->tid, 6);
 	out_char(out, ' ');

@@ -12,6 +12,7 @@ struct prof_print {
 	long hour_offset_s;
 	char hour_text[16]; // "2024-02-21 14:"
 	bool has_hour;
+	char number[16];  // of a task without a name
 	struct map asked; // tasks whose name /proc was asked for
 };
 

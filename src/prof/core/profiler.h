@@ -40,6 +40,8 @@ struct prof_event {
 	const char *source;
 	uint64_t limit, taken_n; // of a source: so many samples; 0: all
 	struct prof_tasks *tasks;
+	struct prof_push *push; // its samples are sent away; NULL: they are the profiler's
+	uint32_t push_index;
 	void *user;
 };
 
@@ -86,6 +88,7 @@ extern const struct profiler *const profilers[]; // by name, ends with NULL; mad
 struct prof_tasks;
 struct prof_flame;
 struct prof_kernel;
+struct prof_push;
 struct prof_typed;
 struct prof_heat;
 
@@ -97,8 +100,14 @@ struct prof {
 	struct prof_specs specs;
 	VEC(struct prof_event *) events;
 	VEC(struct prof_tasks *) source_tasks; // of profilers in -e
+	VEC(struct prof_push *) pushes;
+	const struct foreign *foreign; // whose names tasks have: of the sample that is at hand; NULL: this system's
 	uint32_t stages;
 	int (*find)(struct feed *feed, const char *name,
+		    int (*found)(void *arg, struct event *event, const char *system, const char *name),
+		    void *arg);
+	// Events that another sonde pushes; NULL: there are none.
+	int (*pull)(struct feed *feed, const char *where, const char *name,
 		    int (*found)(void *arg, struct event *event, const char *system, const char *name),
 		    void *arg);
 	struct expr_machine *machine;
@@ -130,11 +139,13 @@ int prof_field(const struct prof_event *event, const char *name, const struct tp
 void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char *what);
 // Beginning of a line: the time of day of an event, "2024-02-21 14:57:43.999022"; where that is not known the event's own.
 void prof_put_time(struct prof *prof, uint64_t time_ns);
-// The time of an event as its own clock has it: --clock-offset is added; the processor's counter with --tsc.
-uint64_t prof_event_clock(const struct prof *prof, uint64_t time_ns);
+// The time of an event as its own clock has it: --clock-offset is added; the processor's counter with --tsc. Of an event of another
+// system: what that one said. event NULL: one of this system.
+uint64_t prof_event_clock(const struct prof *prof, const struct prof_event *event, uint64_t time_ns);
 // One event as `trace` prints it, without the time of day; its stack, when it has one.
 void prof_put_event(struct prof *prof, const struct prof_event *event, const struct sample *sample);
-void prof_put_comm(struct prof *prof, const struct sample *sample); // at the right of 16 columns
+// At the right of 16 columns; behind a G when the event comes from another system.
+void prof_put_comm(struct prof *prof, const struct prof_event *event, const struct sample *sample);
 void prof_put_stack(struct prof *prof, const struct sample *sample, const char *indent);
 // The fields of an event as `trace` prints them; its frames, "; " between them.
 void prof_event_text(const struct prof_event *event, const struct sample *sample, struct out *out);

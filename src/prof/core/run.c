@@ -5,9 +5,11 @@
 #include "base/nearest.h"
 #include "base/time.h"
 #include "prof/core/flame.h"
+#include "prof/core/given.h"
 #include "prof/core/heat.h"
 #include "prof/core/kernel.h"
 #include "prof/core/print.h"
+#include "prof/core/push.h"
 #include "prof/core/sources.h"
 #include "prof/core/tasks.h"
 #include "prof/core/typed.h"
@@ -68,6 +70,7 @@ int prof_opt_signed(void *options, const struct opt *opt, const char *arg, bool 
 
 	if (num_parse_i64(str_of(arg), to))
 		return fail(EINVAL, "--%s %s: that is no number", opt->name, arg);
+	((struct prof_options *)options)->has_clock_offset = true;
 	return 0;
 }
 
@@ -85,6 +88,7 @@ struct feed_options prof_feed_options(const struct profiler *profiler,
 		.ordered = options->order || profiler->ordered || options->target.pids ||
 			   options->target.tids,
 		.inherit = options->inherit_given ? options->inherit : !options->target.tids,
+		.clock_offset_ns = options->clock_offset,
 		.tsc = options->tsc,
 		.monotonic = options->monotonic,
 		.no_user = options->exclude_user,
@@ -108,153 +112,15 @@ const struct profiler *prof_find(const char *name)
 	return NULL;
 }
 
-// ---- events
-
-struct adding {
-	struct prof *prof;
-	const struct prof_spec *spec;
-	uint32_t stage;
-	const char *filter;
-	struct prof_event *last;
-};
-
-// Does the attribute need a value (true), or take none (false)?
-static int check_value(const struct prof_attr *attr)
-{
-	bool is_word = prof_attribute_is_word(attr->name);
-
-	if (is_word && attr->value)
-		return fail(EINVAL, "the attribute %s takes no value: write /%s/, not /%s=%s/",
-			    attr->name, attr->name, attr->name, attr->value);
-	if (!is_word && (!attr->value || !*attr->value))
-		return fail(EINVAL, "the attribute %s needs a value: /%s=.../", attr->name,
-			    attr->name);
-	return 0;
-}
-
-static int check_attributes(const struct prof *prof, const struct prof_spec *spec)
-{
-	for (size_t i = 0; spec && i < spec->attrs.n; i++) {
-		const char *name = spec->attrs.v[i].name, *near;
-		VEC(const char *) names = {0};
-		bool known = false;
-		int err = 0;
-
-		for (size_t k = 0; prof_common_attributes[k]; k++)
-			vec_push(&names, prof_common_attributes[k]);
-		for (size_t k = 0; prof->profiler->attributes && prof->profiler->attributes[k]; k++)
-			vec_push(&names, prof->profiler->attributes[k]);
-		for (size_t k = 0; k < names.n; k++)
-			known |= !strcmp(names.v[k], name);
-		vec_push(&names, NULL);
-		near = nearest(name, names.v);
-		if (!known)
-			err = fail(EINVAL, "%s has no attribute '%s' for events%s%s%s",
-				   prof->profiler->name, name, near ? "; did you mean '" : "",
-				   near ? near : "", near ? "'?" : "");
-		vec_done(&names);
-		if (!known && i && spec->attrs.v[i - 1].value && !near)
-			err = fail(EINVAL,
-				   "%s has no attribute '%s' for events; to divide by it, write the expression in quotes: %s=\"%s/%s\"",
-				   prof->profiler->name, name, spec->attrs.v[i - 1].name,
-				   spec->attrs.v[i - 1].value, name);
-		if (!err)
-			err = check_value(&spec->attrs.v[i]);
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
-static int found(void *arg, struct event *event, const char *system, const char *name)
-{
-	struct adding *adding = arg;
-	struct prof *prof = adding->prof;
-	const struct prof_spec *spec = adding->spec;
-	struct prof_event *added = arena_zalloc(&prof->arena, sizeof(*added));
-	struct feed_event *feed = feed_add(prof->feed, event, system, name);
-	const char *alias = prof_spec_attr(spec, "alias"), *depth = prof_spec_attr(spec, "max-stack");
-	uint64_t frames = 0;
-
-	if (depth && (num_parse_u64(str_of(depth), &frames) || frames > 1024))
-		return fail(EINVAL, "max-stack=%s: a number of frames up to 1024", depth);
-	feed->filter = adding->filter;
-	feed->counts = prof->profiler->counts;
-	feed->cpus = prof_spec_attr(spec, "cpus");
-	feed->stack = prof->options->call_graph || prof_spec_attr(spec, "stack") || depth;
-	feed->max_stack = (uint32_t)frames;
-	added->feed = feed;
-	added->spec = spec;
-	added->index = (uint32_t)prof->events.n;
-	added->stage = adding->stage;
-	added->label = alias && *alias ? alias : feed->name ? feed->name : event->name;
-	sched_event_init(&added->sched, event);
-	feed->user = added;
-	vec_push(&prof->events, added);
-	adding->last = added;
-	return 0;
-}
-
-int prof_add(struct prof *prof, const char *name, const char *filter, struct prof_event **ret)
-{
-	struct adding adding = {.prof = prof, .filter = filter};
-	int err = prof->find(prof->feed, name, found, &adding);
-
-	if (!err && ret)
-		*ret = adding.last;
-	return err;
-}
-
-int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret)
-{
-	const struct event *recorded = event->feed->event;
-
-	*ret = recorded->tp ? tracepoint_field(recorded->tp, name) : NULL;
-	return *ret ? 0 : fail(ENOENT, "event %s has no field %s", recorded->name, name);
-}
-
-static int add_given(struct prof *prof)
-{
-	const struct opt_list *list = &prof->options->events;
-	const char *const *defaults = prof->profiler->default_events;
-	int err = 0;
-
-	for (size_t i = 0; i < list->n && !err; i++)
-		err = prof_specs_parse(&prof->specs, list->v[i]);
-	for (size_t i = 0; !list->n && defaults && defaults[i] && !err; i++)
-		err = prof_specs_parse(&prof->specs, defaults[i]);
-	for (size_t i = 0; i < prof->specs.list.n && !err; i++) {
-		const struct prof_spec *spec = prof->specs.list.v[i];
-		struct adding adding = {.prof = prof,
-					.spec = spec,
-					.stage = spec->stage,
-					.filter = spec->filter};
-
-		err = check_attributes(prof, spec);
-		// page-faults is an event of the kernel, too.
-		if (!err && prof_is_source(spec->name) &&
-		    (prof->profiler->takes_profilers || prof_find(spec->name))) {
-			err = prof->profiler->takes_profilers
-				      ? prof_source_add(prof, spec)
-				      : fail(EINVAL, "%s takes no profiler (%s) as an event",
-					     prof->profiler->name, spec->name);
-			continue;
-		}
-		if (!err)
-			err = prof->find(prof->feed, spec->name, found, &adding);
-	}
-	prof->stages = prof->specs.stages;
-	return err;
-}
-
 // ---- hooks
 
 static int on_begin(void *arg)
 {
 	struct prof *prof = arg;
 	const char *path = prof->options->output;
+	int err = prof_push_begin(prof);
 
-	return path ? out_open_late(prof->out, path) : 0;
+	return err ? err : path ? out_open_late(prof->out, path) : 0;
 }
 
 static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
@@ -269,13 +135,18 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 	if (event->limit && event->taken_n++ >= event->limit)
 		return 0;
 	prof->sampled_n++;
+	prof->foreign = feed->foreign;
 	prof->texts->dirty = true;
 	if (prof->options->verbose > 1) {
 		prof_put_time(prof, sample->time);
 		out_char(prof->out, ' ');
 		prof_put_event(prof, event, sample);
 	}
-	err = prof->profiler->sample ? prof->profiler->sample(prof, event, sample) : 0;
+	if (event->push)
+		err = prof_push_sample(prof, event, sample);
+	else
+		err = prof->profiler->sample ? prof->profiler->sample(prof, event, sample) : 0;
+	prof->foreign = NULL;
 	if (!err && limit && prof->sampled_n >= limit)
 		err = 1;
 	if (err > 0)
@@ -311,6 +182,7 @@ static int on_lost(void *arg, const struct feed_loss *loss)
 	prof->lost_all += loss->lost;
 	if (prof->profiler->lost)
 		prof->profiler->lost(prof, loss);
+	prof_push_lost(prof, loss);
 	if (prof->options->quiet)
 		return 0;
 	if (loss->cpu != UINT32_MAX)
@@ -415,7 +287,13 @@ static int on_typed(void *arg)
 	return prof_typed_read(arg);
 }
 
+static int on_settled(void *arg, uint64_t time_ns)
+{
+	return prof_push_settled(arg, time_ns);
+}
+
 static const struct feed_hooks hooks = {.begin = on_begin,
+					.settled = on_settled,
 					.sample = on_sample,
 					.typed = on_typed,
 					.record = on_record,
@@ -430,6 +308,8 @@ static const char *ksymbol(void *arg, uint64_t addr)
 	struct prof *prof = arg;
 	struct location location;
 
+	if (prof->foreign)
+		return NULL;
 	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr,
 		    &location);
 	return location.sym ? location.sym->name : NULL;
@@ -440,6 +320,8 @@ static const char *usymbol(void *arg, uint32_t pid, uint64_t addr)
 	struct prof *prof = arg;
 	struct location location;
 
+	if (prof->foreign)
+		return NULL;
 	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, pid, pid), PERF_RECORD_MISC_USER,
 		    addr, &location);
 	return location.sym ? location.sym->name : NULL;
@@ -448,6 +330,10 @@ static const char *usymbol(void *arg, uint32_t pid, uint64_t addr)
 static const char *comm_of(void *arg, uint32_t tid)
 {
 	struct prof *prof = arg;
+
+	if (prof->foreign)
+		return foreign_name(prof->foreign, tid, prof->print->number);
+
 	const struct task *task =
 		tid ? sym_find_task(prof->feed->sym, tid) : sym_task(prof->feed->sym, 0, 0);
 
@@ -515,7 +401,7 @@ int prof_setup(struct prof *prof)
 			   "which events? Give -e SYSTEM:NAME; sonde prof %s -h shows examples",
 			   prof->profiler->name);
 	if (!err)
-		err = add_given(prof);
+		err = prof_add_given(prof);
 	if (!err)
 		err = prof->profiler->setup(prof);
 	if (!err && options->flame_graph)
@@ -539,6 +425,9 @@ int prof_finish(struct prof *prof)
 	uint64_t now = prof->feed->is_live ? time_now_ns(CLOCK_MONOTONIC) : prof->feed->last_ns;
 	int err = 0;
 
+	err = prof_push_finish(prof);
+	if (err)
+		return err;
 	if (profiler->finish)
 		err = profiler->finish(prof, now);
 	else if (profiler->interval && (prof->texts->dirty || prof->kernel || !prof->interval_ns))
@@ -566,6 +455,7 @@ void prof_done(struct prof *prof)
 	for (size_t i = 0; i < prof->source_tasks.n; i++)
 		prof_tasks_done(prof->source_tasks.v[i]);
 	vec_done(&prof->source_tasks);
+	prof_push_done(prof);
 	prof_kernel_close(prof->kernel);
 	prof_typed_free(prof->typed);
 	prof_flame_free(prof->flame);

@@ -2,6 +2,7 @@
 #include "prof/core/spec.h"
 #include "base/err.h"
 #include <ctype.h>
+#include <limits.h>
 #include <sys/stat.h>
 
 enum until_what { FILTER, VALUE };
@@ -12,7 +13,8 @@ struct reader {
 	struct arena *arena;
 };
 
-const char *const prof_common_attributes[] = {"stack", "max-stack", "alias", "cpus", NULL};
+const char *const prof_common_attributes[] = {"stack", "max-stack", "alias", "cpus",
+					      "push",  "pull",	    NULL};
 
 bool prof_attribute_is_word(const char *name)
 {
@@ -100,6 +102,37 @@ static bool quoted_value(struct reader *r, struct str *ret)
 	return false;
 }
 
+// uprobe:FUNC@/a/file/FILTER/, pull=/run/a.sock/: the file's name ends where there is such a file. 0: in quotes, or there is none.
+static size_t path_length(const struct reader *r, size_t from)
+{
+	struct stat st;
+
+	for (size_t end = MIN(r->n, from + PATH_MAX); end > from + 1; end--) {
+		auto_free char *path = NULL;
+
+		if (end < r->n && r->text[end] != '/' && r->text[end] != ',')
+			continue;
+		path = str_dup((struct str){r->text + from, end - from});
+		if (strchr(path, '"'))
+			continue;
+		if (stat(path, &st) == 0 && !S_ISDIR(st.st_mode))
+			return end - from;
+	}
+	return 0;
+}
+
+// Of push= and pull=, when there is such a file or device.
+static bool path_value(struct reader *r, const char *name, struct str *ret)
+{
+	size_t n = 0;
+
+	if (!strcmp(name, "push") || !strcmp(name, "pull"))
+		n = path_length(r, r->at);
+	*ret = (struct str){r->text + r->at, n};
+	r->at += n;
+	return n > 0;
+}
+
 static int read_attrs(struct reader *r, struct prof_spec *spec)
 {
 	while (r->at < r->n && r->text[r->at] != ',') {
@@ -115,7 +148,7 @@ static int read_attrs(struct reader *r, struct prof_spec *spec)
 		attr.name = arena_strdup(r->arena, name);
 		if (r->at < r->n && r->text[r->at] == '=') {
 			r->at++;
-			if (!quoted_value(r, &value))
+			if (!quoted_value(r, &value) && !path_value(r, attr.name, &value))
 				value = until(r, VALUE);
 			attr.value = arena_strdup(r->arena, value);
 		}
@@ -124,25 +157,6 @@ static int read_attrs(struct reader *r, struct prof_spec *spec)
 			r->at++;
 		else if (r->at < r->n)
 			return bad(r, r->at, "here a / is missing");
-	}
-	return 0;
-}
-
-// uprobe:FUNC@/a/file/FILTER/: the file's name ends where there is such a file. 0: in quotes, or there is none.
-static size_t path_length(const struct reader *r, size_t from)
-{
-	struct stat st;
-
-	for (size_t end = r->n; end > from + 1; end--) {
-		auto_free char *path = NULL;
-
-		if (end < r->n && r->text[end] != '/' && r->text[end] != ',')
-			continue;
-		path = str_dup((struct str){r->text + from, end - from});
-		if (strchr(path, '"'))
-			continue;
-		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			return end - from;
 	}
 	return 0;
 }

@@ -2,7 +2,7 @@
 // The event specs of profilers: "sys:name[/filter/ATTR/ATTR=value/.../],sys:name...".
 // A value may stand in double quotes; it ends at the quote that a / or the end follows, so quotes may stand in it. A comma in
 // quotes or parentheses separates nothing. A / before a number or a parenthesis divides; before a name it needs quotes. The
-// file of a uprobe needs quotes only when it does not exist.
+// file of a uprobe, of push= and pull= needs quotes only when it does not exist.
 #pragma once
 #include "base/arena.h"
 #include "base/str.h"

@@ -53,6 +53,9 @@ static const struct expected cases[] = {
 	 {"x==1"},
 	 {"key", "pid"}},
 	{"uprobe:f@/etc/passwd,a:b", {"uprobe:f@/etc/passwd", "a:b"}},
+	{"a:b//pull=/dev/null/key=pid/,c:d", {"a:b", "c:d"}, {NULL}, {"pull", "/dev/null", "key", "pid"}},
+	{"a:b//push=9900/", {"a:b"}, {NULL}, {"push", "9900"}},
+	{"a:b//push=\"/dev/none/\"", {"a:b"}, {NULL}, {"push", "/dev/none/"}},
 	{"task-state/-g/untraced/", {"task-state"}, {"-g"}, {"untraced", ""}},
 };
 
