@@ -192,6 +192,8 @@ static void show_added(const struct probe_event *event, const struct probe_reque
 		probe_put_point(out, &point);
 	if (event->path)
 		out_printf(out, " in %s", event->path);
+	else if (event->symbol && strchr(event->symbol, ':'))
+		out_printf(out, " in %.*s", (int)strcspn(event->symbol, ":"), event->symbol);
 	for (size_t i = 0; i < request->args.n; i++) {
 		out_text(out, i ? " " : " with ");
 		probe_put_arg(out, &request->args.v[i]);

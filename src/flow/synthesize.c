@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "sys/modules.h"
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
@@ -350,43 +351,29 @@ static int emit_kernel(const struct synth *synth, bool *ret_hidden)
 		    put_text(&draft, offsetof(struct record_mmap, filename), str_of(name)));
 }
 
-// Where a module's file is below /lib/modules/RELEASE, by its name in modules.dep; "[name]" when it isn't.
-static void module_path(struct str dep, struct str release, struct str module, char ret[PATH_MAX])
+static int emit_module(const struct synth *synth, const char *path, uint64_t start, uint64_t bytes)
 {
-	while (dep.p) {
-		struct str line = str_cut(&dep, '\n'), path = str_cut(&line, ':'), base = path;
-		const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-		size_t i = 0;
+	struct draft draft;
 
-		if (slash)
-			base = (struct str){slash + 1, path.n - (size_t)(slash + 1 - path.p)};
-		while (i < module.n && i < base.n &&
-		       (base.p[i] == module.p[i] || (base.p[i] == '-' && module.p[i] == '_')))
-			i++;
-		if (i == module.n && base.n > i + 2 && !memcmp(base.p + i, ".ko", 3)) {
-			snprintf(ret, PATH_MAX, "/lib/modules/%.*s/%.*s", STR_FMT(release),
-				 STR_FMT(path));
-			return;
-		}
-	}
-	snprintf(ret, PATH_MAX, "[%.*s]", STR_FMT(module));
+	memset(&draft, 0, sizeof(struct record_mmap) + strlen(path) + 16 + synth->trailer_bytes);
+	draft.header.misc = PERF_RECORD_MISC_KERNEL;
+	draft.mmap.pid = UINT32_MAX;
+	draft.mmap.start = start;
+	draft.mmap.len = bytes;
+	return emit(synth, &draft, PERF_RECORD_MMAP,
+		    put_text(&draft, offsetof(struct record_mmap, filename), str_of(path)));
 }
 
 static int emit_modules(const struct synth *synth)
 {
-	auto_free char *text = NULL, *release_text = NULL, *dep_text = NULL;
-	struct str rest, release, dep = {NULL, 0};
-	char path[PATH_MAX];
+	auto_free char *text = NULL;
+	struct module_files files;
+	struct str rest;
 	int err = 0;
 
 	if (file_read_at(synth->root, "/proc/modules", LARGEST_PROC_FILE, &text, NULL) < 0)
 		return 0;
-	if (file_read_at(synth->root, "/proc/sys/kernel/osrelease", 4096, &release_text, NULL) < 0)
-		release_text = xstrdup("");
-	release = str_trim(str_of(release_text));
-	snprintf(path, sizeof(path), "/lib/modules/%.*s/modules.dep", STR_FMT(release));
-	if (file_read_at(synth->root, path, LARGEST_PROC_FILE, &dep_text, NULL) == 0)
-		dep = str_of(dep_text);
+	module_files_init(&files, synth->root);
 	rest = str_of(text);
 	while (!err && rest.p) {
 		struct str line = str_cut(&rest, '\n'), name = str_cut(&line, ' ');
@@ -394,22 +381,19 @@ static int emit_modules(const struct synth *synth)
 		const char *at = line.n ? memmem(line.p, line.n, " 0x", 3) : NULL;
 		struct str address =
 			at ? (struct str){at + 1, line.n - (size_t)(at + 1 - line.p)} : line;
-		struct draft draft;
 		uint64_t start, bytes;
 
 		if (!at || num_parse_hex(str_cut(&address, ' '), &start) || !start ||
 		    num_parse_u64(size, &bytes))
 			continue;
-		module_path(dep, release, name, path);
-		memset(&draft, 0,
-		       sizeof(struct record_mmap) + strlen(path) + 16 + synth->trailer_bytes);
-		draft.header.misc = PERF_RECORD_MISC_KERNEL;
-		draft.mmap.pid = UINT32_MAX;
-		draft.mmap.start = start;
-		draft.mmap.len = bytes;
-		err = emit(synth, &draft, PERF_RECORD_MMAP,
-			   put_text(&draft, offsetof(struct record_mmap, filename), str_of(path)));
+		auto_free char *path = module_files_find(&files, name);
+		if (!path || strlen(path) >= PATH_MAX) {
+			free(path);
+			path = text_dup_fmt("[%.*s]", STR_FMT(name));
+		}
+		err = emit_module(synth, path, start, bytes);
 	}
+	module_files_done(&files);
 	return err;
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include "obj/cfi_build.h"
 #include "obj/dwarf_read.h"
+#include "obj/relocate.h"
 #include "obj/unpack.h"
 
 enum { SECTION_MAX = 1 << 28, FDES_MAX = 1 << 24, SEGMENTS_MAX = 64 };
@@ -61,6 +62,24 @@ static bool eh_frame_by_segment(const struct elf *elf, struct cfi_section *ret)
 	return false;
 }
 
+// What is there once it is relocated; *ret_owned: to be freed.
+static struct str frame_bytes(const struct elf *elf, const struct elf_section *section,
+			      uint8_t **ret_owned)
+{
+	struct str bytes = unpack_section(elf, section, SECTION_MAX, ret_owned);
+	struct relocate relocate;
+
+	relocate_init(&relocate, elf);
+	if (bytes.n && relocate_wanted(&relocate, section->index)) {
+		if (!*ret_owned)
+			*ret_owned = xmemdup(bytes.p, bytes.n);
+		bytes.p = (const char *)*ret_owned;
+		relocate_apply(&relocate, elf, section->index, *ret_owned, bytes.n);
+	}
+	relocate_done(&relocate);
+	return bytes;
+}
+
 static void add_eh_frame(struct cfi_builder *builder, const struct elf *elf)
 {
 	struct cfi_section section = {.text = address_of(elf, ".text"),
@@ -68,6 +87,9 @@ static void add_eh_frame(struct cfi_builder *builder, const struct elf *elf)
 				      .address_size = elf->is_64bit ? 8 : 4};
 	struct elf_section found;
 
+	// Relocatable files that sonde reads are the kernel's, which have .debug_frame.
+	if (elf->type == ET_REL)
+		return;
 	if (elf_find_section(elf, ".eh_frame", &found) && found.type != SHT_NOBITS) {
 		section.bytes = elf_content(elf, &found);
 		section.addr = found.addr;
@@ -84,7 +106,7 @@ static void add_debug_frame(struct cfi_builder *builder, const struct elf *elf, 
 
 	if ((elf_find_section(elf, ".debug_frame", &found) && found.type != SHT_NOBITS) ||
 	    elf_find_section(elf, ".zdebug_frame", &found))
-		section.bytes = unpack_section(elf, &found, SECTION_MAX, ret_unpacked);
+		section.bytes = frame_bytes(elf, &found, ret_unpacked);
 	cfi_read_section(builder, &section);
 }
 
@@ -247,21 +269,42 @@ static bool is_known(uint16_t machine)
 	return machine == EM_X86_64 || machine == EM_AARCH64 || machine == EM_386;
 }
 
+// Code, as it is mapped; of relocatable files as it is placed.
+static void find_code(struct cfi_builder *builder)
+{
+	const struct elf *elf = builder->runtime;
+	struct elf_segment segment;
+	struct elf_section section;
+	struct relocate relocate;
+	uint64_t addr;
+
+	for (uint32_t i = 0; elf_segment(elf, i, &segment); i++) {
+		if (segment.type == PT_LOAD && (segment.flags & PF_X) &&
+		    builder->segments.n < SEGMENTS_MAX)
+			vec_push(&builder->segments, segment);
+	}
+	relocate_init(&relocate, elf);
+	for (uint32_t i = 1; i < relocate.n && builder->segments.n < SEGMENTS_MAX; i++) {
+		if (elf_section(elf, i, &section) && (section.flags & SHF_EXECINSTR) &&
+		    relocate_address(&relocate, elf, i, 0, &addr))
+			vec_push(&builder->segments, (struct elf_segment){.offset = addr,
+									  .vaddr = addr,
+									  .file_size = section.size,
+									  .flags = PF_X});
+	}
+	relocate_done(&relocate);
+}
+
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug)
 {
 	struct cfi_builder builder = {.machine = runtime->machine, .runtime = runtime};
 	uint8_t *unpacked[2] = {NULL, NULL};
-	struct elf_segment segment;
 	int err;
 
 	if (runtime->swap || !is_known(runtime->machine) ||
 	    runtime->is_64bit != (runtime->machine != EM_386))
 		return -ENOTSUP;
-	for (uint32_t i = 0; elf_segment(runtime, i, &segment); i++) {
-		if (segment.type == PT_LOAD && (segment.flags & PF_X) &&
-		    builder.segments.n < SEGMENTS_MAX)
-			vec_push(&builder.segments, segment);
-	}
+	find_code(&builder);
 	vec_push(&builder.rules, 0);
 	cfi_read_go(&builder);
 	add_eh_frame(&builder, runtime);

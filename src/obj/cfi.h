@@ -14,7 +14,7 @@ enum {
 
 // Rows hold from their place up to that of the next row.
 struct cfi_row {
-	uint32_t at;   // offset in the file
+	uint32_t at;   // offset in the file; in relocatable files the address by obj/relocate
 	uint32_t rule; // index into cfi_table.rules, 0: nothing is known
 };
 

@@ -162,6 +162,15 @@ static bool is_wanted(const struct elf_symbol *symbol)
 	       symbol->type != STT_SECTION && symbol->type != STT_FILE;
 }
 
+// In a relocatable file each section begins at 0; .text is the one whose code is shown. SHN_UNDEF: all sections have places.
+static uint32_t text_of(const struct elf *elf)
+{
+	struct elf_section section;
+
+	return elf->type == ET_REL && elf_find_section(elf, ".text", &section) ? section.index
+									       : SHN_UNDEF;
+}
+
 static bool add_table(struct names *names, const struct elf *elf, const char *section_name,
 		      const struct versions *versions)
 {
@@ -169,6 +178,7 @@ static bool add_table(struct names *names, const struct elf *elf, const char *se
 	struct elf_symbols symbols;
 	struct elf_symbol symbol;
 	size_t before = names->all.n;
+	uint32_t text = text_of(elf);
 
 	if (!elf_find_section(elf, section_name, &section) ||
 	    !elf_symbols_init(&symbols, elf, &section))
@@ -177,7 +187,7 @@ static bool add_table(struct names *names, const struct elf *elf, const char *se
 		struct name *name;
 
 		elf_symbol(&symbols, i, &symbol);
-		if (!is_wanted(&symbol))
+		if (!is_wanted(&symbol) || (text != SHN_UNDEF && symbol.section != text))
 			continue;
 		name = vec_add(&names->all);
 		*name = (struct name){

@@ -26,7 +26,7 @@ struct names {
 	bool is_dynamic; // the only symbols are dynamic ones
 };
 
-// Of an image and of its separate debug file (NULL: none). n log n of its symbols.
+// Of an image and of its separate debug file (NULL: none); of relocatable ones those of .text. n log n of its symbols.
 void names_init(struct names *ret, const struct elf *elf, const struct elf *debug);
 void names_done(struct names *names);
 // The last name at or before an address and how far behind it that is; NULL: none. Log n. Lives as long as the names.

@@ -2,7 +2,6 @@
 #include "sym/idcache.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -279,26 +278,22 @@ int idcache_add(const char *folder, const struct idcache_file *file)
 	return write_probes(to, entry, file->name);
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	return remove(path);
-}
-
 int idcache_remove(const char *folder, const struct build_id *id)
 {
-	enum { DESCRIPTORS = 8 };
 	auto_free char *link = link_of(folder, id), *entry = NULL;
 	auto_free char *root = realpath(folder, NULL);
 	struct stat st;
+	int err = 0;
 
 	if (lstat(link, &st) < 0)
 		return fail(ENOENT, "%s is not there", link);
 	entry = realpath(link, NULL);
 	// Only what lies inside: a link may point anywhere.
 	if (entry && root && text_starts(entry, root) && entry[strlen(root)] == '/' &&
-	    S_ISLNK(st.st_mode) &&
-	    nftw(entry, remove_one, DESCRIPTORS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0)
-		return fail(errno, "can't remove %s: %s", entry, strerror(errno));
+	    S_ISLNK(st.st_mode))
+		err = remove_tree(entry);
+	if (err < 0)
+		return fail(-err, "can't remove %s: %s", entry, strerror(-err));
 	if (unlink(link) < 0)
 		return fail(errno, "can't remove %s: %s", link, strerror(errno));
 	return 0;

@@ -86,6 +86,11 @@ static int put_event(struct making *making, struct probe_event *event, int value
 
 // ---- by debug information
 
+static const char *kernel_name(struct probe_target *target, const char *symbol)
+{
+	return target->module ? arena_fmt(&target->arena, "%s:%s", target->module, symbol) : symbol;
+}
+
 static int add_site(void *arg, const struct probe_site *site)
 {
 	struct making *making = arg;
@@ -94,11 +99,13 @@ static int add_site(void *arg, const struct probe_site *site)
 
 	event.real_name = die_name(&site->scope);
 	if (target->is_kernel) {
-		event.symbol = die_name(&site->function);
-		event.at = site->addr - site->entry;
-		if (!event.symbol)
+		const char *name = die_name(&site->function);
+
+		if (!name)
 			return fail(ENOENT, "0x%llx is in a function without a name",
 				    (unsigned long long)site->addr);
+		event.symbol = kernel_name(target, probe_symbol_at(target, site->entry, name));
+		event.at = site->addr - site->entry;
 	} else {
 		event.path = target->path;
 		if (!probe_file_offset(target, site->addr, &event.at))
@@ -199,9 +206,8 @@ static int add_kernel_function(void *arg, struct str name)
 	err = check_room(making);
 	if (err < 0)
 		return err;
-	event.real_name = event.symbol = arena_strdup(&target->arena, name);
-	if (target->module)
-		event.symbol = arena_fmt(&target->arena, "%s:%s", target->module, event.symbol);
+	event.real_name = arena_strdup(&target->arena, name);
+	event.symbol = kernel_name(target, event.real_name);
 	return put_event(making, &event, probe_kernel_values(target, making->request, &event));
 }
 

@@ -67,19 +67,24 @@ static void by_symbol(struct probe_target *target, const struct probe_stored *st
 static void show(struct opened_list *list, struct arena *arena, const struct probe_stored *stored,
 		 struct out *out)
 {
-	struct probe_target *target = open_target(list, stored->path, !stored->is_uprobe);
+	struct str symbol_name = stored->path, module = {0};
+	struct probe_target *target;
 	struct probe_point point = {0};
 	auto_free char *name =
 		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
 	struct out line;
 	uint64_t addr;
 
+	// "module:function"
+	if (!stored->is_uprobe && memchr(symbol_name.p, ':', symbol_name.n))
+		module = str_cut(&symbol_name, ':');
+	target = module.n ? NULL : open_target(list, stored->path, !stored->is_uprobe);
 	if (stored->is_uprobe) {
 		if (!target || !target->debug || !probe_vaddr(target, stored->at, &addr) ||
 		    !probe_find_source(target, addr, &point))
 			by_symbol(target, stored, &point, arena);
 	} else {
-		const char *symbol = arena_strdup(arena, stored->path);
+		const char *symbol = arena_strdup(arena, symbol_name);
 
 		if (!target || !target->debug || !probe_symbol(target, symbol, &addr) ||
 		    !probe_find_source(target, addr + stored->at, &point)) {
@@ -93,6 +98,8 @@ static void show(struct opened_list *list, struct arena *arena, const struct pro
 	probe_put_point(&line, &point);
 	if (stored->is_uprobe)
 		out_printf(&line, " in %.*s", STR_FMT(stored->path));
+	else if (module.n)
+		out_printf(&line, " in %.*s", STR_FMT(module));
 	for (size_t i = 0; i < stored->names.n; i++)
 		out_printf(&line, "%s%.*s", i ? " " : " with ", STR_FMT(stored->names.v[i]));
 	out_char(&line, ')');

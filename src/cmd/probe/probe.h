@@ -111,6 +111,7 @@ struct probe_target {
 	struct sources *sources;
 	struct dwarf *debug; // NULL: no debug information
 	struct mapped file;  // of the program
+	uint8_t *unpacked;   // owned: the module in a packed file
 	struct elf elf;
 	struct cfi_table cfi;
 	bool has_cfi;
@@ -127,6 +128,9 @@ struct probe_target {
 
 int probe_target_open(struct probe_target *ret, const struct probe_options *options);
 void probe_target_done(struct probe_target *target);
+// The file that is probed, below --symfs: its symbols and debug information. 0, or -errno with a sentence; close it all the same.
+int probe_target_file(struct probe_target *target, const char *path);
+void probe_target_close(struct probe_target *target);
 // From virtual addresses to what uprobe_events and symbols count in, offsets in the file; and back. False: in no segment.
 // Of code.
 bool probe_file_offset(const struct probe_target *target, uint64_t vaddr, uint64_t *ret);
@@ -137,6 +141,18 @@ bool probe_cfa(void *arg, uint64_t pc, unsigned *ret_register, int64_t *ret_offs
 int probe_no_debug(const struct probe_target *target);
 // The virtual address of a function's symbol, whatever its version; false: there is none.
 bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret);
+
+// ---- modules of the kernel (module.c)
+
+// Of -m NAME|PATH: a file with debug information where there is one of the module that runs, by its name or build-id. 0, or -errno
+// with a sentence: that file can't be read or is of another build.
+int probe_module_open(struct probe_target *target);
+// Unpacks what is mapped (.ko.xz) into target->elf; -errno without a sentence: it is nothing of the kind.
+int probe_module_bytes(struct probe_target *target);
+// The kernel's name of the function that starts at an address: "work.isra.0" of what debug information calls `name`.
+const char *probe_symbol_at(const struct probe_target *target, uint64_t addr, const char *name);
+// Where a function of a relocatable file is placed; false: there is none.
+bool probe_module_symbol(const struct probe_target *target, const char *name, uint64_t *ret);
 
 // ---- the running kernel (kernel.c), without its debug information
 
@@ -204,7 +220,7 @@ struct probe_value {
 struct probe_event {
 	const char *group, *event;
 	const char *path;   // NULL: the kernel
-	const char *symbol; // of the kernel
+	const char *symbol; // of the kernel, with "module:"
 	uint64_t at;	    // offset in the file, or from the symbol
 	uint64_t semaphore; // offset in the file, 0: none
 	bool is_return;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
-static int open_program(struct probe_target *target, const char *path)
+int probe_target_file(struct probe_target *target, const char *path)
 {
 	const char *symfs = target->options->symfs ? target->options->symfs : "";
 	char real[PATH_MAX];
@@ -19,7 +19,8 @@ static int open_program(struct probe_target *target, const char *path)
 	err = file_map(&target->file, real);
 	if (err < 0)
 		return err;
-	if (elf_init(&target->elf, target->file.p, target->file.n) < 0)
+	if (elf_init(&target->elf, target->file.p, target->file.n) < 0 &&
+	    probe_module_bytes(target) < 0)
 		return fail(EINVAL, "%s is no program and no library (not an ELF file)", real);
 	target->path = arena_strdup(&target->arena, str_of(real + strlen(symfs)));
 	if (*symfs && !text_starts(real, symfs))
@@ -29,10 +30,13 @@ static int open_program(struct probe_target *target, const char *path)
 	return 0;
 }
 
-static void close_program(struct probe_target *target)
+void probe_target_close(struct probe_target *target)
 {
 	file_unmap(&target->file);
+	free(target->unpacked);
+	target->unpacked = NULL;
 	target->elf = (struct elf){0};
+	target->debug = NULL;
 	target->path = NULL;
 	target->dso = NULL;
 }
@@ -52,9 +56,9 @@ static void open_vmlinux(struct probe_target *target)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		snprintf(path, sizeof(path), places[i], name.release);
-		if (open_program(target, path) == 0 && target->debug)
+		if (probe_target_file(target, path) == 0 && target->debug)
 			return;
-		close_program(target);
+		probe_target_close(target);
 	}
 	err_clear();
 }
@@ -72,14 +76,13 @@ int probe_target_open(struct probe_target *ret, const struct probe_options *opti
 	sym_new(&target->sym, &sym);
 	target->sources = sources_new(target->sym);
 	if (options->exec)
-		err = open_program(target, options->exec);
+		err = probe_target_file(target, options->exec);
 	else if (options->vmlinux)
-		err = open_program(target, options->vmlinux);
-	else if (options->module && strchr(options->module, '/'))
-		err = open_program(target, options->module);
+		err = probe_target_file(target, options->vmlinux);
+	else if (options->module)
+		err = probe_module_open(target);
 	else
 		open_vmlinux(target);
-	target->module = options->module;
 	if (err < 0)
 		probe_target_done(target);
 	return err;
@@ -92,7 +95,7 @@ void probe_target_done(struct probe_target *target)
 	free(target->functions.v);
 	sources_free(target->sources);
 	sym_free(target->sym);
-	file_unmap(&target->file);
+	probe_target_close(target);
 	probe_kernel_done(target);
 	arena_done(&target->arena);
 	*target = (struct probe_target){0};
@@ -102,6 +105,11 @@ bool probe_file_offset(const struct probe_target *target, uint64_t vaddr, uint64
 {
 	struct elf_segment segment;
 
+	// What of relocatable files is placed is code where it is asked for.
+	if (target->elf.type == ET_REL) {
+		*ret = vaddr;
+		return true;
+	}
 	if (!elf_segment_of(&target->elf, vaddr, &segment) || !(segment.flags & PF_X) ||
 	    vaddr - segment.vaddr >= segment.file_size)
 		return false;
@@ -165,6 +173,12 @@ int probe_no_debug(const struct probe_target *target)
 			    "with -g, install its debug package, or set DEBUGINFOD_URLS; the start and the "
 			    "return of functions can be probed without, with registers (%%di) as arguments",
 			    target->path);
+	if (target->module)
+		return fail(ENOENT,
+			    "there is no file with debug information of the module %s, so its lines and local "
+			    "variables aren't known; give one as -m PATH; the start and the return of functions "
+			    "can be probed without, with registers (%%di) as arguments",
+			    target->module);
 	if (uname(&name) < 0)
 		name.release[0] = '\0';
 	return fail(ENOENT,
@@ -195,6 +209,8 @@ bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret)
 	const struct symbol *v;
 	size_t n;
 
+	if (target->elf.type == ET_REL)
+		return probe_module_symbol(target, name, ret);
 	if ((target->debug && find_in(&target->debug->elf, ".symtab", name, ret)) ||
 	    find_in(&target->elf, ".symtab", name, ret) ||
 	    find_in(&target->elf, ".dynsym", name, ret))
