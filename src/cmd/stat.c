@@ -81,6 +81,8 @@ static const struct opt stat_table[] = {
 	    "only tasks of these cgroups, one for each event in turn; needs -a"),
 	TEXT(0, "for-each-cgroup", each_cgroup, "NAMES",
 	     "all events for each of these cgroups; needs -a"),
+	TEXT('b', "bpf-prog", bpf_programs, "LIST",
+	     "only while these BPF programs run, by their numbers in 'bpftool prog'"),
 	FLAG('i', "no-inherit", no_inherit, "not the children that the command starts"),
 
 	HEADING("What to count"),
@@ -136,6 +138,9 @@ static const struct opt stat_table[] = {
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "more messages"),
 
 	HEADING("Taken for perf's sake"),
+	OPT(OPT_CALL, 0, "bpf-counters", 0, NULL,
+	    "counters are not shared with others by BPF; without it the counts are the same",
+	    .call = opt_absent, .hidden = true, .no_negation = true),
 	FLAG(0, "no-merge", dummy, "events of the same name are never added up here"),
 	FLAG(0, "hybrid-merge", dummy, "likewise"),
 	FLAG(0, "percore-show-thread", dummy, "for events with percore"),
@@ -198,7 +203,9 @@ static int check_options(struct stat_options *options, bool has_command)
 		return fail(COMMAND_USAGE, "--all-user and --all-kernel exclude each other");
 	if (options->timeout_given && options->timeout_ms < 10)
 		return fail(COMMAND_USAGE, "timeout must be >= 10ms.");
-	if (!has_command && !has_tasks && !options->target.cpus)
+	if (options->bpf_programs && (err = stat_bpf_check(options)) < 0)
+		return err;
+	if ((!has_command && !has_tasks && !options->target.cpus) || options->bpf_programs)
 		options->target.all_cpus = true;
 	bool whole_cpus = options->target.all_cpus || options->target.cpus;
 	if ((options->cgroups.n || options->each_cgroup) && !whole_cpus)

@@ -10,7 +10,7 @@ struct target_options { // as typed; NULL: not given
 	const char *pids, *tids, *users, *cpus;
 	bool all_cpus, per_thread;
 	bool each_thread; // with per_thread: of all threads that live now
-	pid_t workload; // 0: none
+	pid_t workload;	  // 0: none
 };
 
 struct target {

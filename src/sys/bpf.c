@@ -98,36 +98,108 @@ int bpf_value_cpus(void)
 	return err < 0 ? err : n;
 }
 
-int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log)
+static int load(union bpf_attr *attr, size_t size, char **ret_log)
 {
 	enum { LOG_BYTES = 1 << 16 };
-	union bpf_attr attr;
-	char *log;
-	int fd;
+	int fd = call(BPF_PROG_LOAD, attr, size);
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = type;
-	attr.insns = address(insns);
-	attr.insn_cnt = (uint32_t)n;
-	attr.license = address("GPL");
-	fd = call(BPF_PROG_LOAD, &attr, UP_TO(kern_version));
 	if (fd == -EPERM) {
 		raise_memlock();
-		fd = call(BPF_PROG_LOAD, &attr, UP_TO(kern_version));
+		fd = call(BPF_PROG_LOAD, attr, size);
 	}
 	if (fd >= 0 || !ret_log)
 		return fd;
-	log = xcalloc(1, LOG_BYTES);
-	attr.log_buf = address(log);
-	attr.log_size = LOG_BYTES;
-	attr.log_level = 1;
-	call(BPF_PROG_LOAD, &attr, UP_TO(kern_version));
+	char *log = xcalloc(1, LOG_BYTES);
+
+	attr->log_buf = address(log);
+	attr->log_size = LOG_BYTES;
+	attr->log_level = 1;
+	call(BPF_PROG_LOAD, attr, size);
 	if (!*log) {
 		free(log);
 		log = NULL;
 	}
 	*ret_log = log;
 	return fd;
+}
+
+int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = type;
+	attr.insns = address(insns);
+	attr.insn_cnt = (uint32_t)n;
+	attr.license = address("GPL");
+	return load(&attr, UP_TO(kern_version), ret_log);
+}
+
+int bpf_program_open(uint32_t id)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_id = id;
+	return call(BPF_PROG_GET_FD_BY_ID, &attr, UP_TO(open_flags));
+}
+
+static int program_info(int program, struct bpf_prog_info *info)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.info.bpf_fd = (uint32_t)program;
+	attr.info.info_len = sizeof(*info);
+	attr.info.info = address(info);
+	int err = call(BPF_OBJ_GET_INFO_BY_FD, &attr, UP_TO(info));
+
+	return err < 0 ? err : (int)attr.info.info_len;
+}
+
+int bpf_program_function(int program, uint32_t *ret_type)
+{
+	struct bpf_func_info function = {0};
+	struct bpf_prog_info info;
+	int err;
+
+	// One function is enough: the first one is the program itself.
+	memset(&info, 0, sizeof(info));
+	info.nr_func_info = 1;
+	info.func_info_rec_size = sizeof(function);
+	info.func_info = address(&function);
+	err = program_info(program, &info);
+	if (err < 0)
+		return err;
+	if (!info.btf_id || !info.nr_func_info || !function.type_id)
+		return -ENODATA;
+	*ret_type = function.type_id;
+	return 0;
+}
+
+int bpf_tracing_load(enum bpf_attach_type where, int of, uint32_t function,
+		     const struct bpf_insn *insns, size_t n, char **ret_log)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = BPF_PROG_TYPE_TRACING;
+	attr.expected_attach_type = where;
+	attr.attach_prog_fd = (uint32_t)of;
+	attr.attach_btf_id = function;
+	attr.insns = address(insns);
+	attr.insn_cnt = (uint32_t)n;
+	attr.license = address("GPL");
+	return load(&attr, UP_TO(attach_prog_fd), ret_log);
+}
+
+int bpf_tracing_attach(int program)
+{
+	union bpf_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.raw_tracepoint.prog_fd = (uint32_t)program;
+	return call(BPF_RAW_TRACEPOINT_OPEN, &attr, UP_TO(raw_tracepoint.prog_fd));
 }
 
 int bpf_tracepoint_attach(uint32_t id, int program)
@@ -164,18 +236,13 @@ int bpf_program_try(int program, const void *ctx, uint32_t ctx_size)
 int bpf_program_misses(int program, uint64_t *ret)
 {
 	struct bpf_prog_info info;
-	union bpf_attr attr;
-	int err;
+	int size;
 
-	memset(&attr, 0, sizeof(attr));
 	memset(&info, 0, sizeof(info));
-	attr.info.bpf_fd = (uint32_t)program;
-	attr.info.info_len = sizeof(info);
-	attr.info.info = address(&info);
-	err = call(BPF_OBJ_GET_INFO_BY_FD, &attr, UP_TO(info));
-	if (err < 0)
-		return err;
-	if (attr.info.info_len < offsetof(struct bpf_prog_info, recursion_misses) + 8)
+	size = program_info(program, &info);
+	if (size < 0)
+		return size;
+	if (size < (int)offsetof(struct bpf_prog_info, recursion_misses) + 8)
 		return -EOPNOTSUPP;
 	*ret = info.recursion_misses;
 	return 0;

@@ -20,6 +20,16 @@ int bpf_value_cpus(void);
 
 // Loads a program under the licence GPL. On failure *ret_log (may be NULL) is the verifier's log, the caller's to free, or NULL.
 int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log);
+// A loaded program by the number that the kernel has for it (bpftool prog). -ENOENT: there is none.
+int bpf_program_open(uint32_t id);
+// The function of a loaded program that the kernel enters, as a type of the program's BTF; -ENODATA: it has none.
+int bpf_program_function(int program, uint32_t *ret_type);
+// A BPF_PROG_TYPE_TRACING program that runs at the begin (BPF_TRACE_FENTRY) or end (BPF_TRACE_FEXIT) of `function` of the program
+// `of`, since Linux 5.5 (arm64: 6.0). As bpf_program_load.
+int bpf_tracing_load(enum bpf_attach_type where, int of, uint32_t function,
+		     const struct bpf_insn *insns, size_t n, char **ret_log);
+// From here to close() of what is returned it runs.
+int bpf_tracing_attach(int program);
 // A perf event that holds the program for the tracepoint with this id, until it is closed; -errno with a sentence. The program runs
 // for every hit of that tracepoint on all processors, and its result counts for the perf events of everyone: 0 hides the hit from
 // all of them.

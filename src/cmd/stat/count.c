@@ -189,7 +189,7 @@ static void configure(struct counting *stat, struct stat_counter *counter)
 	attr->size = sizeof(*attr);
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
 	// What is counted together is read together, so that figures of a running group fit each other.
-	if (leads && counter->group_n > 1)
+	if (leads && counter->group_n > 1 && !options->bpf_programs)
 		attr->read_format |= PERF_FORMAT_GROUP;
 	attr->sample_period = 0;
 	attr->sample_type = 0;
@@ -197,6 +197,8 @@ static void configure(struct counting *stat, struct stat_counter *counter)
 	attr->precise_ip = 0;
 	attr->inherit = counter->spec->given & EVENT_INHERIT ? counter->spec->inherit
 							     : !options->no_inherit;
+	if (options->bpf_programs)
+		attr->inherit = 0; // BPF programs read no others
 	// Of a group only the leader is switched: members that were switched on after a software leader had run would count
 	// nothing.
 	attr->disabled = leads;
@@ -323,7 +325,7 @@ int stat_open(struct counting *stat)
 		if (err == 2)
 			i = break_up(stat, counter) - 1;
 	}
-	return 0;
+	return stat->options->bpf_programs ? stat_bpf_open(stat) : 0;
 }
 
 int stat_switch(struct counting *stat, bool on)
@@ -424,7 +426,10 @@ void stat_read(struct counting *stat)
 {
 	size_t cells = stat->target.cpus.n * stat->target.threads.n;
 
-	read_counters(stat);
+	if (stat->options->bpf_programs)
+		stat_bpf_read(stat);
+	else
+		read_counters(stat);
 	vec_each(struct stat_counter, counter, &stat->counters) {
 		enum event_tool tool = counter->spec->tool;
 		double sum = 0;
@@ -449,6 +454,7 @@ void stat_close(struct counting *stat)
 {
 	size_t cells = stat->target.cpus.n * stat->target.threads.n;
 
+	stat_bpf_close(stat);
 	vec_each(struct stat_counter, counter, &stat->counters) {
 		for (size_t cell = 0; counter->fds && cell < cells; cell++) {
 			if (counter->fds[cell] >= 0)

@@ -497,7 +497,9 @@ static void put_target(const struct printer *printer)
 	struct out *out = printer->out;
 
 	out_text(out, "\n Performance counter stats for ");
-	if (options->target.all_cpus) {
+	if (options->bpf_programs) {
+		out_printf(out, "'BPF program(s) %s", options->bpf_programs);
+	} else if (options->target.all_cpus) {
 		out_text(out, "'system wide");
 	} else if (options->target.cpus) {
 		out_printf(out, "'CPU(s) %s", options->target.cpus);

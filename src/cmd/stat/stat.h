@@ -32,8 +32,9 @@ struct stat_options {
 	bool big_num, scale, sync, group, all_user, all_kernel, interval_clear, dummy;
 	bool metric_no_group, metric_no_merge, metric_only_given, each_thread, topdown, smi_cost,
 		transaction;
-	unsigned topdown_level; // 0: as many as there are
-	const char *root;	// of /sys and /proc in tests; NULL: the real one
+	const char *bpf_programs; // -b: ids; NULL: not given
+	unsigned topdown_level;	  // 0: as many as there are
+	const char *root;	  // of /sys and /proc in tests; NULL: the real one
 	int detail, verbose;
 	unsigned interval_ms, interval_count, timeout_ms;
 	unsigned repeat; // 0: for ever
@@ -107,8 +108,9 @@ struct counting {
 	struct spread elapsed, user, system;
 	VEC(uint64_t) run_ns;
 	char **command;
-	unsigned printed;	// intervals since the last header
-	struct stat_file *file; // NULL: not kept
+	unsigned printed;	   // intervals since the last header
+	struct bpf_runs *bpf_runs; // NULL: none
+	struct stat_file *file;	   // NULL: not kept
 };
 
 // events.c: the counters of the options: -e, else perf's default set with -d; cgroups.
@@ -164,6 +166,14 @@ bool stat_cpu_has(struct counting *stat, const char *event);
 // figures.c: of events of slots, transactions, SMIs: true, and what follows from them.
 bool stat_figures(const struct counting *stat, const struct stat_counter *counter, size_t row,
 		  struct stat_metric *ret, unsigned *ret_n);
+
+// bpf.c: -b.
+int stat_bpf_check(const struct stat_options *options);
+// When all counters are open; with a sentence.
+int stat_bpf_open(struct counting *stat);
+// Fills `now` of all cells.
+void stat_bpf_read(struct counting *stat);
+void stat_bpf_close(struct counting *stat);
 
 // record.c: the counts in a recording, as perf stat record writes them. After stat_open.
 struct stat_file;
