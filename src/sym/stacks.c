@@ -8,6 +8,11 @@ void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 	*stacks = (struct stacks){.sym = sym, .key = key};
 	vec_push(&stacks->nodes, (struct stack_node){0});
 	(void)vec_add(&stacks->frames);
+}
+
+// Megabytes that a run without stacks has no use for.
+static void make_tables(struct stacks *stacks)
+{
 	stacks->chains = xcalloc(STACK_CHAINS, sizeof(*stacks->chains));
 	stacks->paths = xcalloc(STACK_PATHS, sizeof(*stacks->paths));
 	stacks->known = xcalloc(STACK_FRAMES, sizeof(*stacks->known));
@@ -522,6 +527,8 @@ void stacks_of_samples(struct stacks *stacks, struct stack_ask *asks, size_t n)
 	struct short_chain *missing[STACK_BATCH];
 	size_t left = 0, missing_n = 0;
 
+	if (n && !stacks->known)
+		make_tables(stacks);
 	for (size_t i = 0; i < n; i++) {
 		asks[i].node = 0;
 		if (!is_short(stacks, asks[i].sample))

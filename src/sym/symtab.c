@@ -8,24 +8,32 @@
 // Symbols around one address that are looked at; real ones nest a few deep.
 enum { MOST_NESTED = 256, LONGEST_MANGLED = 1 << 14, LONGEST_COMPARED = 4096 };
 
+// What symtab_ready made no longer holds.
+static void forget_order(struct symtab *symtab)
+{
+	free(symtab->around);
+	free(symtab->index);
+	symtab->around = symtab->index = NULL;
+}
+
 void symtab_done(struct symtab *symtab)
 {
 	vec_done(&symtab->symbols);
 	vec_done(&symtab->late);
-	free(symtab->around);
 	arena_done(&symtab->names);
-	symtab->around = NULL;
+	forget_order(symtab);
 }
 
 void symtab_clear(struct symtab *symtab)
 {
 	vec_clear(&symtab->symbols);
-	free(symtab->around);
-	symtab->around = NULL;
+	forget_order(symtab);
 }
 
 void symtab_add(struct symtab *symtab, const struct symbol *symbol)
 {
+	if (symtab->index)
+		forget_order(symtab);
 	vec_push(&symtab->symbols, *symbol);
 }
 
@@ -163,6 +171,7 @@ void symtab_fix(struct symtab *symtab, enum symtab_ends ends)
 
 	if (!symtab->symbols.n)
 		return;
+	forget_order(symtab);
 	symtab_sort(symtab);
 	give_ends(symtab, ends);
 	v = symtab->symbols.v;
@@ -175,13 +184,55 @@ void symtab_fix(struct symtab *symtab, enum symtab_ends ends)
 	symtab->symbols.n = kept + 1;
 }
 
+// A few symbols a slot: of a look-up that finds nothing in the processor's caches all but the last steps are saved.
+static void make_index(struct symtab *symtab)
+{
+	enum { LEAST_SYMBOLS = 64, SYMBOLS_A_SLOT = 4 };
+	const struct symbol *v = symtab->symbols.v;
+	size_t n = symtab->symbols.n, at = 0, slots;
+	uint64_t span;
+
+	if (n < LEAST_SYMBOLS || n > UINT32_MAX)
+		return;
+	span = v[n - 1].start - v[0].start;
+	symtab->index_shift = 0;
+	while (span >> symtab->index_shift >= n / SYMBOLS_A_SLOT)
+		symtab->index_shift++;
+	slots = (span >> symtab->index_shift) + 1;
+	symtab->index = xreallocarray(NULL, slots + 1, sizeof(*symtab->index));
+	for (size_t slot = 0; slot < slots; slot++) {
+		while (at < n && (v[at].start - v[0].start) >> symtab->index_shift < slot)
+			at++;
+		symtab->index[slot] = (uint32_t)at;
+	}
+	symtab->index[slots] = (uint32_t)n;
+}
+
+// How many symbols start at or before the address.
+static size_t symbols_up_to(const struct symtab *symtab, uint64_t addr)
+{
+	const struct symbol *v = symtab->symbols.v;
+	size_t n = symtab->symbols.n, slot, from;
+
+	if (!symtab->index)
+		return SEARCH(n, i, v[i].start <= addr);
+	if (addr < v[0].start)
+		return 0;
+	if (addr >= v[n - 1].start)
+		return n;
+	slot = (addr - v[0].start) >> symtab->index_shift;
+	from = symtab->index[slot];
+	v += from;
+	return from + SEARCH(symtab->index[slot + 1] - from, i, v[i].start <= addr);
+}
+
 void symtab_ready(struct symtab *symtab)
 {
 	struct symbol *v = symtab->symbols.v;
 	size_t n = symtab->symbols.n, i;
 
-	free(symtab->around);
-	symtab->around = NULL;
+	forget_order(symtab);
+	make_index(symtab);
 	for (i = 1; i < n && v[i - 1].end <= v[i].start; i++)
 		;
 	if (i >= n)
@@ -220,7 +271,7 @@ struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
 		if (late)
 			return late;
 	}
-	low = SEARCH(symtab->symbols.n, i, v[i].start <= addr);
+	low = symbols_up_to(symtab, addr);
 	if (!low--)
 		return NULL;
 	while (addr >= v[low].end) {

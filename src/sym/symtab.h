@@ -10,6 +10,8 @@ struct symtab {
 	VEC(struct symbol *) late;  // added one by one afterwards, sorted
 	struct arena names;
 	uint32_t *around; // per symbol: the nearest before it that ends later; NULL when none overlap
+	uint32_t *index; // by (address - the lowest) >> index_shift: the first symbol that starts there or behind; NULL: none
+	unsigned index_shift;
 	bool parameters; // demangled names with them
 	bool aliases;	 // several symbols of one address stay
 };

@@ -2,6 +2,7 @@
 #include "sym/symtab.h"
 #include <elf.h>
 #include "base/test.h"
+#include <stdio.h>
 
 static void add(struct symtab *symtab, uint64_t start, uint64_t size, const char *name)
 {
@@ -113,5 +114,42 @@ static void plt_names_are_demangled(void **state)
 	symtab_done(&symtab);
 }
 
-RUN_TESTS(TEST(sizes_are_given), TEST(modules_end_at_their_page), TEST(the_best_of_one_address),
-	  TEST(nested_ones_are_found), TEST(plt_names_are_demangled))
+// Enough for an index; some lie far away from the others, as the kernel's per-CPU ones do.
+static void many_are_found(void **state)
+{
+	static char names[1000][12];
+	struct symtab symtab = {0};
+	uint64_t start = 0x10;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		start += i == 100 ? 0xffffffff81000000 : 16 + i * 7 % 400;
+		add(&symtab, start, i % 3 ? 0 : 8, names[i]);
+	}
+	symtab_fix(&symtab, SYMTAB_FILE);
+	symtab_ready(&symtab);
+	assert_non_null(symtab.index);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct symbol *symbol = &symtab.symbols.v[i];
+		const char *gap = symbol->end < symbol[1].start ? "none" : names[i + 1];
+
+		assert_string_equal(at(&symtab, symbol->start), names[i]);
+		assert_string_equal(at(&symtab, symbol->end - 1), names[i]);
+		assert_string_equal(at(&symtab, symbol->start - 1),
+				    !i || i % 3 == 1 ? "none" : names[i - 1]);
+		if (i + 1 < ARRAY_SIZE(names))
+			assert_string_equal(at(&symtab, symbol->end), gap);
+	}
+	assert_string_equal(at(&symtab, 0), "none");
+	assert_string_equal(at(&symtab, UINT64_MAX), "none");
+	// One more, out of order: what was known is forgotten.
+	add(&symtab, 8, 8, "late");
+	symtab_fix(&symtab, SYMTAB_FILE);
+	assert_string_equal(at(&symtab, 8), "late");
+	symtab_ready(&symtab);
+	assert_string_equal(at(&symtab, 8), "late");
+	symtab_done(&symtab);
+}
+
+RUN_TESTS(TEST(many_are_found), TEST(sizes_are_given), TEST(modules_end_at_their_page),
+	  TEST(the_best_of_one_address), TEST(nested_ones_are_found), TEST(plt_names_are_demangled))

@@ -90,11 +90,11 @@ static uint32_t without_callees(struct report *report, uint32_t stack, struct en
 	return kept;
 }
 
-static void add_to(struct entry *e, const struct entry *from, uint64_t period)
+static void add_to(struct entry *e, uint8_t cpumode, uint64_t period)
 {
 	e->period += period;
 	e->samples++;
-	switch (from->cpumode) {
+	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
 		e->period_sys += period;
 		break;
@@ -248,7 +248,7 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		template->place.level = level;
 		template->x->weight = MAX(branch_cycles(ends.flags), 1u);
 		e = hist_entry(hist, template);
-		add_to(e, template, 1);
+		add_to(e, template->cpumode, 1);
 		count_sample(hist, e, 1);
 		count_branch_type(report, ends.from.ip, ends.to.ip, ends.flags);
 	}
@@ -271,7 +271,7 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	place_of(&mem.data, &location);
 	template->x->mem = &mem;
 	e = hist_entry(hist, template);
-	add_to(e, template, cost);
+	add_to(e, template->cpumode, cost);
 	count_sample(hist, e, cost);
 	if (report->use_chains && stack) {
 		struct pair pair = pair_of(hist, e, template, stack, cost);
@@ -329,22 +329,47 @@ static void take_extra(struct report *report, struct entry *template, const stru
 	x->raw_size = sample->raw_size;
 }
 
-// As hist_entry, of a sample: most are where one was lately.
-static struct entry *sample_entry(struct hist *hist, struct entry *template)
+// The slot of a place and a command; what it holds may be of others.
+static struct recent_entry *recent_slot(struct hist *hist, const struct location *location,
+					uint32_t comm, bool *ret_is_it)
 {
-	const struct place *place = &template->place;
-	uint64_t at = place->sym ? (uintptr_t)place->sym : place->addr;
-	struct entry **recent, *e;
+	uint64_t at = hist->report->joins_unresolved ? 0 : location->addr;
+	struct recent_entry *recent;
+
+	if (location->sym)
+		at = (uintptr_t)location->sym;
+	recent = &hist->recent[hash_mix(at ^ (uint64_t)comm << 40, (uintptr_t)location->dso) % HIST_RECENT];
+	*ret_is_it = recent->entry && recent->at == at && recent->dso == location->dso &&
+		     recent->comm == comm && recent->has_symbol == !!location->sym;
+	if (!*ret_is_it)
+		*recent = (struct recent_entry){.dso = location->dso,
+						.at = at,
+						.comm = comm,
+						.has_symbol = location->sym};
+	return recent;
+}
+
+static void join_unresolved(struct entry *e, const struct location *location)
+{
+	if (!location->sym && (int64_t)(location->addr - e->place.addr) < 0)
+		place_of(&e->place, location);
+}
+
+// As hist_entry, of a sample: most are where one was lately.
+static struct entry *sample_entry(struct hist *hist, struct entry *template,
+				  const struct location *location)
+{
+	struct recent_entry *recent;
+	bool is_it;
 
 	if (!hist->recent)
 		return hist_entry(hist, template);
-	recent = &hist->recent[hash_mix(at ^ (uint64_t) template->comm << 40, (uintptr_t)place->dso) %
-			       HIST_RECENT];
-	e = *recent;
-	if (!e || e->place.sym != place->sym || e->place.dso != place->dso ||
-	    e->comm != template->comm || (!place->sym && e->place.addr != place->addr))
-		*recent = e = hist_entry(hist, template);
-	return e;
+	recent = recent_slot(hist, location, template->comm, &is_it);
+	if (!is_it)
+		recent->entry = hist_entry(hist, template);
+	if (hist->report->joins_unresolved)
+		join_unresolved(recent->entry, location);
+	return recent->entry;
 }
 
 // A sample on its way into the histogram.
@@ -361,14 +386,20 @@ struct taken {
 static bool take(struct report *report, struct session *session, struct event *event,
 		 const struct sample *sample, struct task *task, struct taken *ret)
 {
-	if (!filter_time(report->skip, sample->time) ||
+	if ((report->has_skip && !filter_time(report->skip, sample->time)) ||
 	    !event_switch_passes(&report->event_switch, event))
 		return false;
-	*ret = (struct taken){.hist = report_hist(report, event),
-			      .sample = sample,
-			      .task = task ? task : sym_task(session->sym, UINT32_MAX, UINT32_MAX)};
-	sym_resolve(session->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
-	if ((report->o.hide_unresolved && !ret->location.sym) || !filter_sample(report->skip, sample))
+	ret->hist = report_hist(report, event);
+	ret->sample = sample;
+	ret->task = task ? task : sym_task(session->sym, UINT32_MAX, UINT32_MAX);
+	ret->stack = 0;
+	ret->has_pair = false;
+	if (report->no_places)
+		ret->location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
+	else
+		sym_resolve(session->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
+	if ((report->o.hide_unresolved && !ret->location.sym) ||
+	    (report->has_skip && !filter_sample(report->skip, sample)))
 		return false;
 	if (report->mode == MODE_BRANCH && !sample->branches)
 		return false;
@@ -460,8 +491,8 @@ static int count_taken(struct report *report, struct taken *taken)
 	period = sample_period(hist->event, sample);
 	if (report->addresses && location->sym)
 		annotate_counts_add(report->addresses, hist->event->index, location, period);
-	e = sample_entry(hist, &template);
-	add_to(e, &template, period);
+	e = sample_entry(hist, &template, location);
+	add_to(e, template.cpumode, period);
 	count_sample(hist, e, period);
 	if (report->children || report->use_chains) {
 		taken->has_pair = true;
@@ -471,14 +502,39 @@ static int count_taken(struct report *report, struct taken *taken)
 	return 0;
 }
 
+// Adds the sample to the entry where one of its kind was lately; false: there is none, or more is to be done.
+static bool count_again(struct report *report, struct taken *taken)
+{
+	struct hist *hist = taken->hist;
+	const struct sample *sample = taken->sample;
+	struct recent_entry *recent;
+	uint64_t period;
+	bool is_it;
+
+	if (!report->only_counts || !hist->recent || report->addresses)
+		return false;
+	recent = recent_slot(hist, &taken->location, taken->task->comm, &is_it);
+	if (!is_it)
+		return false;
+	period = sample_period(hist->event, sample);
+	hist->seen++;
+	add_to(recent->entry, sample->cpumode, period);
+	count_sample(hist, recent->entry, period);
+	if (report->joins_unresolved)
+		join_unresolved(recent->entry, &taken->location);
+	return true;
+}
+
 // Step by step for all: what one step looks up is on its way while the others are looked at.
 static int count_all(struct report *report, struct taken *taken, size_t n)
 {
 	int err = 0;
 
 	find_stacks(report, taken, n);
-	for (size_t i = 0; i < n && !err; i++)
-		err = count_taken(report, &taken[i]);
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!count_again(report, &taken[i]))
+			err = count_taken(report, &taken[i]);
+	}
 	for (size_t i = 0; i < n; i++) {
 		if (taken[i].has_pair)
 			add_pair(taken[i].hist, &taken[i].pair);

@@ -3,19 +3,32 @@
 #include "base/hash.h"
 #include "cmd/report/report.h"
 
-// Do the keys tell no more than comm, file and symbol?
-static bool keys_are_of_place(const struct report *report)
+static bool keys_are_among(const struct report *report, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < report->sorts.n; i++) {
 		const struct column *column = report->sorts.v[i];
+		bool is_one = !column->key && !column->field;
 
-		if (column->field)
-			return false;
-		if (column->key && strcmp(column->key->name, "comm") != 0 &&
-		    strcmp(column->key->name, "dso") != 0 && strcmp(column->key->name, "symbol") != 0)
+		for (size_t k = 0; k < n && column->key && !is_one; k++)
+			is_one = !strcmp(column->key->name, names[k]);
+		if (!is_one)
 			return false;
 	}
 	return true;
+}
+
+bool report_keys_are_of_place(const struct report *report)
+{
+	static const char *const names[] = {"comm", "dso", "symbol"};
+
+	return keys_are_among(report, names, ARRAY_SIZE(names));
+}
+
+bool report_keys_are_of_task(const struct report *report)
+{
+	static const char *const names[] = {"comm", "pid", "cpu", "socket"};
+
+	return keys_are_among(report, names, ARRAY_SIZE(names));
 }
 
 struct hist *hist_new(struct report *report, struct event *event)
@@ -25,8 +38,8 @@ struct hist *hist_new(struct report *report, struct event *event)
 	hist->report = report;
 	hist->event = event;
 	hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
-	if (keys_are_of_place(report))
-		hist->recent = xcalloc(HIST_RECENT, sizeof(struct entry *));
+	if (report_keys_are_of_place(report))
+		hist->recent = xcalloc(HIST_RECENT, sizeof(*hist->recent));
 	return hist;
 }
 

@@ -148,6 +148,8 @@ void key_place_symbol_print(R report, const struct place *place, uint64_t addr, 
 }
 uint64_t key_sym_hash(R report, E e)
 {
+	if (!e->place.sym && report->joins_unresolved)
+		return 0;
 	uint64_t h = key_place_symbol_hash(&e->place);
 
 	return e->place.sym && !report->has_dso ? hash_mix(h, dso_hash(report, e)) : h;
@@ -155,7 +157,9 @@ uint64_t key_sym_hash(R report, E e)
 int64_t key_sym_compare(R report, E l, E r)
 {
 	if (!l->place.sym && !r->place.sym)
-		return key_address_compare(l->place.addr, r->place.addr);
+		return report->joins_unresolved
+			       ? 0
+			       : key_address_compare(l->place.addr, r->place.addr);
 	if (!report->has_dso) {
 		int64_t cmp = dso_compare(report, l, r);
 

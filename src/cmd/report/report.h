@@ -80,6 +80,12 @@ struct extra {
 
 // One row to be: samples that agree in all sort keys.
 struct entry {
+	// What each sample changes lies together.
+	uint64_t period, period_sys, period_us;
+	uint32_t samples;
+	uint8_t cpumode;
+	uint8_t filtered; // bits of enum hidden
+	bool dummy, leaf;
 	struct place place;
 	struct task *task; // of the first sample
 	uint64_t hash, rank;
@@ -87,17 +93,12 @@ struct entry {
 	int32_t cpu, socket;
 	const struct symbol *parent;
 	struct extra *x; // shared by all entries when no key needs it
-	uint8_t cpumode;
-	uint8_t filtered; // bits of enum hidden
-	bool dummy, leaf;
-	uint8_t depth;
-
-	uint64_t period, period_sys, period_us, period_guest_sys, period_guest_us;
-	uint64_t acc; // with children
-	uint32_t samples;
+	uint64_t period_guest_sys, period_guest_us;
+	uint64_t acc;		  // with children
 	uint32_t context;	  // of the keys that do not depend on the frame
 	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
 	uint32_t max_depth;
+	uint8_t depth;
 	struct call_tree *tree;
 	struct hist *hist;
 	struct entry **members; // of a group: the same row in each member's histogram, [0] unused
@@ -249,6 +250,14 @@ struct compact {
 	bool has_symbol, is_special;
 };
 
+// Where a sample was lately, and whose entry it is.
+struct recent_entry {
+	struct entry *entry; // NULL: empty
+	const struct dso *dso;
+	uint64_t at; // the symbol, else the address
+	uint32_t comm;
+	bool has_symbol;
+};
 enum { HIST_RECENT = 1 << 12 }; // slots of hist.recent
 
 struct entry_slot {
@@ -266,7 +275,7 @@ struct hist {
 	struct arena arena; // of the entries
 	VEC(struct entry *) entries;
 	struct entry_table by_key, by_context;
-	struct entry **recent; // of samples, by their places; NULL: keys look at more than places
+	struct recent_entry *recent; // of samples, by their places; NULL: keys look at more than places
 	VEC(struct entry *) contexts; // a sample of each
 	VEC(struct pair) pairs;
 	uint32_t *pair_slots; // index + 1
@@ -291,7 +300,9 @@ struct report {
 	struct session *session;
 	struct filter *skip;		   // samples that do not exist for the report: times, CPUs
 	struct filter *hide, *hide_symbol; // rows that are not shown
-	bool has_hide;
+	bool has_hide, has_skip;
+	bool no_places;	  // nobody asks where samples lie
+	bool only_counts; // samples are added to their entries and to nothing else
 	struct event_switch event_switch;
 	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
 	struct stacks stacks;
@@ -313,6 +324,7 @@ struct report {
 	const char *sort_order; // as typed, with what perf appends
 	const char *own_order;	// of a command that is not report: default keys, no ipc columns
 	bool no_rows; // set by who needs no more than the entries in the order of their keys
+	bool joins_unresolved; // likewise, of who takes all addresses of a file without symbols for one: the least is shown
 	VEC(struct column *) sorts, fields;
 	VEC(struct column *) context_keys; // sort keys that do not depend on the frame
 	VEC(struct level) levels;	   // hierarchy; the first holds the numbers
@@ -360,6 +372,8 @@ int column_field_part(const struct column *column, const struct entry *e, const 
 uint64_t entry_number(const struct entry *e, enum number number);
 
 // entries.c: the tables of a histogram.
+bool report_keys_are_of_place(const struct report *report); // tell no more than comm, file and symbol
+bool report_keys_are_of_task(const struct report *report); // no more than who ran and on which CPU
 struct hist *report_hist(struct report *report, struct event *event);
 struct hist *hist_new(struct report *report, struct event *event);
 void hist_free(struct hist *hist);
