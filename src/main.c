@@ -8,6 +8,7 @@
 #include "base/vec.h"
 #include "cmd/core/command.h"
 #include "cmd/core/help.h"
+#include "cmd/core/settings.h"
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -31,8 +32,10 @@ static void occupy_standard_descriptors(void)
 
 static int say_failure(const char *command, int err)
 {
-	const char *sentence = err_sentence();
+	const char *sentence;
 
+	settings_explain(err);
+	sentence = err_sentence();
 	if (!*sentence && err != -COMMAND_USAGE)
 		sentence = strerror(-err);
 	if (*sentence)

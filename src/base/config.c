@@ -55,8 +55,8 @@ static struct config_entry *add(struct config *config, struct str section, struc
 	return &config->entries.v[at];
 }
 
-static void set(struct config *config, struct str section, struct str name, const char *value,
-		bool is_system)
+static struct config_entry *set(struct config *config, struct str section, struct str name,
+				const char *value, bool is_system)
 {
 	struct config_entry *entry = find(config, section, name);
 
@@ -64,6 +64,8 @@ static void set(struct config *config, struct str section, struct str name, cons
 		entry = add(config, section, name);
 	entry->value = value;
 	entry->is_system = is_system;
+	entry->file = NULL;
+	return entry;
 }
 
 static bool split(const char *key, struct str *ret_section, struct str *ret_name)
@@ -116,17 +118,45 @@ const struct config_entry *config_find(const struct config *config, const char *
 	return split(key, &section, &name) ? find(config, section, name) : NULL;
 }
 
+// Where in a text a setting stands, or would.
+struct edit {
+	struct str section, name;
+	const char *value, *value_end; // with the '=' before it; NULL: the setting isn't there
+	const char *behind; // the line of the section's last entry or heading; NULL: there is no such section
+};
+
 struct parser {
 	const char *at, *end;
 	unsigned line;
 	struct config *config;
 	struct str section;
+	const char *file, *value_end;
+	struct edit *edit; // NULL: nothing is to be edited
 };
 
 static void skip_line(struct parser *parser)
 {
 	while (parser->at < parser->end && *parser->at != '\n')
 		parser->at++;
+}
+
+static void note_section(const struct parser *parser)
+{
+	if (parser->edit && str_eq(parser->section, parser->edit->section)) {
+		const char *end = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
+
+		parser->edit->behind = end ? end + 1 : parser->end;
+	}
+}
+
+static void note_entry(const struct parser *parser, struct str name)
+{
+	note_section(parser);
+	if (parser->edit && str_eq(parser->section, parser->edit->section) &&
+	    str_eq(name, parser->edit->name)) {
+		parser->edit->value = name.p + name.n;
+		parser->edit->value_end = parser->value_end;
+	}
 }
 
 // [name] or [name "more"], which is name.more.
@@ -158,6 +188,8 @@ static bool parse_section(struct parser *parser)
 		parser->section =
 			str_of(arena_strdup(&parser->config->arena, (struct str){name.v, name.n}));
 	vec_done(&name);
+	if (good)
+		note_section(parser);
 	return good;
 }
 
@@ -168,6 +200,7 @@ static bool parse_value(struct parser *parser, const char **ret)
 	bool quoted = false, good = true;
 	size_t kept = 0;
 
+	parser->value_end = parser->at;
 	for (; parser->at < parser->end && (*parser->at != '\n' || quoted); parser->at++) {
 		char c = *parser->at;
 
@@ -180,6 +213,7 @@ static bool parse_value(struct parser *parser, const char **ret)
 		if (c == '"') {
 			quoted = !quoted;
 			kept = value.n;
+			parser->value_end = parser->at + 1;
 			continue;
 		}
 		if (c == '\\') {
@@ -204,6 +238,7 @@ static bool parse_value(struct parser *parser, const char **ret)
 		}
 		vec_push(&value, c);
 		kept = value.n;
+		parser->value_end = parser->at + 1;
 	}
 	if (quoted)
 		good = false;
@@ -217,10 +252,13 @@ static bool parse_entry(struct parser *parser, bool is_system)
 {
 	struct str name = {parser->at, 0};
 	const char *value = NULL;
+	unsigned line = parser->line;
+	struct config_entry *entry;
 
 	while (parser->at < parser->end && is_name(*parser->at))
 		parser->at++;
 	name.n = (size_t)(parser->at - name.p);
+	parser->value_end = parser->at;
 	while (parser->at < parser->end &&
 	       (*parser->at == ' ' || *parser->at == '\t' || *parser->at == '\r'))
 		parser->at++;
@@ -233,13 +271,22 @@ static bool parse_entry(struct parser *parser, bool is_system)
 	} else if (parser->at < parser->end && *parser->at != '\n') {
 		return false;
 	}
-	set(parser->config, parser->section, name, value, is_system);
+	entry = set(parser->config, parser->section, name, value, is_system);
+	entry->file = parser->file;
+	entry->line = line;
+	note_entry(parser, name);
 	return true;
 }
 
-int config_parse(struct config *config, struct str text, const char *name, bool is_system)
+static int parse(struct config *config, struct str text, const char *name, bool is_system,
+		 struct edit *edit)
 {
-	struct parser parser = {.at = text.p, .end = text.p + text.n, .line = 1, .config = config};
+	struct parser parser = {.at = text.p,
+				.end = text.p + text.n,
+				.line = 1,
+				.config = config,
+				.file = arena_strdup(&config->arena, str_of(name)),
+				.edit = edit};
 	bool good = true;
 
 	if (text.n >= 3 && !memcmp(text.p, "\xef\xbb\xbf", 3))
@@ -268,6 +315,11 @@ int config_parse(struct config *config, struct str text, const char *name, bool 
 	if (!good)
 		return fail(EINVAL, "bad config file line %u in %s", parser.line, name);
 	return 0;
+}
+
+int config_parse(struct config *config, struct str text, const char *name, bool is_system)
+{
+	return parse(config, text, name, is_system, NULL);
 }
 
 static void put_quoted(struct out *out, const char *text)
@@ -310,6 +362,58 @@ static void put_value(struct out *out, const char *value)
 		put_quoted(out, value);
 	else
 		out_text(out, value);
+}
+
+static void put_line(struct out *out, struct str name, const char *value)
+{
+	out_char(out, '\t');
+	out_str(out, name);
+	out_text(out, " = ");
+	put_value(out, value);
+	out_char(out, '\n');
+}
+
+static void put_edited(struct out *out, struct str text, const struct edit *edit, const char *value)
+{
+	const char *at = edit->value ? edit->value : edit->behind ? edit->behind : text.p + text.n;
+	size_t before = (size_t)(at - text.p);
+
+	out_bytes(out, text.p, before);
+	if (edit->value) {
+		out_text(out, " = ");
+		put_value(out, value);
+		at = edit->value_end;
+	} else {
+		if (before && at[-1] != '\n')
+			out_text(out, at[-1] == '\\' ? "\n\n"
+						     : "\n"); // that one goes on in the next line
+		if (!edit->behind) {
+			auto_free char *section = text_dup_fmt("%.*s", STR_FMT(edit->section));
+
+			put_section(out, section);
+		}
+		put_line(out, edit->name, value);
+	}
+	out_bytes(out, at, (size_t)(text.p + text.n - at));
+}
+
+int config_edit(struct out *ret, struct str text, const char *key, const char *value)
+{
+	struct config checked = {0}, config = {0};
+	struct edit edit = {0};
+	int err = config_set(&checked, key, value, false);
+
+	if (!err)
+		split(key, &edit.section, &edit.name);
+	if (!text.n)
+		text = STR("# this file is auto-generated.\n");
+	if (!err)
+		err = parse(&config, text, "the settings", false, &edit);
+	if (!err)
+		put_edited(ret, text, &edit, value);
+	config_done(&config);
+	config_done(&checked);
+	return err;
 }
 
 void config_print(struct out *out, const struct config *config, bool is_system)

@@ -10,6 +10,8 @@
 struct config_entry {
 	const char *section, *name, *value; // value NULL: only the name stands there, which means true
 	bool is_system;			    // from the system's file alone
+	const char *file;		    // where it stands; NULL: it was set by config_set
+	unsigned line;
 };
 
 // In the order of the files; entries of a section stand together. Zero-initialised is empty.
@@ -25,6 +27,9 @@ void config_print(struct out *out, const struct config *config, bool is_system);
 // Sets section.name, made when it is new. -EINVAL with a sentence when `key` has no section, or a file with it couldn't be read by
 // config_parse or by perf: the name, and what is before the section's first '.', are of letters, digits, '-' and '_'.
 int config_set(struct config *config, const char *key, const char *value, bool is_system);
+// The text of a file with section.name set in it; all else stays as it is, comments too. Text that config_parse refuses must not be
+// given; a key that config_set refuses is -EINVAL with a sentence.
+int config_edit(struct out *ret, struct str text, const char *key, const char *value);
 // NULL: not set. *ret_value may be NULL then, too; see config_entry.
 const struct config_entry *config_find(const struct config *config, const char *key);
 void config_done(struct config *config);

@@ -19,6 +19,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (config_parse(&again, (struct str){out.buf, out.n}, "printed", false) < 0 ||
 		    again.entries.n != config.entries.n)
 			abort();
+		config_done(&again);
+		// Changed, it is still read, with what was set.
+		again = (struct config){0};
+		out.n = 0;
+		if (config_edit(&out, (struct str){(const char *)data, size}, "report.children",
+				" #1") < 0 ||
+		    config_parse(&again, (struct str){out.buf, out.n}, "edited", false) < 0 ||
+		    !config_find(&again, "report.children") ||
+		    strcmp(config_find(&again, "report.children")->value, " #1") != 0)
+			abort();
 		out_done(&out);
 		config_done(&again);
 	}

@@ -116,4 +116,54 @@ static void test_print(void **state)
 	}
 }
 
-RUN_TESTS(TEST(test_files), TEST(test_bad), TEST(test_set), TEST(test_print))
+// Only what is set changes.
+static void test_edit(void **state)
+{
+	static const struct {
+		const char *text, *key, *value, *wanted; // NULL: refused
+	} cases[] = {
+		{"", "a.b", "1", "# this file is auto-generated.\n[a]\n\tb = 1\n"},
+		{"# mine\n[a]\nb=2 ; why\n", "a.b", "1", "# mine\n[a]\nb = 1 ; why\n"},
+		{"[a]\nb = \"2 3\"   # why\nc = 1\n", "a.b", "x y", "[a]\nb = x y   # why\nc = 1\n"},
+		{"[a]\n\tb\r\n", "a.b", "off", "[a]\n\tb = off\r\n"},
+		{"[a]\nb=2\n\n# of c\n[c]\nd=1", "a.e", "1", "[a]\nb=2\n\te = 1\n\n# of c\n[c]\nd=1"},
+		{"[a]\nb=2\n[c]\nd=1", "c.e", "#", "[a]\nb=2\n[c]\nd=1\n\te = \"#\"\n"},
+		{"[a]\nb=2\n[a]\nb = 3\n", "a.b", "4", "[a]\nb=2\n[a]\nb = 4\n"},
+		{"[a] b=2\n", "a.b", "4", "[a] b = 4\n"},
+		{"[a]\n# nothing yet\n", "a.b", "4", "[a]\n\tb = 4\n# nothing yet\n"},
+		{"[a \"x y\"]\nb = 1\n", "a.x y.b", "2", "[a \"x y\"]\nb = 2\n"},
+		{"[a]\nb = 1\n", "a.x y.b", "2", "[a]\nb = 1\n[a \"x y\"]\n\tb = 2\n"},
+		{"[a]\nb = x\\\ny # c\n", "a.b", "2", "[a]\nb = 2 # c\n"},
+		{"[a]\nb = x\\", "c.d", "2", "[a]\nb = x\\\n\n[c]\n\td = 2\n"},
+		{"[a]\nb =\n", "a.b", "2", "[a]\nb = 2\n"},
+		{"[a]\nb = 1\n", "a.1b", "2", NULL},
+		{"[a]\nb = 1\n", "nosection", "2", NULL},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct out out;
+		int err;
+
+		out_init_memory(&out);
+		err = config_edit(&out, str_of(cases[i].text), cases[i].key, cases[i].value);
+		assert_int_equal(err, cases[i].wanted ? 0 : -EINVAL);
+		out_char(&out, 0);
+		if (cases[i].wanted)
+			assert_string_equal(out.buf, cases[i].wanted);
+		out_done(&out);
+	}
+}
+
+static void test_places(void **state)
+{
+	struct config config = {0};
+
+	assert_int_equal(config_parse(&config, STR("[a]\n\nb = x\\\ny\nc = 1\n"), "t", false), 0);
+	assert_int_equal(config_find(&config, "a.b")->line, 3);
+	assert_int_equal(config_find(&config, "a.c")->line, 5);
+	assert_string_equal(config_find(&config, "a.c")->file, "t");
+	config_done(&config);
+}
+
+RUN_TESTS(TEST(test_edit), TEST(test_places), TEST(test_files), TEST(test_bad), TEST(test_set),
+	  TEST(test_print))

@@ -56,7 +56,8 @@ static const struct opt opts[] = {
 	    "text is perf's layout; json and csv have a row for each instruction."),
 	OPT(OPT_FLAG, 0, "stdio", AT(stdio), NULL,
 	    "As text (the default where standard output is no terminal)."),
-	OPT(OPT_FLAG, 0, "stdio2", AT(stdio2), NULL, "With arrows at jumps: not there yet."),
+	OPT(OPT_FLAG, 0, "stdio2", AT(stdio2), NULL,
+	    "As text that looks like the screen: offsets and arrows at jumps, names in place of addresses."),
 	OPT(OPT_FLAG, 0, "tui", AT(tui), NULL,
 	    "As a screen (the default on a terminal; ? there tells its keys)."),
 	OPT(OPT_FLAG, 0, "gtk", AT(gtk), NULL, "In a window: not there, it shows text."),
@@ -262,6 +263,8 @@ static void show_entry(struct annotate *annotate, struct hist *hist, const struc
 	}
 	if (table)
 		add_rows(annotate, &view, table);
+	else if (annotate->o.stdio2)
+		annotate_print_like_screen(annotate, &view);
 	else
 		annotate_print(annotate, &view);
 	annotated_done(&lines);
@@ -370,7 +373,11 @@ static int process(struct annotate *annotate)
 	if (err < 0)
 		return err;
 	if (!annotate->samples_n) {
-		warn("The %s data has no samples!", report->session->recording->path);
+		if (annotate->o.symbol)
+			warn("%s has no samples in '%s'", report->session->recording->path,
+			     annotate->o.symbol);
+		else
+			warn("The %s data has no samples!", report->session->recording->path);
 		return 0;
 	}
 	report_finish(report);
@@ -391,8 +398,6 @@ static int check_options(struct annotate *annotate, int words, char **argv)
 			    argv[2]);
 	if (words == 1)
 		o->symbol = argv[1];
-	if (o->stdio2)
-		return fail(COMMAND_USAGE, "--stdio2 is not there yet: take --stdio");
 	if (o->style && strcmp(o->style, "att") != 0 && strcmp(o->style, "intel") != 0)
 		return fail(COMMAND_USAGE, "-M takes att or intel, not '%s'", o->style);
 	if (o->percent_type)
@@ -454,6 +459,7 @@ static int run(int argc, char **argv)
 	int err;
 
 	report_init(&annotate.report);
+	annotate_look_init(&annotate.look);
 	err = run_with(&annotate, argc, argv);
 	annotate_counts_free(annotate.counts);
 	filter_free(annotate.dsos);

@@ -37,12 +37,15 @@ const struct command command_config = {
 		 "sonde config [--user|--system] -l",
 	.description =
 		"perf and sonde read the same files: /etc/perfconfig, then ~/.perfconfig, whose settings win; the file that PERF_CONFIG "
-		"names in place of both. What is typed wins over settings. NAME alone asks, NAME=VALUE writes; the file is then "
-		"written anew, without the comments in it, as perf does.\n\n"
-		"These have an effect in sonde: report.children, report.group, report.percent-limit, report.sort_order, top.children, "
-		"hist.percentage, tui.report, tui.top, tui.annotate, annotate.disassembler_style, annotate.hide_src_code, "
-		"call-graph.record-mode and record.call-graph (what record -g means), record.build-id, core.proc-map-timeout, "
-		"buildid.dir. Others are kept and listed.",
+		"names in place of both. What is typed wins over settings. NAME alone asks, NAME=VALUE writes; all else in the "
+		"file stays as it is, comments too.\n\n"
+		"These have an effect in sonde: report.children .group .percent-limit .sort_order .skip-empty; top.children .call-graph; "
+		"hist.percentage; ui.show-headers; tui.report .top .annotate; call-graph.print-type .order .sort-key .threshold "
+		".print-limit .record-mode and record.call-graph (what record -g means); annotate.disassembler_style .hide_src_code "
+		".use_offset .jump_arrows .show_linenr .show_nr_jumps .show_nr_samples .show_total_period .offset_level .demangle "
+		".demangle_kernel; diff.compute .order; stat.big-num; trace.no_inherit; record.build-id; core.proc-map-timeout; "
+		"buildid.dir; colors.top .medium .normal .selected .jump_arrows .addr .root (screens: FOREGROUND, BACKGROUND). "
+		"Others are kept and listed. A value that can't be meant is told with its file and line.",
 	.opts = opts,
 	.opts_size = sizeof(struct options),
 	.examples = examples,
@@ -68,61 +71,94 @@ static void put_all(struct out *out, const struct config *config)
 		put_entry(out, entry);
 }
 
-// Links stay what they are. What was not read must not be written over.
-static int write_file(const struct config *config, unsigned files)
+// The text of the file that changes go to; *ret_mode: what it has, or would get. What was not read must not be written over.
+static int read_text(unsigned files, const char *path, struct out *ret, mode_t *ret_mode)
+{
+	enum { LONGEST_FILE = 1 << 20 };
+	auto_free char *text = NULL;
+	struct stat st;
+	size_t n;
+	int err = config_check(path, &st);
+
+	*ret_mode = files == CONFIG_SYSTEM ? 0644 : 0600;
+	if (err < 0)
+		return fail_context(err, "nothing is changed");
+	if (!err)
+		return lstat(path, &st) < 0
+			       ? 0
+			       : fail(ENOENT, "%s is a link to what is not there", path);
+	*ret_mode = st.st_mode & 07777;
+	err = file_read(path, LONGEST_FILE, &text, &n);
+	if (err < 0)
+		return fail(-err, "can't read %s: %s", path, strerror(-err));
+	out_bytes(ret, text, n);
+	return 0;
+}
+
+static int change(struct out *text, const char *word, const char *equals)
+{
+	auto_free char *key = text_dup_fmt("%.*s", (int)(equals - word), word);
+	struct out edited;
+	int err;
+
+	if (!equals[1])
+		return fail(EINVAL, "The config variable does not contain a value: %s", word);
+	out_init_memory(&edited);
+	err = config_edit(&edited, (struct str){text->buf, text->n}, key, equals + 1);
+	if (!err) {
+		text->n = 0;
+		out_bytes(text, edited.buf, edited.n);
+	}
+	out_done(&edited);
+	return err;
+}
+
+// Links stay what they are.
+static int change_file(char **words, unsigned files)
 {
 	char path[PATH_MAX], real[PATH_MAX];
-	mode_t mode = files == CONFIG_SYSTEM ? 0644 : 0600;
-	struct stat st;
-	struct out out;
+	struct out text;
+	mode_t mode;
 	int err = config_path(path, sizeof(path), files);
 
 	if (err < 0)
 		return err;
-	err = config_check(path, &st);
-	if (err < 0)
-		return fail_context(err, "nothing is changed");
-	if (err > 0)
-		mode = st.st_mode & 07777;
-	else if (lstat(path, &st) == 0)
-		return fail(ENOENT, "%s is a link to what is not there", path);
-	out_init_memory(&out);
-	config_print(&out, config, files == CONFIG_SYSTEM);
-	err = file_write_mode(realpath(path, real) ? real : path, mode, out.buf, out.n);
-	out_done(&out);
+	out_init_memory(&text);
+	err = read_text(files, path, &text, &mode);
+	for (; err >= 0 && *words; words++) {
+		if (strchr(*words, '='))
+			err = change(&text, *words, strchr(*words, '='));
+	}
+	if (err >= 0)
+		err = file_write_mode(realpath(path, real) ? real : path, mode, text.buf, text.n);
+	out_done(&text);
 	return err;
-}
-
-static int change(struct config *config, const char *word, const char *equals, bool system)
-{
-	auto_free char *key = text_dup_fmt("%.*s", (int)(equals - word), word);
-
-	if (!equals[1])
-		return fail(EINVAL, "The config variable does not contain a value: %s", word);
-	return config_set(config, key, equals + 1, system);
 }
 
 static int run_words(struct config *config, char **words, unsigned files, struct out *out)
 {
-	bool changed = false;
+	bool changes = false;
 	int err;
 
-	for (; *words; words++) {
-		const char *equals = strchr(*words, '=');
+	for (char **word = words; *word; word++) {
+		const char *equals = strchr(*word, '=');
 
+		if (!equals && !strchr(*word, '.'))
+			return fail(EINVAL,
+				    "The config variable does not contain a section name: %s", *word);
 		if (equals) {
-			err = change(config, *words, equals, files == CONFIG_SYSTEM);
+			// Asked for behind it, it is as it was set.
+			auto_free char *key = text_dup_fmt("%.*s", (int)(equals - *word), *word);
+
+			err = config_set(config, key, equals + 1, files == CONFIG_SYSTEM);
 			if (err < 0)
 				return err;
-			changed = true;
-		} else if (!strchr(*words, '.')) {
-			return fail(EINVAL, "The config variable does not contain a section name: %s",
-				    *words);
+			changes = true;
 		} else {
-			put_entry(out, config_find(config, *words));
+			put_entry(out, config_find(config, *word));
 		}
 	}
-	return changed ? write_file(config, files) : 0;
+	return changes ? change_file(words, files) : 0;
 }
 
 static int run(int argc, char **argv)

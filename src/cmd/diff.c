@@ -308,7 +308,7 @@ static int run_with(struct diff *diff, int argc, char **argv)
 		return err;
 	diff->files_n = words > 1 ? (size_t)words : 2;
 	if ((size_t)diff->o.order >= diff->files_n)
-		return fail(COMMAND_USAGE, "-o takes the number of a file, 0 to %zu, not %d",
+		return fail(COMMAND_USAGE, "-o takes the number of a file, 0 to %zu, not '%d'",
 			    diff->files_n - 1, diff->o.order);
 	log_set_level(diff->o.quiet ? LOG_QUIET : diff->o.verbose);
 	diff->files = xcalloc(diff->files_n, sizeof(*diff->files));

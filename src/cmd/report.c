@@ -6,6 +6,7 @@
 #include "cmd/core/command.h"
 #include "cmd/core/default_input.h"
 #include "cmd/core/percent_type.h"
+#include "cmd/core/screen_settings.h"
 #include "cmd/report/browse.h"
 #include "flow/missing.h"
 #include <stdio.h>
@@ -321,7 +322,7 @@ static int show_screen(struct report *report)
 		if (hist->samples || !report->o.skip_empty)
 			hists[hooks.n++] = hist;
 	}
-	err = screen_open(&screen);
+	err = screen_open_as_set(&screen);
 	if (err)
 		return err;
 	err = report_browse(report, screen, &hooks);
@@ -438,8 +439,11 @@ static int run_report(struct report *report)
 
 static int run_with(struct report *report, int argc, char **argv)
 {
-	int words = command_parse(&command_report, &report->o, argc, argv, 0), err, closed;
+	int err = report_chain_settings(&report->o.chain), closed, words;
 
+	if (err)
+		return err;
+	words = command_parse(&command_report, &report->o, argc, argv, 0);
 	if (words < 0)
 		return words;
 	if (words > 1)

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
+#include "cmd/core/settings.h"
 #include "encoder/tui/screen.h"
 #include <sched.h>
 #include <stdio.h>
@@ -28,8 +29,15 @@ static int call_graph(void *at, const struct opt *opt, const char *arg, bool neg
 	for (size_t i = 0; i < ARRAY_SIZE(record_modes); i++)
 		is_mode |= str_is(word, record_modes[i]);
 	if (!is_mode) {
+		const char *set = settings_get("top.call-graph");
+		int err = 0;
+
 		o->record.call_graph = CALL_GRAPH_FP;
-		return report_parse_chain(&o->report.chain, arg);
+		if (!set)
+			set = settings_get("call-graph.record-mode");
+		if (set)
+			err = record_opt_call_graph(&o->record, opt, set, false);
+		return err ? err : report_parse_chain(&o->report.chain, arg);
 	}
 	// A size of the stack's copy belongs to the mode.
 	if (str_is(word, "dwarf") && rest.n && rest.p[0] >= '0' && rest.p[0] <= '9') {
@@ -288,9 +296,12 @@ static int settle(struct top *top)
 
 static int run_with(struct top *top, int argc, char **argv)
 {
-	int words = command_parse(&command_top, &top->o, argc, argv, 0), err;
+	int err = report_chain_settings(&top->o.report.chain), words;
 	bool screen;
 
+	if (err)
+		return err;
+	words = command_parse(&command_top, &top->o, argc, argv, 0);
 	if (words < 0)
 		return words;
 	if (words > 0)

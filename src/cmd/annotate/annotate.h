@@ -2,6 +2,7 @@
 // What the files of `sonde annotate` share.
 #pragma once
 #include "cmd/core/annotate.h"
+#include "cmd/core/annotate_look.h"
 #include "cmd/core/percent_type.h"
 #include "cmd/report/report.h"
 
@@ -28,6 +29,7 @@ struct annotate {
 	struct annotate_counts *counts;
 	struct annotator *annotator;
 	enum percent_type percent_type;
+	struct annotate_look look;
 	struct out out;
 	struct known_name known[4096]; // of symbols met lately, when one is asked for
 	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
@@ -41,6 +43,8 @@ struct annotate_view {
 	const struct entry *entry;
 };
 void annotate_print(struct annotate *annotate, const struct annotate_view *view);
+void annotate_print_like_screen(struct annotate *annotate, const struct annotate_view *view); // --stdio2
+void annotate_print_hottest_lines(struct annotate *annotate, const struct annotate_view *view); // -l
 // The share of a line's counts of one event (from 0 in the view), by the wanted kind.
 double annotate_percent(const struct annotate *annotate, const struct annotate_view *view,
 			const struct annotated_count *counts, uint32_t event);

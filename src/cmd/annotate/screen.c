@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/annotate/screen.h"
+#include "cmd/core/screen_settings.h"
 #include "cmd/report/browse.h"
 
 bool annotate_wants_screen(const struct annotate *annotate)
@@ -31,7 +32,7 @@ int annotate_run_screen(struct annotate *annotate)
 	}
 	if (!hooks.n)
 		return 0;
-	err = screen_open(&screen);
+	err = screen_open_as_set(&screen);
 	if (err)
 		return err;
 	report->addresses = annotate->counts;

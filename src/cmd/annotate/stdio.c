@@ -232,6 +232,14 @@ static void print_text(struct printer *p, const struct annotated_line *line)
 	out_char(p->out, '\n');
 }
 
+void annotate_print_hottest_lines(struct annotate *annotate, const struct annotate_view *view)
+{
+	struct printer p = {.annotate = annotate, .view = view, .out = &annotate->out};
+
+	print_summary(&p);
+	arena_done(&p.arena);
+}
+
 void annotate_print(struct annotate *annotate, const struct annotate_view *view)
 {
 	struct printer p = {

@@ -2,6 +2,8 @@
 #include "cmd/core/annotate_screen.h"
 #include "base/err.h"
 #include "base/out.h"
+#include "cmd/core/annotate_look.h"
+#include "cmd/core/settings.h"
 #include "encoder/tui/dialog.h"
 #include "encoder/tui/list.h"
 #include <fcntl.h>
@@ -18,7 +20,7 @@ struct view {
 	struct annotated lines;
 	VEC(uint32_t) seen; // lines that are shown
 	struct list list;
-	bool no_source, addresses, jump_counts;
+	struct annotate_look look;
 	enum shares shares;
 	struct tui_line wanted;
 	struct out scratch;
@@ -75,7 +77,7 @@ static void make_seen(struct view *view)
 		const struct annotated_line *line = &view->lines.lines.v[i];
 
 		if (line->kind == ANNOTATED_INSTRUCTION ||
-		    (!view->no_source && line->kind == ANNOTATED_SOURCE))
+		    (!view->look.no_source && line->kind == ANNOTATED_SOURCE))
 			vec_push(&view->seen, (uint32_t)i);
 	}
 	list_resize(&view->list, view->seen.n, view->list.page);
@@ -172,7 +174,8 @@ static const char *arrow(const struct view *view, uint32_t index)
 	}
 }
 
-static void put_text(struct view *view, uint32_t index, struct out *out)
+// What stands before the text: the source line's number, the instruction's place.
+static void put_place(const struct view *view, uint32_t index, struct out *out)
 {
 	const struct annotated_line *line = &view->lines.lines.v[index];
 
@@ -181,19 +184,29 @@ static void put_text(struct view *view, uint32_t index, struct out *out)
 			out_printf(out, "%5u  ", line->line);
 		else
 			out_text(out, "       ");
-		out_text(out, line->text);
 		return;
 	}
-	if (view->jump_counts && line->jumps_here)
+	if (view->look.jump_counts && line->jumps_here)
 		out_printf(out, "%3u ", line->jumps_here);
-	else if (view->jump_counts)
+	else if (view->look.jump_counts)
 		out_text(out, "    ");
-	if (view->addresses)
+	if (view->look.addresses)
 		out_printf(out, "%8llx: ", (unsigned long long)line->addr);
-	else if (line->jumps_here)
+	else if (line->jumps_here || (line->flow == ANNOTATED_CALL && view->look.offset_level > 1) ||
+		 view->look.offset_level > 2)
 		out_printf(out, "%4x: ", line->offset);
 	else
 		out_text(out, "      ");
+}
+
+static void put_text(const struct view *view, uint32_t index, struct out *out)
+{
+	const struct annotated_line *line = &view->lines.lines.v[index];
+
+	if (line->kind != ANNOTATED_INSTRUCTION) {
+		out_text(out, line->text);
+		return;
+	}
 	out_text(out, arrow(view, index));
 	out_text(out, line->text);
 	if (line->flow == ANNOTATED_JUMP && line->jump_to != ANNOTATED_NOWHERE)
@@ -207,7 +220,8 @@ static const char *bar(const struct view *view, uint32_t index)
 	bool plain = !screen_is_utf8(view->o->screen);
 	uint32_t from, to;
 
-	if (line && line->flow == ANNOTATED_JUMP && line->jump_to != ANNOTATED_NOWHERE) {
+	if (line && !view->look.no_arrows && line->flow == ANNOTATED_JUMP &&
+	    line->jump_to != ANNOTATED_NOWHERE) {
 		from = MIN(view->seen.v[view->list.at], line->jump_to);
 		to = MAX(view->seen.v[view->list.at], line->jump_to);
 		if (index == line->jump_to)
@@ -240,8 +254,12 @@ static void draw_line(struct view *view, size_t i, int row)
 	at.style = screen_percent_style(percent_of(view, line));
 	screen_put(screen, at, (struct str){out->buf, out->n});
 	at.column = SHARE_WIDTH;
-	at.style = STYLE_DIM;
+	at.style = STYLE_ARROW;
 	at.column = screen_put(screen, at, str_of(bar(view, index)));
+	out->n = 0;
+	put_place(view, index, out);
+	at.style = line->kind == ANNOTATED_INSTRUCTION ? STYLE_ADDRESS : STYLE_DIM;
+	at.column = screen_put(screen, at, (struct str){out->buf, out->n});
 	out->n = 0;
 	put_text(view, index, out);
 	at.style = has(view, i)				 ? STYLE_MARK
@@ -346,6 +364,7 @@ static void save(struct view *view)
 				 SHARE_WIDTH - (out.n - start < SHARE_WIDTH ? out.n - start
 									    : SHARE_WIDTH));
 			out_text(&out, "|  ");
+			put_place(view, view->seen.v[i], &out);
 			put_text(view, view->seen.v[i], &out);
 			out_char(&out, '\n');
 		}
@@ -375,14 +394,14 @@ static int on_key(struct view *view, int key)
 		go_hottest(view);
 		break;
 	case 's':
-		view->no_source = !view->no_source;
+		view->look.no_source = !view->look.no_source;
 		make_seen(view);
 		break;
 	case 'o':
-		view->addresses = !view->addresses;
+		view->look.addresses = !view->look.addresses;
 		break;
 	case 'J':
-		view->jump_counts = !view->jump_counts;
+		view->look.jump_counts = !view->look.jump_counts;
 		break;
 	case 't':
 		view->shares = (view->shares + 1) % SHARES;
@@ -446,6 +465,11 @@ static int show(const struct annotate_screen *options, const struct annotate_req
 	if (err < 0)
 		return err;
 	out_init_memory(&view.scratch);
+	annotate_look_init(&view.look);
+	if (settings_bool("annotate.show_nr_samples", false))
+		view.shares = SHARE_SAMPLES;
+	if (settings_bool("annotate.show_total_period", false))
+		view.shares = SHARE_PERIOD;
 	make_seen(&view);
 	view.list.page = 20;
 	go_hottest(&view);

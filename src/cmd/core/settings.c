@@ -3,6 +3,7 @@
 #include "base/config.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/num.h"
 
 struct settings_row {
 	const char *key, *command, *option;
@@ -14,6 +15,7 @@ static const struct settings_row rows[] = {
 	{"report.children", "report", "children", .is_bool = true},
 	{"report.group", "report", "group", .is_bool = true},
 	{"report.percent-limit", "report", "percent-limit"},
+	{"report.skip-empty", "report", "skip-empty", .is_bool = true},
 	{"report.sort_order", "report", "sort"},
 	{"hist.percentage", "report", "percentage"},
 	{"tui.report", "report", "stdio", .when = "false"},
@@ -22,7 +24,14 @@ static const struct settings_row rows[] = {
 	{"tui.top", "top", "stdio", .when = "false"},
 	{"tui.annotate", "annotate", "stdio", .when = "false"},
 	{"annotate.disassembler_style", "annotate", "disassembler-style"},
-	{"annotate.hide_src_code", "annotate", "no-source", .when = "true"},
+	{"annotate.show_nr_samples", "annotate", "show-nr-samples", .when = "true"},
+	{"annotate.show_total_period", "annotate", "show-total-period", .when = "true"},
+	{"annotate.demangle", "annotate", "demangle", .is_bool = true},
+	{"annotate.demangle_kernel", "annotate", "demangle-kernel", .is_bool = true},
+	{"diff.compute", "diff", "compute"},
+	{"diff.order", "diff", "order"},
+	{"stat.big-num", "stat", "big-num", .is_bool = true},
+	{"trace.no_inherit", "trace", "no-inherit", .when = "true"},
 	{"record.build-id", "record", "no-buildid-cache", .when = "no-cache"},
 	{"record.build-id", "record", "no-buildid", .when = "skip"},
 	{"record.build-id", "record", "buildid-mmap", .when = "mmap"},
@@ -32,6 +41,7 @@ static const struct settings_row rows[] = {
 // Read at the first question.
 static struct config settings;
 static bool settings_read;
+static VEC(const struct config_entry *) used; // by the command that runs
 
 static const struct config *all_settings(void)
 {
@@ -49,7 +59,55 @@ const char *settings_get(const char *key)
 {
 	const struct config_entry *entry = config_find(all_settings(), key);
 
-	return !entry ? NULL : entry->value ? entry->value : "true";
+	if (!entry)
+		return NULL;
+	vec_push(&used, entry);
+	return entry->value ? entry->value : "true";
+}
+
+static void say_place(const char *key, const char *value, const char *what)
+{
+	const struct config_entry *entry = config_find(all_settings(), key);
+
+	warn("%s:%u: %s is %s but '%s'; it is ignored", entry->file, entry->line, key, what, value);
+}
+
+bool settings_bool(const char *key, bool otherwise)
+{
+	const char *value = settings_get(key);
+	int on = value ? config_bool(value) : otherwise;
+
+	if (on >= 0)
+		return on;
+	say_place(key, value, "neither true nor false");
+	return otherwise;
+}
+
+unsigned settings_number(const char *key, unsigned otherwise)
+{
+	const char *value = settings_get(key);
+	uint64_t n;
+
+	if (!value)
+		return otherwise;
+	if (num_parse_u64(str_of(value), &n) == 0 && n <= UINT32_MAX)
+		return (unsigned)n;
+	say_place(key, value, "no number");
+	return otherwise;
+}
+
+int settings_explain(int err)
+{
+	vec_each(const struct config_entry *, it, &used) {
+		const struct config_entry *entry = *it;
+		auto_free char *quoted = text_dup_fmt("'%s'", entry->value ? entry->value : "true");
+		auto_free char *also = text_dup_fmt("`%s", quoted + 1);
+
+		if (strstr(err_sentence(), quoted) || strstr(err_sentence(), also))
+			return fail_context(err, "%s:%u: %s.%s", entry->file, entry->line,
+					    entry->section, entry->name);
+	}
+	return err;
 }
 
 static bool has_option(const struct command *command, const char *name)
@@ -77,7 +135,7 @@ static char *option_of(const struct settings_row *row, const char *value)
 	if (!row->is_bool)
 		return text_dup_fmt("--%s=%s", row->option, value);
 	if (on < 0) {
-		warn("%s is neither true nor false but '%s'", row->key, value);
+		say_place(row->key, value, "neither true nor false");
 		return NULL;
 	}
 	return text_dup_fmt("--%s%s", on ? "" : "no-", row->option);

@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "cmd/core/annotate_screen.h"
+#include "cmd/core/settings.h"
 #include <fcntl.h>
 #include <stdio.h>
 
@@ -535,6 +536,7 @@ int report_browse(struct report *report, struct screen *screen, const struct bro
 	bool annotated = false;
 	int err = 0;
 
+	browser.no_headers = !settings_bool("ui.show-headers", true);
 	out_init_memory(&browser.scratch);
 	choose_event(&browser, first);
 	while (!err && result != LEAVE) {

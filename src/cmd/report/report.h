@@ -361,6 +361,8 @@ void report_done(struct report *report);
 // setup.c: what perf calls sorting: -s, -F and the rest become columns. -EINVAL with a sentence.
 int report_setup_columns(struct report *report);
 int report_parse_chain(struct chain_options *chain, const char *text);
+// chain_settings.c: what ~/.perfconfig says. Before options are read. -EINVAL with a sentence.
+int report_chain_settings(struct chain_options *chain);
 void report_setup_elided(struct report *report);
 bool column_skipped(const struct column *column, const struct hist *hist);
 int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The screen of top: report's browser over rows that are made anew all the time.
 #include "base/err.h"
+#include "cmd/core/screen_settings.h"
 #include "cmd/report/browse.h"
 #include "cmd/top/top.h"
 
@@ -136,7 +137,7 @@ int top_run_screen(struct top *top)
 	view.hooks.hists = top->shown;
 	background.arg = &view;
 	if (!err)
-		err = screen_open(&screen);
+		err = screen_open_as_set(&screen);
 	if (err)
 		return err;
 	screen_set_background(screen, &background);

@@ -24,6 +24,7 @@ struct screen {
 	SCREEN *terminal;
 	char *locale; // as it was
 	bool utf8, colors;
+	bool has_color[STYLES]; // its own, by screen_set_color
 	int signal_fd, ended_by, error;
 	int messages_fd, stderr_fd; // what was written meanwhile; the real one
 	int mouse_row, mouse_column;
@@ -93,14 +94,69 @@ static void choose_colors(struct screen *screen)
 	screen->colors = true;
 }
 
+// Number 0 is the terminal's own.
+static short pair_of(enum screen_style style)
+{
+	return (short)(style ? style : STYLES);
+}
+
+static int color_of(struct str name, short *ret)
+{
+	static const struct {
+		const char *name;
+		short color, of_eight;
+	} colors[] = {{"default", -1, -1},
+		      {"black", COLOR_BLACK, COLOR_BLACK},
+		      {"red", COLOR_RED, COLOR_RED},
+		      {"green", COLOR_GREEN, COLOR_GREEN},
+		      {"yellow", COLOR_YELLOW, COLOR_YELLOW},
+		      {"blue", COLOR_BLUE, COLOR_BLUE},
+		      {"magenta", COLOR_MAGENTA, COLOR_MAGENTA},
+		      {"cyan", COLOR_CYAN, COLOR_CYAN},
+		      {"lightgray", COLOR_WHITE, COLOR_WHITE},
+		      {"gray", 8, COLOR_BLACK},
+		      {"white", 15, COLOR_WHITE}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(colors); i++) {
+		if (str_is(name, colors[i].name)) {
+			*ret = COLORS < 16 ? colors[i].of_eight : colors[i].color;
+			return 0;
+		}
+	}
+	return fail(EINVAL,
+		    "'%.*s' is no color: red, yellow, green, cyan, gray, black, blue, white, default, magenta, lightgray",
+		    STR_FMT(name));
+}
+
+int screen_set_color(struct screen *screen, enum screen_style style, const char *text)
+{
+	struct str background = str_of(text), foreground = str_trim(str_cut(&background, ','));
+	short front, back = -1;
+	int err = color_of(foreground, &front);
+
+	background = str_trim(background);
+	if (!err && background.n)
+		err = color_of(background, &back);
+	if (err || !screen->colors)
+		return err;
+	init_pair(pair_of(style), front, back);
+	screen->has_color[style] = true;
+	return 0;
+}
+
 static attr_t attributes(const struct screen *screen, enum screen_style style, bool chosen)
 {
 	static const attr_t plain[STYLES] =
 		{[STYLE_TITLE] = A_BOLD,     [STYLE_HEADER] = A_UNDERLINE,
 		 [STYLE_STATUS] = A_REVERSE, [STYLE_DIM] = A_DIM,
-		 [STYLE_HOT] = A_BOLD,	     [STYLE_MARK] = A_BOLD | A_UNDERLINE};
+		 [STYLE_HOT] = A_BOLD,	     [STYLE_MARK] = A_BOLD | A_UNDERLINE,
+		 [STYLE_ARROW] = A_DIM};
 	attr_t attr = plain[style];
 
+	if (chosen && screen->has_color[STYLE_SELECTED])
+		return (attr_t)COLOR_PAIR(pair_of(STYLE_SELECTED));
+	if (!chosen && screen->has_color[style])
+		return (attr_t)COLOR_PAIR(pair_of(style));
 	if (chosen)
 		return A_REVERSE | (attr & A_BOLD);
 	if (screen->colors && (style == STYLE_HOT || style == STYLE_WARM || style == STYLE_MARK))
@@ -448,6 +504,11 @@ int screen_open(struct screen **ret)
 
 void screen_close(struct screen *screen)
 {
+}
+
+int screen_set_color(struct screen *screen, enum screen_style style, const char *text)
+{
+	return 0;
 }
 
 void screen_set_background(struct screen *screen, const struct screen_background *background)

@@ -44,7 +44,10 @@ enum screen_style {
 	STYLE_HOT,
 	STYLE_WARM,
 	STYLE_DIM,
-	STYLE_MARK, // what was searched for
+	STYLE_MARK,	// what was searched for
+	STYLE_SELECTED, // the row of the cursor
+	STYLE_ARROW,	// the way of a jump
+	STYLE_ADDRESS,
 	STYLES
 };
 
@@ -75,6 +78,8 @@ bool screen_possible(void);
 // -errno with a sentence. NO_COLOR in the environment: no colours.
 int screen_open(struct screen **ret);
 void screen_close(struct screen *screen);
+// "FOREGROUND[, BACKGROUND]" as perf-config(1) names colours; nothing changes on a terminal without colours. -EINVAL with a sentence.
+int screen_set_color(struct screen *screen, enum screen_style style, const char *text);
 void screen_set_background(struct screen *screen, const struct screen_background *background);
 
 void screen_size(const struct screen *screen, int *ret_rows, int *ret_columns);
