@@ -142,6 +142,9 @@ static void skip_line(struct parser *parser)
 
 static void note_section(const struct parser *parser)
 {
+	// Another section began on the line.
+	if (parser->edit && parser->edit->behind >= parser->at)
+		parser->edit->behind = NULL;
 	if (parser->edit && str_eq(parser->section, parser->edit->section)) {
 		const char *end = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
 
@@ -385,8 +388,10 @@ static void put_edited(struct out *out, struct str text, const struct edit *edit
 		at = edit->value_end;
 	} else {
 		if (before && at[-1] != '\n')
-			out_text(out, at[-1] == '\\' ? "\n\n"
-						     : "\n"); // that one goes on in the next line
+			out_char(out, '\n');
+		// A value that goes on in the next line ends here.
+		if ((before && at[-1] == '\\') || (before > 1 && at[-1] == '\n' && at[-2] == '\\'))
+			out_char(out, '\n');
 		if (!edit->behind) {
 			auto_free char *section = text_dup_fmt("%.*s", STR_FMT(edit->section));
 

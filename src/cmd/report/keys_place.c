@@ -157,9 +157,8 @@ uint64_t key_sym_hash(R report, E e)
 int64_t key_sym_compare(R report, E l, E r)
 {
 	if (!l->place.sym && !r->place.sym)
-		return report->joins_unresolved
-			       ? 0
-			       : key_address_compare(l->place.addr, r->place.addr);
+		return report->joins_unresolved ? 0
+						: key_address_compare(l->place.addr, r->place.addr);
 	if (!report->has_dso) {
 		int64_t cmp = dso_compare(report, l, r);
 
