@@ -326,7 +326,8 @@ const struct command command_prof = {
 		"A profiler takes events from the kernel and shows what they add up to, as long as it runs; nothing is written to disk. "
 		"Each works on a recording as well (--from FILE), and can keep what it sees (--to FILE).\n\n"
 		"An event is SYSTEM:NAME[/FILTER/ATTRIBUTE/.../] of a tracepoint, or a probe that is made for the run: kprobe:FUNC, "
-		"kretprobe:FUNC, uprobe:FUNC@\"FILE\", uretprobe:FUNC@\"FILE\", and usdt:PROVIDER:NAME@\"FILE\" of a static probe that a program has (its arguments are the fields arg1, arg2, ...).\n\n"
+		"kretprobe:FUNC, uprobe:FUNC@\"FILE\", uretprobe:FUNC@\"FILE\", and usdt:PROVIDER:NAME@\"FILE\" of a static probe that "
+		"a program has (its arguments are the fields arg1, arg2, ...).\n\n"
 		"With the attribute push=[IP:]PORT, push=DEVICE or push=FILE the events go to whom listens there, with pull= they come from "
 		"there instead of from this kernel: from a guest through /dev/virtio-ports/NAME, or from another machine.\n\n"
 		"The program called as sonde-prof or perf-prof is the same as 'sonde prof'.",

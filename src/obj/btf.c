@@ -23,7 +23,8 @@ static uint32_t u32_at(struct str s, uint64_t at)
 // The three words that each type begins with.
 struct head {
 	uint32_t name, info, size_or_type;
-	uint64_t behind; // offset of what follows
+	uint64_t behind;  // offset of what follows
+	struct str types; // in which it is
 };
 
 static enum btf_kind kind_of(const struct head *head)
@@ -39,13 +40,18 @@ static uint32_t count_of(const struct head *head)
 static struct head head_of(const struct btf *btf, uint32_t id)
 {
 	struct head head = {0};
+	uint32_t at;
 
-	if (!id || id >= btf->at.n)
+	if (id < btf->first && btf->base)
+		return head_of(btf->base, id);
+	if (!id || id - btf->first >= btf->at.n)
 		return head;
-	head.behind = btf->at.v[id] + TYPE;
-	head.name = u32_at(btf->types, btf->at.v[id]);
-	head.info = u32_at(btf->types, btf->at.v[id] + 4);
-	head.size_or_type = u32_at(btf->types, btf->at.v[id] + 8);
+	at = btf->at.v[id - btf->first];
+	head.types = btf->types;
+	head.behind = at + TYPE;
+	head.name = u32_at(btf->types, at);
+	head.info = u32_at(btf->types, at + 4);
+	head.size_or_type = u32_at(btf->types, at + 8);
 	return head;
 }
 
@@ -70,16 +76,25 @@ static bool part(struct str bytes, uint64_t at, uint64_t n, struct str *ret)
 
 int btf_init(struct btf *ret, struct str bytes)
 {
-	struct btf btf = {0};
+	return btf_init_module(ret, NULL, bytes);
+}
+
+int btf_init_module(struct btf *ret, const struct btf *base, struct str bytes)
+{
+	struct btf btf = {.base = base};
 	uint64_t header = u32_at(bytes, 4);
 
 	if (bytes.n < HEADER || (u32_at(bytes, 0) & 0xffffff) != (MAGIC | 1 << 16) ||
 	    !part(bytes, header + u32_at(bytes, 8), u32_at(bytes, 12), &btf.types) ||
 	    !part(bytes, header + u32_at(bytes, 16), u32_at(bytes, 20), &btf.strings))
 		return -EINVAL;
+	btf.strings_n = (uint32_t)btf.strings.n;
 	while (btf.strings.n && btf.strings.p[btf.strings.n - 1])
 		btf.strings.n--;
-	vec_push(&btf.at, 0);
+	if (base)
+		btf.first = base->first + (uint32_t)base->at.n;
+	else
+		vec_push(&btf.at, 0);
 	for (uint64_t at = 0; at + TYPE <= btf.types.n;) {
 		struct head head = {.info = u32_at(btf.types, at + 4)};
 		uint64_t next;
@@ -103,6 +118,10 @@ void btf_done(struct btf *btf)
 
 static const char *text_at(const struct btf *btf, uint32_t at)
 {
+	if (btf->base && at < btf->base->strings_n)
+		return text_at(btf->base, at);
+	if (btf->base)
+		at -= btf->base->strings_n;
 	return at < btf->strings.n ? btf->strings.p + at : "";
 }
 
@@ -146,7 +165,7 @@ uint32_t btf_to(const struct btf *btf, uint32_t id)
 
 	if (kind_of(&head) == BTF_PTR)
 		return head.size_or_type;
-	return kind_of(&head) == BTF_ARRAY ? u32_at(btf->types, head.behind) : 0;
+	return kind_of(&head) == BTF_ARRAY ? u32_at(head.types, head.behind) : 0;
 }
 
 uint64_t btf_size(const struct btf *btf, uint32_t id)
@@ -169,10 +188,10 @@ uint64_t btf_size(const struct btf *btf, uint32_t id)
 		case BTF_FLOAT:
 			return n * head.size_or_type;
 		case BTF_ARRAY:
-			if (__builtin_mul_overflow(n, u32_at(btf->types, head.behind + 8), &n) ||
+			if (__builtin_mul_overflow(n, u32_at(head.types, head.behind + 8), &n) ||
 			    n > UINT32_MAX)
 				return 0;
-			id = u32_at(btf->types, head.behind);
+			id = u32_at(head.types, head.behind);
 			break;
 		default:
 			return 0;
@@ -186,14 +205,14 @@ bool btf_is_signed(const struct btf *btf, uint32_t id)
 	struct head head = head_of(btf, btf_real(btf, id));
 
 	if (kind_of(&head) == BTF_INT)
-		return u32_at(btf->types, head.behind) >> 24 & 1;
+		return u32_at(head.types, head.behind) >> 24 & 1;
 	return (kind_of(&head) == BTF_ENUM || kind_of(&head) == BTF_ENUM64) && head.info >> 31;
 }
 
 uint32_t btf_function(const struct btf *btf, const char *name)
 {
-	for (uint32_t id = 1; id < btf->at.n; id++) {
-		struct head head = head_of(btf, id);
+	for (size_t i = 0; i < btf->at.n; i++) {
+		struct head head = head_of(btf, btf->first + (uint32_t)i);
 
 		if (kind_of(&head) == BTF_FUNC && !strcmp(text_at(btf, head.name), name) &&
 		    btf_kind(btf, head.size_or_type) == BTF_FUNC_PROTO)
@@ -208,8 +227,8 @@ bool btf_param(const struct btf *btf, uint32_t prototype, uint32_t index, struct
 
 	if (kind_of(&head) != BTF_FUNC_PROTO || index >= count_of(&head))
 		return false;
-	ret->name = text_at(btf, u32_at(btf->types, head.behind + index * 8ull));
-	ret->type = u32_at(btf->types, head.behind + index * 8ull + 4);
+	ret->name = text_at(btf, u32_at(head.types, head.behind + index * 8ull));
+	ret->type = u32_at(head.types, head.behind + index * 8ull + 4);
 	return true;
 }
 
@@ -224,8 +243,8 @@ static bool find_member(const struct btf *btf, uint32_t type, struct str name,
 		return false;
 	for (uint32_t i = 0; i < count_of(&head) && *budget; i++) {
 		uint64_t at = head.behind + i * 12ull;
-		const char *member = text_at(btf, u32_at(btf->types, at));
-		uint32_t of = u32_at(btf->types, at + 4), offset = u32_at(btf->types, at + 8);
+		const char *member = text_at(btf, u32_at(head.types, at));
+		uint32_t of = u32_at(head.types, at + 4), offset = u32_at(head.types, at + 8);
 
 		--*budget;
 		if (*member && str_is(name, member)) {

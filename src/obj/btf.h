@@ -33,11 +33,15 @@ enum btf_kind {
 
 struct btf {
 	struct str types, strings; // strings end with NUL
-	VEC(uint32_t) at;	   // by id: offset in types; id 0 is void
+	VEC(uint32_t) at;	   // by id - first: offset in types; id 0 is void
+	const struct btf *base;	   // a module's: the kernel's, whose ids and strings come first
+	uint32_t first, strings_n;
 };
 
 // Of this machine's byte order. -EINVAL (no sentence) when it is no BTF; types behind a broken one are left out. 5 ns a type.
 int btf_init(struct btf *ret, struct str bytes);
+// Of a module (/sys/kernel/btf/MODULE), which goes on where the kernel's own ends; `base` has to live as long.
+int btf_init_module(struct btf *ret, const struct btf *base, struct str bytes);
 void btf_done(struct btf *btf);
 
 // Without typedefs, const and the like; ids that make no sense are void.
@@ -48,7 +52,7 @@ uint32_t btf_to(const struct btf *btf, uint32_t id);	  // what a pointer or arra
 uint64_t btf_size(const struct btf *btf, uint32_t id);	  // bytes; 0: not known
 bool btf_is_signed(const struct btf *btf, uint32_t id);
 
-// The prototype of a function; 0: there is none. As long as there are types.
+// The prototype of a function, of a module only of its own; 0: there is none. As long as there are types.
 uint32_t btf_function(const struct btf *btf, const char *name);
 struct btf_param {
 	const char *name;

@@ -118,6 +118,65 @@ static void open_types(char bytes[4096], struct btf *ret)
 	assert_int_equal(ret->at.n, TYPES);
 }
 
+// A module's own types behind the kernel's: ids and strings go on.
+static void test_module(void **state)
+{
+	enum { TO_TASK_M = TYPES, PROTOTYPE_M, FUNCTION_M, LIST_M, TYPES_M };
+	static const char own[] = "\0step\0first\0";
+	const uint32_t n = sizeof(strings);
+	const uint32_t types[] = {
+		0,
+		info(BTF_PTR, 0, 0),
+		TASK_T,
+		0,
+		info(BTF_FUNC_PROTO, 2, 0),
+		INT,
+		n + 6,
+		TO_TASK_M,
+		string("how"),
+		INT,
+		n + 1,
+		info(BTF_FUNC, 1, 0),
+		PROTOTYPE_M,
+		0,
+		info(BTF_STRUCT, 1, 0),
+		8,
+		n + 6,
+		TO_TASK_M,
+		0,
+	};
+	const uint32_t header[6] = {0xeb9f | 1 << 16, sizeof(header), 0,
+				    sizeof(types),    sizeof(types),  sizeof(own)};
+	char bytes[4096], more[sizeof(header) + sizeof(types) + sizeof(own)];
+	struct btf kernel, module;
+	struct btf_member member;
+	struct btf_param param;
+
+	open_types(bytes, &kernel);
+	memcpy(more, header, sizeof(header));
+	memcpy(more + sizeof(header), types, sizeof(types));
+	memcpy(more + sizeof(header) + sizeof(types), own, sizeof(own));
+	assert_int_equal(btf_init_module(&module, &kernel, (struct str){more, sizeof(more)}), 0);
+	assert_int_equal(btf_function(&module, "step"), PROTOTYPE_M);
+	assert_int_equal(btf_function(&module, "run"), 0); // the kernel's
+	assert_true(btf_param(&module, PROTOTYPE_M, 0, &param));
+	assert_string_equal(param.name, "first");
+	assert_int_equal(param.type, TO_TASK_M);
+	assert_true(btf_param(&module, PROTOTYPE_M, 1, &param));
+	assert_string_equal(param.name, "how");
+	assert_int_equal(btf_size(&module, TO_TASK_M), 8);
+	assert_int_equal(btf_size(&module, btf_to(&module, TO_TASK_M)), 48);
+	assert_string_equal(btf_name(&module, btf_real(&module, TASK_T)), "task");
+	assert_true(btf_member(&module, btf_to(&module, TO_TASK_M), STR("high"), &member));
+	assert_int_equal(member.bits, 5);
+	assert_true(btf_member(&module, LIST_M, STR("first"), &member));
+	assert_int_equal(member.type, TO_TASK_M);
+	assert_int_equal(btf_kind(&module, TYPES_M), BTF_VOID);
+	assert_true(btf_is_signed(&module, CHAR));
+	btf_done(&module);
+	btf_done(&kernel);
+}
+
 static void test_sizes(void **state)
 {
 	static const struct {
@@ -228,4 +287,5 @@ static void test_broken(void **state)
 	}
 }
 
-RUN_TESTS(TEST(test_sizes), TEST(test_functions), TEST(test_members), TEST(test_broken))
+RUN_TESTS(TEST(test_module), TEST(test_sizes), TEST(test_functions), TEST(test_members),
+	  TEST(test_broken))

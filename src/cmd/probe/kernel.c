@@ -28,22 +28,38 @@ int probe_kernel_functions(struct probe_target *target, probe_name_call *call, v
 	return err;
 }
 
-const struct btf *probe_kernel_types(struct probe_target *target)
+static bool read_types(const char *name, const struct btf *base, char **ret_bytes, struct btf *ret)
 {
-	char *bytes;
+	auto_free char *path = text_dup_fmt("/sys/kernel/btf/%s", name);
 	size_t n;
 
-	if (target->btf_bytes)
-		return target->has_btf ? &target->btf : NULL;
-	if (file_read("/sys/kernel/btf/vmlinux", LARGEST, &bytes, &n) < 0)
+	if (file_read(path, LARGEST, ret_bytes, &n) < 0) {
+		*ret_bytes = xstrdup(""); // is not looked for again
+		return false;
+	}
+	return btf_init_module(ret, base, (struct str){*ret_bytes, n}) == 0;
+}
+
+// A module's types go on where those of the kernel end.
+const struct btf *probe_kernel_types(struct probe_target *target)
+{
+	if (!target->btf_bytes)
+		target->has_btf = read_types("vmlinux", NULL, &target->btf_bytes, &target->btf);
+	if (!target->has_btf)
 		return NULL;
-	target->btf_bytes = bytes;
-	target->has_btf = btf_init(&target->btf, (struct str){bytes, n}) == 0;
-	return target->has_btf ? &target->btf : NULL;
+	if (!target->module)
+		return &target->btf;
+	if (!target->module_btf_bytes)
+		target->has_module_btf = read_types(target->module, &target->btf,
+						    &target->module_btf_bytes, &target->module_btf);
+	return target->has_module_btf ? &target->module_btf : NULL;
 }
 
 void probe_kernel_done(struct probe_target *target)
 {
+	if (target->has_module_btf)
+		btf_done(&target->module_btf);
+	free(target->module_btf_bytes);
 	if (target->has_btf)
 		btf_done(&target->btf);
 	free(target->btf_bytes);

@@ -122,7 +122,9 @@ struct probe_target {
 	struct str kallsyms; // of the running kernel, read when it is asked for; likewise:
 	char *btf_bytes;
 	struct btf btf;
-	bool has_btf;
+	char *module_btf_bytes; // likewise of the module
+	struct btf module_btf;
+	bool has_btf, has_module_btf;
 	struct arena arena;
 };
 
