@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
+#include <sys/mman.h>
 
 #define SAMPLE_TYPE                                                                                \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
@@ -39,7 +40,11 @@ void pull_source_init(struct pull_source *source, uint32_t index, const char *wh
 	sample_plan_init(&source->plan, &attr);
 	source->foreign.where = arena_strdup(&source->arena, str_of(where));
 	source->ring.page = xcalloc(1, sizeof(*source->ring.page));
-	source->ring.data = xmalloc(RING_BYTES);
+	// Takes memory only as far as it is used.
+	source->ring.data =
+		mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (source->ring.data == MAP_FAILED)
+		alloc_failed();
 	source->ring.size = RING_BYTES;
 	source->ring.cpu = source->ring.fd = -1;
 }
@@ -49,7 +54,7 @@ void pull_source_done(struct pull_source *source)
 	tracepoints_free(source->formats);
 	foreign_done(&source->foreign);
 	free(source->ring.page);
-	free(source->ring.data);
+	munmap(source->ring.data, RING_BYTES);
 	arena_done(&source->arena);
 }
 

@@ -24,8 +24,8 @@ static int take(void *arg, struct feed_event *event, const struct sample *sample
 // All that lies in the ring.
 static void drain(struct pull_source *source, const struct pull_taker *taker)
 {
+	static char record[1 << 16] __attribute__((aligned(8)));
 	struct ring *ring = &source->ring;
-	auto_free char *record = xmalloc(1 << 16);
 	struct ring_pieces pieces;
 
 	while (ring_read(ring, &pieces)) {
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct feed feed;
 	struct pull_taker taker = {.feed = &feed};
 	struct pull_source source;
-	size_t piece = size ? 1 + data[0] * 16u : 1, at = 1;
+	size_t piece = size ? 64 + data[0] * 64u : 1, at = 1;
 	auto_free uint8_t *waiting = xmalloc(size + 1);
 	size_t n = 0;
 

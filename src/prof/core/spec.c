@@ -169,14 +169,15 @@ static int read_event(struct reader *r, struct prof_specs *specs)
 
 	vec_push(&specs->list, spec);
 	spec->stage = specs->stages;
-	for (bool quoted = false; r->at < r->n; r->at++) {
+	for (bool quoted = false, has_file = false; r->at < r->n; r->at++) {
 		char c = r->text[r->at];
 
 		if (c == '"')
 			quoted = !quoted;
-		else if (c == '@' && !quoted)
+		else if (c == '@' && !quoted && !has_file) {
+			has_file = true;
 			r->at += path_length(r, r->at + 1);
-		else if (!quoted && (c == '/' || c == ','))
+		} else if (!quoted && (c == '/' || c == ','))
 			break;
 	}
 	name = str_trim((struct str){r->text + from, r->at - from});
