@@ -218,7 +218,7 @@ static const struct opt record_table[] = {
 	 .offset = AT(verbose),
 	 .help = "more messages"},
 
-	HEADING("Taken, as one thread keeps up"),
+	HEADING("Taken without effect, as one thread keeps up"),
 	{.kind = OPT_TEXT,
 	 .name = "aio",
 	 .offset = AT(dummy),

@@ -272,7 +272,8 @@ static void count_loss(struct session *session, struct event *event, const struc
 					      .first_ns = UINT64_MAX};
 	}
 	loss->lost += lost;
-	if (ids->time != UINT64_MAX) {
+	// What is counted at the end of a recording has no time.
+	if (ids->time && ids->time != UINT64_MAX) {
 		loss->first_ns = MIN(loss->first_ns, ids->time);
 		loss->last_ns = MAX(loss->last_ns, ids->time);
 	}
