@@ -138,8 +138,17 @@ static bool is_meant(const struct probe_stored *stored, const char *wanted)
 	return is;
 }
 
-static int remove_named(struct probe_store *store, const struct options *o, const char *wanted,
-			struct out *out)
+// The index of the first text that means it, or the number of texts.
+static size_t meant_by(const struct probe_stored *stored, const struct options *o)
+{
+	size_t i = 0;
+
+	while (i < o->remove.n && !is_meant(stored, o->remove.v[i]))
+		i++;
+	return i;
+}
+
+static int remove_meant(struct probe_store *store, const struct options *o, struct out *out)
 {
 	size_t n = 0;
 	int err = 0;
@@ -148,19 +157,31 @@ static int remove_named(struct probe_store *store, const struct options *o, cons
 	for (size_t i = 0; err == 0 && i < store->v.n; i++) {
 		struct probe_stored *stored = &store->v.v[i];
 
-		if (!stored->group.n || !is_meant(stored, wanted))
+		if (meant_by(stored, o) == o->remove.n)
 			continue;
 		n++;
 		err = o->common.dry_run ? 0 : probe_store_remove(store, stored);
 		if (err == 0 && !o->common.quiet)
 			out_printf(out, "Removed event: %.*s:%.*s\n", STR_FMT(stored->group),
 				   STR_FMT(stored->event));
-		stored->group.n = 0; // gone
 	}
 	if (err == 0 && !n)
 		return fail(ENOENT, "there is no probe '%s' to remove; sonde probe -l lists them",
-			    wanted);
+			    o->remove.v[0]);
 	return err;
+}
+
+// A text that means none is worth a word where others mean some.
+static void warn_meant_none(const struct probe_store *store, const struct options *o)
+{
+	for (size_t k = 0; k < o->remove.n; k++) {
+		size_t i = 0;
+
+		while (i < store->v.n && !is_meant(&store->v.v[i], o->remove.v[k]))
+			i++;
+		if (i == store->v.n)
+			warn("there is no probe '%s' to remove", o->remove.v[k]);
+	}
 }
 
 static int remove_all(const struct options *o, struct out *out)
@@ -171,8 +192,9 @@ static int remove_all(const struct options *o, struct out *out)
 	if (err < 0)
 		return err;
 	probe_store_sort_by_name(&store);
-	for (size_t i = 0; err == 0 && i < o->remove.n; i++)
-		err = remove_named(&store, o, o->remove.v[i], out);
+	err = remove_meant(&store, o, out);
+	if (err == 0)
+		warn_meant_none(&store, o);
 	probe_store_done(&store);
 	return err;
 }

@@ -19,11 +19,11 @@ static char *root_of(const char *name)
 // The events as text, or the sentence.
 static char *events_of(struct stat_options *options, struct counting *stat)
 {
-	char *text = xstrdup("");
-	int err = stat_preset(stat);
+	char *text;
 
-	if (err)
-		return str_dup(str_of(err_sentence()));
+	if (stat_preset(stat))
+		return xstrdup(err_sentence());
+	text = xstrdup("");
 	vec_each(const struct event_spec, spec, &options->specs.events) {
 		char *longer = text_dup_fmt("%s%s%s", text, *text ? "," : "", spec->name);
 
