@@ -16,7 +16,7 @@ int probe_target_file(struct probe_target *target, const char *path)
 
 	if (!realpath(below, real))
 		return fail(errno, "%s can't be opened: %s", below, strerror(errno));
-	err = file_map(&target->file, real);
+	err = file_map_plain(&target->file, real);
 	if (err < 0)
 		return err;
 	if (elf_init(&target->elf, target->file.p, target->file.n) < 0 &&

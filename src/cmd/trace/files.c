@@ -27,7 +27,8 @@ enum {
 
 struct process {
 	struct map descriptors;
-	bool is_gone; // /proc has it no more
+	bool is_gone;  // /proc has it no more
+	bool is_whole; // every file with a path that it has is known
 };
 
 struct files {
@@ -122,6 +123,7 @@ void files_forked(struct files *files, uint32_t parent, uint32_t child)
 	for (size_t i = 0; map_next(&from->descriptors, &i, &slot);)
 		*map_at(&to->descriptors, slot.key, NULL) = slot.value;
 	files->descriptors_n += to->descriptors.n;
+	to->is_whole = from->is_whole;
 }
 
 static void forget(struct files *files, struct process *process, int32_t fd)
@@ -213,6 +215,9 @@ static uint32_t name_of(struct files *files, struct process *process, uint32_t p
 	if (!ask(files, process, pid, fd) ||
 	    (value && !text_starts(files->text, intern_get(&files->names, NAME(*value)))))
 		return value ? kind_shown(files, NAME(*value)) : 0;
+	// It was a pipe's or the like, and a file has that number by now.
+	if (!value && process->is_whole && fd != CWD && files->text[0] == '/')
+		return 0;
 	set_name(files, process, fd, files->text, value ? *value & IS_CLOSED_AT_EXEC : 0);
 	return NAME(*map_find(&process->descriptors, (uint32_t)fd));
 }
@@ -266,6 +271,7 @@ void files_look(struct files *files, uint32_t pid)
 		set_name(files, process, (int32_t)fd, files->text,
 			 closes_at_exec(files, pid, entry->d_name) ? IS_CLOSED_AT_EXEC : 0);
 	}
+	process->is_whole = dir && files->follows;
 	if (dir)
 		closedir(dir);
 }

@@ -162,7 +162,9 @@ static void test_looked_at(void **state)
 	expect(files, PID, 0, "/dev/null");
 	files_execed(files, PID);
 	link_fd(PID, "fd/3", "/etc/later");
-	expect(files, PID, 3, "/etc/later"); // was to be closed at exec
+	expect(files, PID, 3, NULL); // was to be closed at exec; nothing opened this since
+	link_fd(PID, "fd/3", "pipe:[7]");
+	expect(files, PID, 3, "pipe:[7]"); // of a call that gives no number
 	expect(files, PID, 0, "/dev/null");
 	files_free(files);
 	files = files_new(root, false);

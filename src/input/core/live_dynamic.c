@@ -145,10 +145,12 @@ static char *name_for(const struct live_dynamic *dynamic, const struct live_prob
 	return name;
 }
 
-// All but the name: "PATH:0x1234(0x4000) arg1=%di:s32".
+// All but the name: "PATH:0x1234(0x4000) arg1=%di:s32". The kernel takes paths from the root directory only.
 static char *what_of(const struct live_probe *probe)
 {
-	const char *path = (const char *)(uintptr_t)probe->attr.uprobe_path;
+	const char *given = (const char *)(uintptr_t)probe->attr.uprobe_path;
+	auto_free char *absolute = realpath(given, NULL);
+	const char *path = absolute ? absolute : given;
 	unsigned long long at = probe->attr.probe_offset, counter = probe->counter;
 
 	return counter ? text_dup_fmt("%s:0x%llx(0x%llx)%s", path, at, counter, probe->fetch)

@@ -51,7 +51,7 @@ static bool find_in(const struct elf *elf, const struct elf_section *section, st
 
 static int open_elf(struct mapped *file, struct elf *elf, const char *path)
 {
-	int err = file_map(file, path);
+	int err = file_map_plain(file, path);
 
 	if (err)
 		return err;

@@ -23,8 +23,9 @@ static int check_value(const struct prof_attr *attr)
 		return fail(EINVAL, "the attribute %s takes no value: write /%s/, not /%s=%s/",
 			    attr->name, attr->name, attr->name, attr->value);
 	if (!is_word && (!attr->value || !*attr->value))
-		return fail(EINVAL, "the attribute %s needs a value: /%s=.../", attr->name,
-			    attr->name);
+		return fail(EINVAL,
+			    "the attribute %s needs a value: /%s=.../, or /%s=\"...\"/ where a '/' is in it",
+			    attr->name, attr->name, attr->name);
 	return 0;
 }
 
