@@ -27,10 +27,15 @@ static inline void auto_free_(void *pp)
 {
 	free(*(void **)pp);
 }
+// Negative: it was never open.
+static inline void close_if_open(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
 static inline void auto_close_(int *fd)
 {
-	if (*fd >= 0)
-		close(*fd);
+	close_if_open(*fd);
 }
 #define auto_free __attribute__((cleanup(auto_free_)))
 #define auto_close __attribute__((cleanup(auto_close_)))

@@ -138,14 +138,13 @@ static bool is_meant(const struct probe_stored *stored, const char *wanted)
 	return is;
 }
 
-// The index of the first text that means it, or the number of texts.
-static size_t meant_by(const struct probe_stored *stored, const struct options *o)
+static bool is_meant_by_any(const struct probe_stored *stored, const struct options *o)
 {
-	size_t i = 0;
-
-	while (i < o->remove.n && !is_meant(stored, o->remove.v[i]))
-		i++;
-	return i;
+	for (size_t i = 0; i < o->remove.n; i++) {
+		if (is_meant(stored, o->remove.v[i]))
+			return true;
+	}
+	return false;
 }
 
 static int remove_meant(struct probe_store *store, const struct options *o, struct out *out)
@@ -157,7 +156,7 @@ static int remove_meant(struct probe_store *store, const struct options *o, stru
 	for (size_t i = 0; err == 0 && i < store->v.n; i++) {
 		struct probe_stored *stored = &store->v.v[i];
 
-		if (meant_by(stored, o) == o->remove.n)
+		if (!is_meant_by_any(stored, o))
 			continue;
 		n++;
 		err = o->common.dry_run ? 0 : probe_store_remove(store, stored);

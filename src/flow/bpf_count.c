@@ -56,28 +56,22 @@ struct bpf_count {
 	VEC(struct program) programs;
 };
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 void bpf_count_close(struct bpf_count *count)
 {
 	if (!count)
 		return;
 	vec_each(struct program, program, &count->programs) {
-		close_fd(program->perf);
-		close_fd(program->program);
+		close_if_open(program->perf);
+		close_if_open(program->program);
 	}
 	vec_done(&count->programs);
-	close_fd(count->rows[0]);
-	close_fd(count->rows[1]);
-	close_fd(count->turn);
-	close_fd(count->stats);
-	close_fd(count->cpus);
-	close_fd(count->tasks);
-	close_fd(count->waiting);
+	close_if_open(count->rows[0]);
+	close_if_open(count->rows[1]);
+	close_if_open(count->turn);
+	close_if_open(count->stats);
+	close_if_open(count->cpus);
+	close_if_open(count->tasks);
+	close_if_open(count->waiting);
 	free(count);
 }
 

@@ -6,7 +6,6 @@
 #include "expr/bpf.h"
 #include "sys/bpf.h"
 #include <string.h>
-#include <unistd.h>
 
 // What a program leaves on a CPU: whether it runs, then for each event where it stood at its begin, at its end, and the sum.
 enum {
@@ -241,12 +240,6 @@ uint32_t bpf_runs_cpus(const struct bpf_runs *runs)
 	return runs->cpus;
 }
 
-static void close_one(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
 void bpf_runs_close(struct bpf_runs *runs)
 {
 	if (!runs)
@@ -255,12 +248,12 @@ void bpf_runs_close(struct bpf_runs *runs)
 		struct watched *watched = &runs->programs[i];
 
 		for (int part = 0; part < 2; part++) {
-			close_one(watched->links[part]);
-			close_one(watched->own[part]);
+			close_if_open(watched->links[part]);
+			close_if_open(watched->own[part]);
 		}
-		close_one(watched->rows);
-		close_one(watched->program);
+		close_if_open(watched->rows);
+		close_if_open(watched->program);
 	}
-	close_one(runs->counters);
+	close_if_open(runs->counters);
 	free(runs);
 }

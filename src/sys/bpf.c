@@ -123,15 +123,21 @@ static int load(union bpf_attr *attr, size_t size, char **ret_log)
 	return fd;
 }
 
+static void describe(union bpf_attr *attr, enum bpf_prog_type type, const struct bpf_insn *insns,
+		     size_t n)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->prog_type = type;
+	attr->insns = address(insns);
+	attr->insn_cnt = (uint32_t)n;
+	attr->license = address("GPL");
+}
+
 int bpf_program_load(enum bpf_prog_type type, const struct bpf_insn *insns, size_t n, char **ret_log)
 {
 	union bpf_attr attr;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = type;
-	attr.insns = address(insns);
-	attr.insn_cnt = (uint32_t)n;
-	attr.license = address("GPL");
+	describe(&attr, type, insns, n);
 	return load(&attr, UP_TO(kern_version), ret_log);
 }
 
@@ -182,14 +188,10 @@ int bpf_tracing_load(enum bpf_attach_type where, int of, uint32_t function,
 {
 	union bpf_attr attr;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_TRACING;
+	describe(&attr, BPF_PROG_TYPE_TRACING, insns, n);
 	attr.expected_attach_type = where;
 	attr.attach_prog_fd = (uint32_t)of;
 	attr.attach_btf_id = function;
-	attr.insns = address(insns);
-	attr.insn_cnt = (uint32_t)n;
-	attr.license = address("GPL");
 	return load(&attr, UP_TO(attach_prog_fd), ret_log);
 }
 

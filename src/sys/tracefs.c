@@ -54,6 +54,14 @@ int tracefs_read(const struct tracefs *tracefs, const char *file, size_t limit, 
 	return file_read(path, limit, ret_text, ret_size);
 }
 
+int tracefs_append(const struct tracefs *tracefs, const char *file, const char *line)
+{
+	auto_free char *path = text_dup_fmt("%s/%s", tracefs->path, file);
+	auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	return fd < 0 ? -errno : write_all(fd, line, strlen(line));
+}
+
 // 0 when there is a tracing directory that we can read; -EACCES; -ENOENT.
 static int probe(const char *path)
 {

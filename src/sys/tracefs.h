@@ -23,3 +23,5 @@ void tracefs_leave(struct tracefs *tracefs);
 // Reads a small file ("events/sched/sched_switch/id"); as file_read: no sentence.
 int tracefs_read(const struct tracefs *tracefs, const char *file, size_t limit, char **ret_text,
 		 size_t *ret_size);
+// Gives the kernel a line, as one write, beside what the file has ("uprobe_events"). 0 or -errno, no sentence.
+int tracefs_append(const struct tracefs *tracefs, const char *file, const char *line);

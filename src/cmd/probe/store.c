@@ -3,7 +3,6 @@
 // others' stay. Format: Documentation/trace/uprobetracer.rst, kprobetrace.rst.
 #include "base/err.h"
 #include "cmd/probe/probe.h"
-#include <fcntl.h>
 #include "sys/tracefs.h"
 
 enum { LARGEST = 64 << 20 };
@@ -134,15 +133,8 @@ static const char *why(int err, const char *file)
 
 static int write_line(struct probe_store *store, const char *file, const char *line, const char *what)
 {
-	auto_free char *path = text_dup_fmt("%s/%s", store->tracefs->path, file);
-	auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	int err;
+	int err = tracefs_append(store->tracefs, file, line);
 
-	if (fd < 0) {
-		err = errno;
-		return fail(err, "%s: %s", what, why(err, file));
-	}
-	err = write_all(fd, line, strlen(line));
 	return err < 0 ? fail(-err, "%s: %s", what, why(-err, file)) : 0;
 }
 

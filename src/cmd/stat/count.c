@@ -83,12 +83,9 @@ static void name_thread(const struct counting *stat, struct stat_row *row)
 
 	// It will be that as soon as it runs.
 	if (stat->workload.pid && row->thread == stat->workload.pid) {
-		const char *slash = strrchr(stat->command[0], '/');
-
-		snprintf(row->comm, sizeof(row->comm), "%.15s", slash ? slash + 1 : stat->command[0]);
+		snprintf(row->comm, sizeof(row->comm), "%.15s", text_base_name(stat->command[0]));
 		return;
 	}
-
 	snprintf(path, sizeof(path), "/proc/%d/comm", (int)row->thread);
 	if (row->thread > 0 && file_read(path, 4096, &text, NULL) == 0) {
 		struct str comm = str_trim(str_of(text));
@@ -375,24 +372,23 @@ static uint64_t tool_value(const struct counting *stat, enum event_tool tool)
 }
 
 // Of one cell of what is counted together, at the same time; the members' values stand in the order in which they were opened.
-static bool read_group(struct counting *stat, const struct stat_counter *leader, size_t cell)
+static void read_group(struct counting *stat, const struct stat_counter *leader, size_t cell)
 {
 	enum { HEAD = 3 }; // how many values, time enabled, time running
 	size_t size = (HEAD + leader->group_n) * sizeof(uint64_t), i = 0;
 	auto_free uint64_t *values = xcalloc(1, size);
 
 	if (read(leader->fds[cell], values, size) < (ssize_t)(HEAD * sizeof(*values)))
-		return false;
+		return;
 	for (size_t j = 0; j < leader->group_n; j++) {
 		struct stat_counter *member = &stat->counters.v[leader->leader + j];
 
 		if (member->fds[cell] < 0)
 			continue;
 		if (i >= MIN(values[0], leader->group_n))
-			return false;
+			return;
 		member->now[cell] = (struct stat_count){values[HEAD + i++], values[1], values[2]};
 	}
-	return true;
 }
 
 // Fills `now` of all cells; what can't be read stays as it was at the last read.
@@ -409,14 +405,11 @@ static void read_counters(struct counting *stat)
 				       leader->fds[cell] >= 0;
 			struct stat_count now;
 
-			if (counter->fds[cell] < 0)
+			if (counter->fds[cell] < 0 || (grouped && counter != leader))
 				continue;
-			if (grouped && counter != leader)
-				continue;
-			if (grouped ? !read_group(stat, counter, cell)
-				    : read(counter->fds[cell], &now, sizeof(now)) != sizeof(now))
-				continue;
-			if (!grouped)
+			if (grouped)
+				read_group(stat, counter, cell);
+			else if (read(counter->fds[cell], &now, sizeof(now)) == sizeof(now))
 				counter->now[cell] = now;
 		}
 	}

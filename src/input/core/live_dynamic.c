@@ -8,7 +8,6 @@
 #include "sys/tracefs.h"
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -21,14 +20,7 @@ enum {
 };
 
 #define GROUP "sonde_"
-
-static int write_line(const struct tracefs *tracefs, const char *line)
-{
-	auto_free char *path = text_dup_fmt("%s/uprobe_events", tracefs->path);
-	auto_close int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-
-	return fd < 0 ? -errno : write_all(fd, line, strlen(line));
-}
+#define EVENTS_FILE "uprobe_events"
 
 // "p:sonde_12/name ..." of a process that is no more. What others use stays: the kernel says EBUSY.
 static void sweep(const struct tracefs *tracefs)
@@ -38,7 +30,7 @@ static void sweep(const struct tracefs *tracefs)
 	uint64_t pid;
 	size_t n;
 
-	if (tracefs_read(tracefs, "uprobe_events", EVENTS_MAX, &text, &n) < 0)
+	if (tracefs_read(tracefs, EVENTS_FILE, EVENTS_MAX, &text, &n) < 0)
 		return;
 	for (rest = (struct str){text, n}; rest.p;) {
 		struct str line = str_cut(&rest, '\n'), head = str_cut(&line, ' '), group;
@@ -52,7 +44,7 @@ static void sweep(const struct tracefs *tracefs)
 		    pid > INT32_MAX || !pid || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			continue;
 		auto_free char *removal = text_dup_fmt("-:%.*s/%.*s", STR_FMT(group), STR_FMT(head));
-		write_line(tracefs, removal);
+		tracefs_append(tracefs, EVENTS_FILE, removal);
 	}
 }
 
@@ -162,7 +154,7 @@ static int add(struct live_dynamic *dynamic, const struct live_probe *probe, con
 {
 	struct live_dynamic_event event = {.name = name_for(dynamic, probe)};
 	auto_free char *line = text_dup_fmt("p:%s/%s %s", dynamic->group, event.name, what);
-	int err = write_line(dynamic->tracefs, line);
+	int err = tracefs_append(dynamic->tracefs, EVENTS_FILE, line);
 
 	if (err < 0) {
 		free(event.name);
@@ -202,7 +194,7 @@ void live_dynamic_done(struct live_dynamic *dynamic)
 {
 	vec_each(struct live_dynamic_event, event, &dynamic->events) {
 		auto_free char *line = text_dup_fmt("-:%s/%s", dynamic->group, event->name);
-		int err = write_line(dynamic->tracefs, line);
+		int err = tracefs_append(dynamic->tracefs, EVENTS_FILE, line);
 
 		if (err < 0)
 			warn("%s/%s can't be removed: %s; try: sonde probe -d '%s:*'",
