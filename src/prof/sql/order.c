@@ -9,19 +9,9 @@ enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 struct sorting {
 	const struct sql_table *table;
-	struct sql_term term;
-	const uint32_t *rank; // of a text's id; NULL: numbers
+	uint64_t *keys;		// by row
+	uint32_t *rows, *other; // in the order so far, and room for the next
 };
-
-static uint64_t key_of(const struct sorting *s, uint32_t row)
-{
-	int64_t cell = sql_table_cell(s->table, row, s->term.column);
-	uint64_t key = !s->rank		  ? (uint64_t)cell ^ 1ull << 63
-		       : cell == SQL_NULL ? 0
-					  : s->rank[cell] + 1ull;
-
-	return s->term.down ? ~key : key;
-}
 
 // As SQLite's collation BINARY.
 static int by_bytes(const void *a, const void *b, void *arg)
@@ -50,12 +40,14 @@ static uint32_t *ranks(struct sql_table *table)
 	return rank;
 }
 
-static void by_digit(const struct sorting *s, unsigned shift, const uint32_t *from, uint32_t *to)
+static void by_digit(struct sorting *s, unsigned shift)
 {
 	size_t starts[DIGITS] = {0}, n = s->table->n, sum = 0;
+	const uint64_t *keys = s->keys;
+	uint32_t *from = s->rows, *to = s->other;
 
 	for (size_t i = 0; i < n; i++)
-		starts[key_of(s, (uint32_t)i) >> shift & (DIGITS - 1)]++;
+		starts[keys[i] >> shift & (DIGITS - 1)]++;
 	for (size_t i = 0; i < DIGITS; i++) {
 		size_t count = starts[i];
 
@@ -63,36 +55,56 @@ static void by_digit(const struct sorting *s, unsigned shift, const uint32_t *fr
 		sum += count;
 	}
 	for (size_t i = 0; i < n; i++)
-		to[starts[key_of(s, from[i]) >> shift & (DIGITS - 1)]++] = from[i];
+		to[starts[keys[from[i]] >> shift & (DIGITS - 1)]++] = from[i];
+	s->rows = to;
+	s->other = from;
+}
+
+// Unsigned numbers that are in the order of the cells. Returns the bits in which they differ.
+static uint64_t make_keys(struct sorting *s, struct sql_term term, const uint32_t *rank)
+{
+	const struct sql_table *table = s->table;
+	const size_t block = (size_t)1 << SQL_BLOCK_BITS;
+	uint64_t turn = term.down ? UINT64_MAX : 0, differing = 0;
+
+	for (size_t start = 0; start < table->n; start += block) {
+		const int64_t *cells = table->blocks.v[start >> SQL_BLOCK_BITS] +
+				       table->columns[term.column].slot * block;
+		uint64_t *keys = s->keys + start;
+
+		for (size_t i = 0, n = MIN(block, table->n - start); i < n; i++) {
+			uint64_t key = !rank		      ? (uint64_t)cells[i] ^ 1ull << 63
+				       : cells[i] == SQL_NULL ? 0
+							      : rank[cells[i]] + 1ull;
+
+			keys[i] = key ^ turn;
+			differing |= keys[i] ^ s->keys[0];
+		}
+	}
+	return differing;
 }
 
 // Rows that are equal in this term keep their order.
-static void by_term(const struct sorting *s, uint32_t **rows, uint32_t **other)
+static void by_term(struct sorting *s, struct sql_term term, const uint32_t *rank)
 {
-	uint64_t first = key_of(s, (*rows)[0]), last = first, differing = 0;
-	bool sorted = true;
+	uint64_t differing = make_keys(s, term, rank);
+	size_t i = 1;
 
-	for (size_t i = 0; i < s->table->n; i++) {
-		uint64_t key = key_of(s, (*rows)[i]);
-
-		differing |= key ^ first;
-		sorted &= key >= last;
-		last = key;
-	}
-	for (unsigned shift = 0; !sorted && shift < 64 && differing >> shift; shift += DIGIT_BITS) {
-		uint32_t *kept = *rows;
-
+	while (i < s->table->n && s->keys[s->rows[i - 1]] <= s->keys[s->rows[i]])
+		i++;
+	if (i >= s->table->n)
+		return;
+	for (unsigned shift = 0; shift < 64 && differing >> shift; shift += DIGIT_BITS) {
 		shift += (unsigned)__builtin_ctzll(differing >> shift);
-		by_digit(s, shift, *rows, *other);
-		*rows = *other;
-		*other = kept;
+		by_digit(s, shift);
 	}
 }
 
 const struct sql_order *sql_order_of(struct sql_table *table, const struct sql_term *terms, size_t n)
 {
 	struct sql_order order = {.terms_n = n};
-	uint32_t *rows, *other, *rank = NULL;
+	struct sorting s = {.table = table};
+	uint32_t *rank = NULL;
 
 	for (size_t i = 0; i < table->orders.n; i++) {
 		const struct sql_order *known = &table->orders.v[i];
@@ -104,23 +116,23 @@ const struct sql_order *sql_order_of(struct sql_table *table, const struct sql_t
 		if (same)
 			return known;
 	}
-	rows = xreallocarray(NULL, table->n + 1, sizeof(*rows));
-	other = xreallocarray(NULL, table->n + 1, sizeof(*other));
+	s.rows = xreallocarray(NULL, table->n + 1, sizeof(*s.rows));
+	s.other = xreallocarray(NULL, table->n + 1, sizeof(*s.other));
+	s.keys = xreallocarray(NULL, table->n + 1, sizeof(*s.keys));
 	for (size_t i = 0; i < table->n; i++)
-		rows[i] = (uint32_t)i;
+		s.rows[i] = (uint32_t)i;
 	for (size_t i = n; i-- > 0;) {
-		struct sorting s = {.table = table, .term = terms[i]};
+		bool number = table->columns[terms[i].column].kind == SQL_NUMBER;
 
 		order.terms[i] = terms[i];
-		if (!table->n)
-			continue;
-		if (table->columns[terms[i].column].kind != SQL_NUMBER)
-			s.rank = rank ? rank : (rank = ranks(table));
-		by_term(&s, &rows, &other);
+		if (!number && !rank)
+			rank = ranks(table);
+		by_term(&s, terms[i], number ? NULL : rank);
 	}
 	free(rank);
-	free(other);
-	order.rows = rows;
+	free(s.other);
+	free(s.keys);
+	order.rows = s.rows;
 	vec_push(&table->orders, order);
 	return &table->orders.v[table->orders.n - 1];
 }
