@@ -24,7 +24,7 @@ struct options {
 	bool show_kernel_path, inline_frames, full_source_path, all_cpus, no_demangle,
 		demangle_kernel, stitch_lbr;
 	int verbose;
-	unsigned max_stack;
+	unsigned max_stack, max_blocks;
 	const char *stop_at;
 	struct filter_options filter;
 	struct sym_options sym;
@@ -82,7 +82,8 @@ static const struct opt opts[] = {
 	{OPT_LIST, 'F', "fields", AT(fields), "LIST",
 	 "The fields, split by commas; KIND: in front (hw, sw, trace, raw, break, synth) for one kind "
 	 "of event; +FIELD adds to the default, -FIELD removes. comm tid pid time cpu event trace ip "
-	 "sym dso addr symoff dsoff srcline period iregs uregs brstack brstacksym brstackoff flags "
+	 "sym dso addr symoff dsoff srcline srccode period iregs uregs brstack brstacksym brstackoff "
+	 "insn insnlen disasm brstackinsn brstackinsnlen brstackdisasm flags "
 	 "data_src weight ins_lat retire_lat phys_addr data_page_size code_page_size cgroup bpf-output "
 	 "misc tod callindent ipc synth machine_pid vcpu."},
 	{OPT_TEXT, 0, "format", AT(format), "text|json",
@@ -90,6 +91,8 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 'G', "hide-call-graph", AT(hide_call_graph), .help = "no call chains"},
 	{OPT_U32, 0, "max-stack", AT(max_stack), "N",
 	 "at most N frames of a call chain (default 127)"},
+	{OPT_U32, 0, "max-blocks", AT(max_blocks), "N",
+	 "at most N blocks of a branch stack's instructions"},
 	{OPT_TEXT, 0, "stop-bt", AT(stop_at), "SYMBOLS", "no frames behind these functions"},
 	{OPT_FLAG, 'L', "Latency", AT(latency), .help = "narrow columns, as latency tracers print"},
 	{OPT_FLAG, 0, "ns", AT(ns), .help = "times with nanoseconds"},
@@ -176,7 +179,6 @@ static const struct opt opts[] = {
 	MISSING("call-trace", NULL, "processor traces aren't decoded yet"),
 	MISSING("call-ret-trace", NULL, "processor traces aren't decoded yet"),
 	MISSING("graph-function", "SYMBOLS", "processor traces aren't decoded yet"),
-	MISSING("max-blocks", "N", "instructions of branch stacks aren't decoded yet"),
 	MISSING("guestmount", "FOLDER", "samples of guests aren't resolved yet"),
 	MISSING("guestvmlinux", "FILE", "samples of guests aren't resolved yet"),
 	MISSING("guestkallsyms", "FILE", "samples of guests aren't resolved yet"),
@@ -437,6 +439,7 @@ static int prepare(struct script *script)
 						       .ns = o->ns,
 						       .relative = o->relative,
 						       .delta = o->delta,
+						       .max_blocks = o->max_blocks,
 						       .per_event = o->per_event};
 	script->dumping = o->dump || o->dump_unsorted;
 	script->dump = (struct dump){.out = &script->out,

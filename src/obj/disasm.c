@@ -147,6 +147,7 @@ static void classify(const struct disasm *disasm, struct disasm_insn *ret)
 		ret->kind = DISASM_JUMP;
 	if (ret->kind == DISASM_JUMP || ret->kind == DISASM_CALL)
 		ret->has_target = find_target(disasm, &ret->target);
+	ret->is_trap = in_group(disasm, CS_GRP_INT) || in_group(disasm, CS_GRP_IRET);
 	ret->is_nop =
 		disasm->is_x86 ? insn->id == X86_INS_NOP : is_arm64 && insn->id == ARM64_INS_NOP;
 }

@@ -28,6 +28,7 @@ struct disasm_insn {
 	enum disasm_kind kind;
 	bool has_target; // of a direct jump or call
 	uint64_t target;
+	bool is_trap;	     // enters the kernel or comes back from it: system calls, interrupts
 	bool is_nop, is_bad; // bad: no instruction, one byte is passed over
 };
 

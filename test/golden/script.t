@@ -15,7 +15,7 @@ done
 run sonde script --format json --kallsyms /dev/null --symfs /nonexistent --max-stack 2 -i tracepoints.data | head -5
 run sonde script --format json --kallsyms /dev/null --symfs /nonexistent --show-task-events -i switches.data
 run sonde script -F comm,symm -i sleep.data
-run sonde script -F +insn -i sleep.data
+run sonde script -F +metric -i sleep.data
 run sonde script -F hq:comm -i sleep.data
 run sonde script -F comm,+ip -i sleep.data
 run sonde script -F +phys_addr -i sleep.data

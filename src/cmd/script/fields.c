@@ -43,22 +43,22 @@ const char *const field_names[] = {
 	[FIELD_MACHINE_PID] = "machine_pid",
 	[FIELD_VCPU] = "vcpu",
 	[FIELD_SRCCODE] = "srccode",
+	[FIELD_INSN] = "insn",
+	[FIELD_INSNLEN] = "insnlen",
+	[FIELD_DISASM] = "disasm",
+	[FIELD_BRSTACKINSN] = "brstackinsn",
+	[FIELD_BRSTACKINSNLEN] = "brstackinsnlen",
+	[FIELD_BRSTACKDISASM] = "brstackdisasm",
 	"flags",
 	NULL,
 };
 
-enum { FIELD_FLAGS = FIELD_SRCCODE + 1 };
+enum { FIELD_FLAGS = FIELD_BRSTACKDISASM + 1 };
 
 // Fields of perf that need what sonde can't do yet.
 static const struct {
 	const char *name, *needs;
 } missing_fields[] = {
-	{"insn", "a decoder of instructions"},
-	{"insnlen", "a decoder of instructions"},
-	{"brstackinsn", "a decoder of instructions"},
-	{"brstackinsnlen", "a decoder of instructions"},
-	{"brstackdisasm", "a disassembler"},
-	{"disasm", "a disassembler"},
 	{"metric", "metrics"},
 	{"brcntr", "counters in branch stacks"},
 };
@@ -284,6 +284,19 @@ static bool is_dummy(const struct event *event)
 	return event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_DUMMY;
 }
 
+// perf asks this of all events, whichever the field was asked for.
+static bool has_all_branches(const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct perf_event_attr *attr = &recording->events.v[i]->attr;
+
+		if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+		    (attr->branch_sample_type & PERF_SAMPLE_BRANCH_ANY))
+			return true;
+	}
+	return false;
+}
+
 static int check_event(struct output *output, const struct recording *recording,
 		       const struct event *event)
 {
@@ -323,6 +336,9 @@ static int check_event(struct output *output, const struct recording *recording,
 	    !(output->fields & FIELD_BIT(IP)))
 		return fail(EINVAL, "the field '%s' needs the field 'ip' beside it",
 			    output->fields & FIELD_BIT(SRCLINE) ? "srcline" : "srccode");
+	if ((output->fields & FIELDS_OF_BRANCH_CODE) && !has_trace && !has_all_branches(recording))
+		return fail(EINVAL, "the field '%s' needs stacks of all branches: record with -b",
+			    field_names[__builtin_ctzll(output->fields & FIELDS_OF_BRANCH_CODE)]);
 	return 0;
 }
 

@@ -42,9 +42,20 @@ enum field {
 	FIELD_MACHINE_PID,
 	FIELD_VCPU,
 	FIELD_SRCCODE,
+	FIELD_INSN,
+	FIELD_INSNLEN,
+	FIELD_DISASM,
+	FIELD_BRSTACKINSN,
+	FIELD_BRSTACKINSNLEN,
+	FIELD_BRSTACKDISASM,
 };
 
 #define FIELD_BIT(name) (1ull << FIELD_##name)
+// Those that need the code of what ran.
+#define FIELDS_OF_CODE                                                                             \
+	(FIELD_BIT(INSN) | FIELD_BIT(INSNLEN) | FIELD_BIT(DISASM) | FIELDS_OF_BRANCH_CODE)
+#define FIELDS_OF_BRANCH_CODE                                                                      \
+	(FIELD_BIT(BRSTACKINSN) | FIELD_BIT(BRSTACKINSNLEN) | FIELD_BIT(BRSTACKDISASM))
 
 // The kinds that -F tells apart: PERF_TYPE_* up to BREAKPOINT and two more.
 enum output_kind { OUTPUT_SYNTH = PERF_TYPE_MAX, OUTPUT_OTHER, OUTPUT_KINDS };

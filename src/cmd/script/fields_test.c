@@ -29,7 +29,7 @@ static void texts(void **state)
 		{"+dsoff,-dso", HW, FIELD_BIT(DSOFF), FIELD_BIT(DSO)},
 	};
 	static const char *const bad[] = {"",	     "com",	 "comm,+ip", "+ip,comm",
-					  "xx:comm", "hw:trace", "insn",     "comm ip"};
+					  "xx:comm", "hw:trace", "metric",   "comm ip"};
 	struct fields fields;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

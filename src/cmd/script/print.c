@@ -30,6 +30,7 @@ enum step {
 	STEP_BRSTACKSYM,
 	STEP_BRSTACKOFF,
 	STEP_BPF_OUTPUT,
+	STEP_INSNS,
 	STEP_PHYS_ADDR,
 	STEP_DATA_PAGE_SIZE,
 	STEP_CODE_PAGE_SIZE,
@@ -103,6 +104,7 @@ int print_done(struct print *print)
 	vec_done(&print->printers);
 	source_texts_free(print->texts);
 	map_done(&print->code_shown);
+	insns_free(print->insns);
 	arena_done(&print->arena);
 	return err;
 }
@@ -176,6 +178,8 @@ static void compile_branch_trace(struct print *print, struct printer *printer, b
 		add(printer, STEP_ARROW);
 		add(printer, STEP_ADDR);
 	}
+	if (printer->fields & FIELDS_OF_CODE)
+		add(printer, STEP_INSNS);
 }
 
 static void compile_rest(struct print *print, struct printer *printer, bool chain)
@@ -199,6 +203,7 @@ static void compile_rest(struct print *print, struct printer *printer, bool chai
 		  {FIELD_BIT(BRSTACKSYM), STEP_BRSTACKSYM},
 		  {FIELD_BIT(BRSTACKOFF), STEP_BRSTACKOFF},
 		  {FIELD_BIT(BPF_OUTPUT), STEP_BPF_OUTPUT},
+		  {FIELDS_OF_CODE, STEP_INSNS},
 		  {FIELD_BIT(PHYS_ADDR), STEP_PHYS_ADDR},
 		  {FIELD_BIT(DATA_PAGE_SIZE), STEP_DATA_PAGE_SIZE},
 		  {FIELD_BIT(CODE_PAGE_SIZE), STEP_CODE_PAGE_SIZE},
@@ -478,6 +483,53 @@ static void put_branches_step(struct print *print, struct out *out, const struct
 			     printer->fields & FIELD_BIT(DSO));
 }
 
+// The line of code of an address, unless it is the one that was shown last of the task.
+static void put_code(void *arg, struct out *out, struct task *task, uint8_t cpumode, uint64_t ip)
+{
+	struct print *print = arg;
+	struct chains *chains = print->chains;
+	struct source_frame frame;
+	struct location where;
+	struct str code;
+	uint64_t *shown, now;
+
+	sym_resolve(chains->sym, task, cpumode, ip, &where);
+	if (!where.dso || !source_line(chains->sources, where.dso, where.addr, &frame) || !frame.file)
+		return;
+	if (!print->texts)
+		print->texts = source_texts_new();
+	shown = map_at(&print->code_shown, task->index, NULL);
+	now = (uint64_t)intern_text(&chains->sym->strings, frame.file) << 32 | frame.line;
+	if (*shown == now || !source_texts_line(print->texts, frame.file, frame.line, &code))
+		return;
+	*shown = now;
+	out_printf(out, "|%-8u ", frame.line);
+	if (chains->options.escape)
+		out_escaped_str(out, code);
+	else
+		out_str(out, code);
+	out_char(out, '\n');
+}
+
+static void put_insns(struct print *print, struct out *out, const struct printer *printer,
+		      const struct sample *sample, struct task *task)
+{
+	const struct insns_options options = {
+		.fields = printer->fields,
+		.max_blocks = print->options.max_blocks,
+		.after = printer->fields & FIELD_BIT(SRCCODE) ? put_code : NULL,
+		.arg = print,
+	};
+	int err;
+
+	if (!task)
+		return;
+	if (!print->insns)
+		print->insns = insns_new(print->chains);
+	err = insns_put(print->insns, out, task, sample, &options);
+	print->err = print->err ? print->err : err;
+}
+
 static void run_step(struct print *print, struct out *out, struct printer *printer,
 		     const struct sample *sample, struct task *task, enum step step)
 {
@@ -560,6 +612,9 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 	case STEP_BPF_OUTPUT:
 		put_bpf_output(out, sample->raw, sample->raw_size);
 		break;
+	case STEP_INSNS:
+		put_insns(print, out, printer, sample, task);
+		break;
 	case STEP_PHYS_ADDR:
 		put_hex16(out, sample->phys_addr);
 		break;
@@ -620,34 +675,6 @@ static void run_steps(struct print *print, struct out *out, struct printer *prin
 	out->n = (size_t)(p - out->buf);
 }
 
-// The line of code where the sample is, unless it is the one that the task's last sample showed.
-static void put_code(struct print *print, struct out *out, const struct sample *sample,
-		     struct task *task)
-{
-	struct chains *chains = print->chains;
-	struct source_frame frame;
-	struct location where;
-	struct str code;
-	uint64_t *shown, now;
-
-	sym_resolve(chains->sym, task, sample->cpumode, sample->ip, &where);
-	if (!where.dso || !source_line(chains->sources, where.dso, where.addr, &frame) || !frame.file)
-		return;
-	if (!print->texts)
-		print->texts = source_texts_new();
-	shown = map_at(&print->code_shown, task->index, NULL);
-	now = (uint64_t)intern_text(&chains->sym->strings, frame.file) << 32 | frame.line;
-	if (*shown == now || !source_texts_line(print->texts, frame.file, frame.line, &code))
-		return;
-	*shown = now;
-	out_printf(out, "|%-8u ", frame.line);
-	if (chains->options.escape)
-		out_escaped_str(out, code);
-	else
-		out_str(out, code);
-	out_char(out, '\n');
-}
-
 int print_sample(struct print *print, struct event *event, const struct sample *sample,
 		 struct task *task)
 {
@@ -660,8 +687,8 @@ int print_sample(struct print *print, struct event *event, const struct sample *
 	run_steps(print, printer->out, printer, sample, task, 0, printer->steps_n);
 	out_char(printer->out, '\n');
 	if ((printer->fields & FIELD_BIT(SRCCODE)) && task)
-		put_code(print, printer->out, sample, task);
-	return 0;
+		put_code(print, printer->out, task, sample->cpumode, sample->ip);
+	return print->err;
 }
 
 int print_start(struct print *print, struct event *event, const struct sample *sample,

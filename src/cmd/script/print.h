@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "cmd/script/chains.h"
 #include "cmd/script/fields.h"
+#include "cmd/script/insns.h"
 #include "flow/session.h"
 
 struct print_options {
@@ -11,6 +12,7 @@ struct print_options {
 	bool ns;	      // --ns
 	bool relative, delta; // --reltime, --deltatime
 	bool per_event;	      // --per-event-dump
+	uint32_t max_blocks;  // --max-blocks, 0: all
 };
 
 struct printer; // of one event, in event->user
@@ -28,6 +30,8 @@ struct print {
 	uint64_t initial_ns, previous_ns;
 	struct source_texts *texts; // of srccode, made when needed
 	struct map code_shown;	    // by the task's index: the line that was shown last
+	struct insns *insns;	    // made when needed
+	int err;		    // of the instructions
 };
 
 void print_init(struct print *print, struct session *session, struct fields *fields,
