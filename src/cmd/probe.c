@@ -13,6 +13,7 @@ struct options {
 	struct opt_list add, remove, definitions;
 	const char *list, *lines, *variables, *functions;
 	int verbose;
+	bool demangle;
 };
 
 #define AT(field) offsetof(struct options, field)
@@ -57,6 +58,17 @@ static const struct opt opts[] = {
 	    "How many places one probe may have (default: 128).", .least = OPT_ABOVE_ZERO),
 	OPT(OPT_FLAG, 0, "no-inlines", AT(common.no_inlines), NULL,
 	    "Leave out where the function was inlined."),
+	OPT(OPT_FLAG, 0, "demangle", AT(demangle), NULL,
+	    "Names of C++, Rust and others as people write them (default), in -F and for PLACE."),
+	OPT(OPT_FLAG, 0, "demangle-kernel", AT(common.demangle_kernel), NULL, "In the kernel too."),
+	OPT(OPT_FLAG, 0, "cache", AT(common.cache), NULL,
+	    "With -a: also keep the definition in ~/.debug, by the file's build-id (with -n only that). With "
+	    "-l and -d: those that are kept."),
+	OPT(OPT_U32, 0, "target-ns", AT(common.target_ns), "PID",
+	    "FILE is meant as this process has it, which may be in a container.",
+	    .least = OPT_ABOVE_ZERO),
+	OPT(OPT_FLAG, 0, "bootconfig", AT(common.bootconfig), NULL,
+	    "With -D: as the kernel's boot configuration has it. For probes of the kernel."),
 	OPT(OPT_FLAG, 'q', "quiet", AT(common.quiet), NULL, "Say nothing but errors."),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "Tell more."),
 	OPT_END,
@@ -128,14 +140,19 @@ const struct command command_probe = {
 
 // ---- -d
 
+bool probe_is_meant(const char *name, const char *wanted)
+{
+	auto_free char *glob = text_dup_fmt("%s%s", strchr(wanted, ':') ? "" : "*:", wanted);
+
+	return text_glob(name, glob);
+}
+
 static bool is_meant(const struct probe_stored *stored, const char *wanted)
 {
 	auto_free char *name =
 		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
-	auto_free char *glob = text_dup_fmt("%s%s", strchr(wanted, ':') ? "" : "*:", wanted);
-	bool is = text_glob(name, glob);
 
-	return is;
+	return probe_is_meant(name, wanted);
 }
 
 static bool is_meant_by_any(const struct probe_stored *stored, const struct options *o)
@@ -208,7 +225,8 @@ static void show_added(const struct probe_event *event, const struct probe_reque
 
 	out_printf(out, "  %-20s (on ", name);
 	if (request->is_sdt)
-		out_printf(out, "%%%s:%s", request->group, request->event);
+		out_printf(out, "%%%s%s%s", request->group ? request->group : "",
+			   request->group ? ":" : "", request->event);
 	else
 		probe_put_point(out, &point);
 	if (event->path)
@@ -271,6 +289,11 @@ static int add_request(struct added *added, const struct probe_request *request)
 		free(added->last);
 		added->last = text_dup_fmt("%s:%s", event->group, event->event);
 	}
+	if (err == 0 && added->o->common.cache &&
+	    probe_cached_add(added->target, request, &events) < 0) {
+		warn("the cache doesn't keep it: %s", err_sentence());
+		err_clear();
+	}
 	probe_events_done(&events);
 	return err;
 }
@@ -322,7 +345,9 @@ static int define_all(struct probe_target *target, const struct options *o, stru
 		if (err < 0)
 			break;
 		err = probe_make_events(target, &request, &events);
-		for (size_t k = 0; err == 0 && k < events.v.n; k++) {
+		if (err == 0 && o->common.bootconfig)
+			err = probe_put_bootconfig(out, &request, &events);
+		for (size_t k = 0; err == 0 && !o->common.bootconfig && k < events.v.n; k++) {
 			probe_put_definition(out, &events.v.v[k]);
 			out_char(out, '\n');
 		}
@@ -370,6 +395,10 @@ static int act(const struct options *o, struct out *out)
 		return fail(COMMAND_USAGE, "only one of -a, -d, -D, -l, -L, -V and -F at a time");
 	if (o->common.exec && (o->common.module || o->common.vmlinux))
 		return fail(COMMAND_USAGE, "-x is a program, -m and -k are the kernel: not both");
+	if (o->list && o->common.cache)
+		return probe_cached_list(o->list, out);
+	if (o->remove.n && o->common.cache)
+		return probe_cached_remove(&o->remove, &o->common, out);
 	if (o->list)
 		return probe_show_list(&o->common, o->list, out);
 	if (o->remove.n)
@@ -405,12 +434,13 @@ static char *join_words(struct options *o, int n, char **argv)
 
 static int run(int argc, char **argv)
 {
-	struct options o = {.common.max_probes = 128};
+	struct options o = {.common.max_probes = 128, .demangle = true};
 	struct out out;
 	int n = command_parse(&command_probe, &o, argc, argv, 0), err, closed;
 
 	if (n < 0)
 		return n;
+	o.common.no_demangle = !o.demangle;
 	auto_free char *words = join_words(&o, n, argv);
 	if (words)
 		opt_list_add(&o.add, words);

@@ -51,7 +51,7 @@ bool file_build_id(const char *path, struct build_id *ret)
 	return ret->n > 0;
 }
 
-static char *link_of(const char *folder, const struct build_id *id)
+char *idcache_link_dup(const char *folder, const struct build_id *id)
 {
 	char text[41];
 
@@ -84,7 +84,7 @@ static bool is_whole(const char *link)
 
 bool idcache_has(const char *folder, const struct build_id *id)
 {
-	auto_free char *link = link_of(folder, id);
+	auto_free char *link = idcache_link_dup(folder, id);
 
 	return is_whole(link);
 }
@@ -251,7 +251,7 @@ static bool has_dots(const char *name)
 int idcache_add(const char *folder, const struct idcache_file *file)
 {
 	const char *name = file->name[0] == '/' ? file->name + 1 : file->name;
-	auto_free char *link = link_of(folder, &file->id);
+	auto_free char *link = idcache_link_dup(folder, &file->id);
 	char id[41];
 	int err;
 
@@ -280,7 +280,7 @@ int idcache_add(const char *folder, const struct idcache_file *file)
 
 int idcache_remove(const char *folder, const struct build_id *id)
 {
-	auto_free char *link = link_of(folder, id), *entry = NULL;
+	auto_free char *link = idcache_link_dup(folder, id), *entry = NULL;
 	auto_free char *root = realpath(folder, NULL);
 	struct stat st;
 	int err = 0;

@@ -25,6 +25,8 @@ int idcache_remove(const char *folder, const struct build_id *id);
 // Removes all entries, also broken ones, and never follows a link. What can't be removed, or is not the cache's, is told with
 // warn() and stays; -EIO with a sentence in the first case.
 int idcache_purge(const char *folder);
+// The entry's folder, by its link; on the heap. It need not be there.
+char *idcache_link_dup(const char *folder, const struct build_id *id);
 // Its files are there, not only its link.
 bool idcache_has(const char *folder, const struct build_id *id);
 

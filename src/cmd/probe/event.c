@@ -16,7 +16,7 @@ void probe_events_done(struct probe_events *events)
 // ---- names
 
 // "probe_libc" for /usr/lib/libc.so.6
-static const char *group_of(struct probe_target *target)
+const char *probe_group_of(struct probe_target *target)
 {
 	const char *base = target->path ? strrchr(target->path, '/') : NULL;
 	size_t n = 0;
@@ -78,7 +78,8 @@ static int put_event(struct making *making, struct probe_event *event, int value
 		making->left_out = values_err;
 		return 0;
 	}
-	event->group = making->request->group ? making->request->group : group_of(making->target);
+	event->group =
+		making->request->group ? making->request->group : probe_group_of(making->target);
 	event->event = event_of(making->target, making->request, event);
 	vec_push(&making->events->v, *event);
 	return 0;
@@ -150,12 +151,17 @@ static int add_matching_symbols(struct making *making)
 	int err = 0;
 
 	for (size_t i = 0; err == 0 && i < n; i++) {
-		if ((v[i].type != STT_FUNC && v[i].type != STT_GNU_IFUNC) ||
-		    !text_glob(v[i].name, glob) || strchr(v[i].name, '@'))
+		const char *name = v[i].name;
+
+		if ((v[i].type != STT_FUNC && v[i].type != STT_GNU_IFUNC) || strchr(name, '@'))
+			continue;
+		if (!text_glob(name, glob))
+			name = probe_plain_name(target, name);
+		if (!text_glob(name, glob))
 			continue;
 		err = check_room(making);
 		if (err == 0)
-			err = add_symbol(making, v[i].name, v[i].start);
+			err = add_symbol(making, name, v[i].start);
 	}
 	return err;
 }
@@ -235,8 +241,11 @@ static int by_kernel_name(struct making *making)
 static int add_note(struct making *making, const struct sdt_note *note)
 {
 	struct probe_target *target = making->target;
+	const char *group = making->request->group;
 	struct probe_event event = {
-		.group = making->request->group,
+		.group = group && !probe_is_glob(group)
+				 ? group
+				 : arena_fmt(&target->arena, "sdt_%s", note->provider),
 		.event = arena_strdup(&target->arena, str_of(note->name)),
 		.path = target->path,
 		.at = note->location,
@@ -287,20 +296,36 @@ static int by_note(struct making *making)
 	int err = 0;
 
 	if (!target->file.n || !sdt_notes_init(&notes, &target->elf))
-		return fail(ENOENT, "%s has no static probes",
-			    target->path ? target->path : "the kernel");
+		return 0;
 	while (err == 0 && sdt_notes_next(&notes, &note)) {
 		const char *provider = request->group;
 
-		if (text_starts(provider, "sdt_"))
+		if (provider && text_starts(provider, "sdt_"))
 			provider += 4;
-		if (text_glob(note.provider, provider) && text_glob(note.name, request->event))
+		if ((!provider || text_glob(note.provider, provider)) &&
+		    text_glob(note.name, request->event))
 			err = add_note(making, &note);
 	}
-	if (err == 0 && !making->events->v.n)
-		return fail(ENOENT, "%s has no static probe '%s:%s'", target->path, request->group,
-			    request->event);
 	return err;
+}
+
+// Static probes, then what was given a name before.
+static int by_name(struct making *making)
+{
+	const struct probe_request *request = making->request;
+	struct probe_target *target = making->target;
+	int err = by_note(making);
+
+	if (err < 0 || making->events->v.n || probe_cached_find(target, request, making->events))
+		return err;
+	if (target->path)
+		return fail(ENOENT, "%s has no static probe '%s%s%s'", target->path,
+			    request->group ? request->group : "", request->group ? ":" : "",
+			    request->event);
+	return fail(ENOENT,
+		    "no file of the cache has a static probe '%s%s%s'; name the file with -x, or put it into "
+		    "the cache with: sonde buildid-cache --add FILE",
+		    request->group ? request->group : "", request->group ? ":" : "", request->event);
 }
 
 // ----
@@ -338,7 +363,10 @@ static int make(struct making *making)
 	int n = 0;
 
 	if (request->is_sdt)
-		return by_note(making);
+		return by_name(making);
+	if (needs_debug(request) && !target->debug &&
+	    probe_cached_find(target, request, making->events))
+		return 0;
 	if (target->debug)
 		n = probe_find(target, &request->point, add_site, making);
 	else if (needs_debug(request) && !target->is_kernel)
@@ -351,10 +379,9 @@ static int make(struct making *making)
 	return n;
 }
 
-// A definition is one line of words, so that is what texts of programs have to be.
-static int check_words(const struct probe_event *event)
+int probe_check_words(const struct probe_event *event)
 {
-	const char *const texts[] = {event->path, event->symbol, event->event};
+	const char *const texts[] = {event->path, event->symbol, event->event, event->group};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		if (texts[i] && !probe_is_word(texts[i]))
@@ -372,13 +399,22 @@ int probe_make_events(struct probe_target *target, const struct probe_request *r
 	int err = make(&making);
 
 	for (size_t i = 0; err >= 0 && i < events.v.n; i++)
-		err = check_words(&events.v.v[i]);
+		err = probe_check_words(&events.v.v[i]);
 	if (err < 0) {
 		probe_events_done(&events);
 		return err;
 	}
 	*ret = events;
 	return 0;
+}
+
+void probe_put_value(struct out *out, const struct probe_value *value)
+{
+	if (value->name)
+		out_printf(out, "%s=", value->name);
+	out_text(out, value->value);
+	if (value->type)
+		out_printf(out, ":%s", value->type);
 }
 
 void probe_put_definition(struct out *out, const struct probe_event *event)
@@ -391,13 +427,7 @@ void probe_put_definition(struct out *out, const struct probe_event *event)
 	if (event->semaphore)
 		out_printf(out, "(0x%llx)", (unsigned long long)event->semaphore);
 	for (size_t i = 0; i < event->values.n; i++) {
-		const struct probe_value *value = &event->values.v[i];
-
 		out_char(out, ' ');
-		if (value->name)
-			out_printf(out, "%s=", value->name);
-		out_text(out, value->value);
-		if (value->type)
-			out_printf(out, ":%s", value->type);
+		probe_put_value(out, &event->values.v[i]);
 	}
 }

@@ -5,7 +5,7 @@
 
 struct listed {
 	VEC(const char *) v;
-	struct arena arena;
+	struct probe_target *target;
 };
 
 static int by_text(const void *a, const void *b)
@@ -19,21 +19,22 @@ static void gather_program(struct probe_target *target, struct listed *names)
 	size_t n = dso_symbols(target->sym, target->dso, &v);
 
 	for (size_t i = 0; i < n; i++)
-		vec_push(&names->v, v[i].name);
+		vec_push(&names->v, probe_plain_name(target, v[i].name));
 }
 
 static int add_name(void *arg, struct str name)
 {
 	struct listed *names = arg;
+	const char *text = arena_strdup(&names->target->arena, name);
 
-	vec_push(&names->v, arena_strdup(&names->arena, name));
+	vec_push(&names->v, probe_plain_name(names->target, text));
 	return 0;
 }
 
 int probe_show_functions(struct probe_target *target, const char *filter, struct out *out)
 {
 	struct probe_filter *wanted = NULL;
-	struct listed names = {0};
+	struct listed names = {.target = target};
 	int err = probe_filter_new(&wanted, filter ? filter : "!_* & !*@plt");
 
 	if (err == 0 && target->is_kernel)
@@ -49,7 +50,6 @@ int probe_show_functions(struct probe_target *target, const char *filter, struct
 		out_char(out, '\n');
 	}
 	vec_done(&names.v);
-	arena_done(&names.arena);
 	probe_filter_free(wanted);
 	return err;
 }

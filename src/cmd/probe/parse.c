@@ -307,9 +307,15 @@ static int parse(struct arena *arena, struct str rest, struct probe_request *req
 	if (request->is_sdt) {
 		struct str event = place, group = str_cut(&event, ':');
 
-		if (!group.n || !event.n)
+		// Without a group what was defined before, in any.
+		if (!event.p)
+			event = group;
+		else if (!group.n)
+			event.n = 0;
+		else
+			request->group = arena_strdup(arena, group);
+		if (!event.n)
 			return fail(EINVAL, "a static probe is written %%PROVIDER:NAME");
-		request->group = arena_strdup(arena, group);
 		request->event = arena_strdup(arena, event);
 	} else {
 		at = stop_at(place, ";=@+%");
@@ -475,4 +481,15 @@ void probe_put_arg(struct out *out, const struct probe_arg *arg)
 		out_text(out, "@user");
 	if (arg->type)
 		out_printf(out, ":%s", arg->type);
+}
+
+void probe_put_request(struct out *out, const struct probe_request *request, const char *group)
+{
+	if (request->event)
+		out_printf(out, "%s:%s=", request->group ? request->group : group, request->event);
+	probe_put_point(out, &request->point);
+	for (size_t i = 0; i < request->args.n; i++) {
+		out_char(out, ' ');
+		probe_put_arg(out, &request->args.v[i]);
+	}
 }

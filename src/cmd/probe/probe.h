@@ -3,6 +3,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/file.h"
+#include "base/opt.h"
 #include "base/out.h"
 #include "obj/btf.h"
 #include "obj/cfi.h"
@@ -44,10 +45,10 @@ struct probe_point {
 };
 
 struct probe_request {
-	const char *group, *event; // NULL: not given
+	const char *group, *event; // NULL: not given; of %NAME they are globs
 	struct probe_point point;
 	VEC(struct probe_arg) args;
-	bool is_sdt;
+	bool is_sdt; // %[GROUP:]NAME: a static probe, or one of the cache
 };
 
 // -EINVAL with a sentence. All texts lie in the arena.
@@ -66,6 +67,8 @@ void probe_put_point(struct out *out, const struct probe_point *point);
 void probe_put_line(struct out *out, struct str line);
 // Likewise lines in memory that each end with NUL.
 void probe_put_lines(struct out *out, const struct out *lines);
+// "[GROUP:EVENT=]PLACE ARG...", as the request was typed; `group` where it names an event only.
+void probe_put_request(struct out *out, const struct probe_request *request, const char *group);
 // "x=l->y:s32"
 void probe_put_arg(struct out *out, const struct probe_arg *arg);
 bool probe_is_glob(const char *text);
@@ -87,7 +90,9 @@ void probe_filter_free(struct probe_filter *filter);
 struct probe_options {
 	const char *exec, *module, *vmlinux, *symfs, *source, *filter;
 	uint32_t max_probes;
-	bool range, externs, no_inlines, force, dry_run, quiet;
+	bool range, externs, no_inlines, force, dry_run, quiet, cache, no_demangle, demangle_kernel,
+		bootconfig;
+	uint32_t target_ns; // a process in whose mount namespace the names of files are meant; 0: ours
 };
 
 // A function's range of addresses; reach: where all up to this one end.
@@ -105,6 +110,8 @@ struct probe_target {
 	const struct probe_options *options;
 	bool is_kernel;
 	const char *path;   // of the program; the kernel: NULL or that of its debug file
+	const char *real;   // where the program's bytes are: below --symfs
+	const char *name;   // the path as the process of --target-ns has it
 	const char *module; // of the kernel; NULL: the kernel itself
 	struct sym *sym;
 	struct dso *dso;
@@ -141,7 +148,9 @@ bool probe_vaddr(const struct probe_target *target, uint64_t offset, uint64_t *r
 bool probe_cfa(void *arg, uint64_t pc, unsigned *ret_register, int64_t *ret_offset);
 // The sentence for what needs debug information; returns -ENOENT.
 int probe_no_debug(const struct probe_target *target);
-// The virtual address of a function's symbol, whatever its version; false: there is none.
+// A symbol's name as people write it, or itself; by the options, in the target's arena.
+const char *probe_plain_name(struct probe_target *target, const char *symbol);
+// The virtual address of a function's symbol, mangled or not, whatever its version; false: there is none.
 bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret);
 
 // ---- modules of the kernel (module.c)
@@ -250,6 +259,9 @@ bool probe_is_kind(const char *type);	// "s", "u", "x": of the variable's own si
 // Bits as the kernel's types have them: 8, 16, 32, 64.
 unsigned probe_whole_bits(uint64_t bytes);
 
+// The group of those whose request names none.
+const char *probe_group_of(struct probe_target *target);
+
 struct probe_events {
 	VEC(struct probe_event) v;
 };
@@ -257,8 +269,30 @@ void probe_events_done(struct probe_events *events);
 // All events that a request makes; -errno with a sentence.
 int probe_make_events(struct probe_target *target, const struct probe_request *request,
 		      struct probe_events *ret);
+// Texts of a definition have to be words, as it is one line. -EINVAL with a sentence.
+int probe_check_words(const struct probe_event *event);
 // "p:group/event path:0x1 a=%di:s32"
+void probe_put_value(struct out *out, const struct probe_value *value);
+// "ftrace.event.kprobes.event.probe = 'symbol+0'", a line for each name. -ENOTSUP with a sentence: programs.
+int probe_put_bootconfig(struct out *out, const struct probe_request *request,
+			 const struct probe_events *events);
 void probe_put_definition(struct out *out, const struct probe_event *event);
+
+// ---- perf's cache of probes (cached.c): sym/probe_cache.h
+
+// Adds those that the cache has for a request: of the text, or by the names of %[GROUP:]NAME, without a file in all files that are
+// still the same. How many; damage of the cache is passed over.
+size_t probe_cached_find(struct probe_target *target, const struct probe_request *request,
+			 struct probe_events *events);
+// Keeps what a request made. 0, or -errno with a sentence.
+int probe_cached_add(struct probe_target *target, const struct probe_request *request,
+		     const struct probe_events *events);
+// --cache -l, --cache -d
+int probe_cached_list(const char *filter, struct out *out);
+int probe_cached_remove(const struct opt_list *wanted, const struct probe_options *options,
+			struct out *out);
+// Does a text of -d mean the probe GROUP:EVENT?
+bool probe_is_meant(const char *name, const char *wanted);
 
 // ---- tracefs (store.c)
 

@@ -1,21 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The program, library or kernel that is probed: its file, symbols, debug and unwind information.
 #include "base/err.h"
+#include "base/rooted.h"
 #include "cmd/probe/probe.h"
+#include "obj/demangle.h"
 #include "sym/sym.h"
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
+
+// A process in our own mount namespace means the same files as we do.
+static bool is_elsewhere(uint32_t pid)
+{
+	auto_free char *path = text_dup_fmt("/proc/%u/ns/mnt", pid);
+	struct stat here, there;
+
+	return stat("/proc/self/ns/mnt", &here) < 0 || stat(path, &there) < 0 ||
+	       here.st_ino != there.st_ino || here.st_dev != there.st_dev;
+}
+
+static int find_below(struct probe_target *target, uint32_t pid, const char *path, char ret[PATH_MAX])
+{
+	auto_free char *root = text_dup_fmt("/proc/%u/root", pid);
+	auto_free char *name = NULL;
+	struct stat st;
+
+	if (stat(root, &st) < 0)
+		return fail(errno, "the files of process %u can't be seen: %s", pid,
+			    errno == ENOENT ? "there is no such process" : strerror(errno));
+	name = rooted_path_dup(root, path);
+	if (!name)
+		return fail(errno, "%s of process %u can't be opened: %s", path, pid,
+			    strerror(errno));
+	target->name = arena_strdup(&target->arena, str_of(name));
+	if (snprintf(ret, PATH_MAX, "%s%s", root, name) >= PATH_MAX)
+		return fail(ENAMETOOLONG, "%s%s can't be opened: the name is too long", root, name);
+	return 0;
+}
+
+// "/proc/PID/root/PATH", as definitions have it for --target-ns: realpath(3) would leave "/PATH" of it.
+static bool names_process(const char *text, uint32_t *ret_pid, const char **ret_path)
+{
+	struct str rest = str_of(text);
+	uint64_t pid;
+
+	if (!text_starts(text, "/proc/"))
+		return false;
+	rest.p += strlen("/proc/");
+	rest.n -= strlen("/proc/");
+	if (num_parse_u64(str_cut(&rest, '/'), &pid) < 0 || pid > INT32_MAX || !rest.p ||
+	    !str_starts(rest, "root/"))
+		return false;
+	*ret_pid = (uint32_t)pid;
+	*ret_path = rest.p + strlen("root");
+	return true;
+}
+
+// Where a file's bytes are.
+static int find_file(struct probe_target *target, const char *path, char ret[PATH_MAX])
+{
+	const char *symfs = target->options->symfs ? target->options->symfs : "";
+	uint32_t pid = target->options->target_ns;
+	auto_free char *below = text_dup_fmt("%s%s", symfs, path);
+
+	if ((pid || names_process(below, &pid, &path)) && is_elsewhere(pid))
+		return find_below(target, pid, path, ret);
+	return realpath(below, ret) ? 0
+				    : fail(errno, "%s can't be opened: %s", below, strerror(errno));
+}
 
 int probe_target_file(struct probe_target *target, const char *path)
 {
 	const char *symfs = target->options->symfs ? target->options->symfs : "";
 	char real[PATH_MAX];
-	auto_free char *below = text_dup_fmt("%s%s", symfs, path);
-	int err;
+	int err = find_file(target, path, real);
 
-	if (!realpath(below, real))
-		return fail(errno, "%s can't be opened: %s", below, strerror(errno));
+	if (err < 0)
+		return err;
+	target->real = arena_strdup(&target->arena, str_of(real));
 	err = file_map_plain(&target->file, real);
 	if (err < 0)
 		return err;
@@ -23,8 +86,10 @@ int probe_target_file(struct probe_target *target, const char *path)
 	    probe_module_bytes(target) < 0)
 		return fail(EINVAL, "%s is no program and no library (not an ELF file)", real);
 	target->path = arena_strdup(&target->arena, str_of(real + strlen(symfs)));
-	if (*symfs && !text_starts(real, symfs))
-		target->path = arena_strdup(&target->arena, str_of(real));
+	if (target->name || (*symfs && !text_starts(real, symfs)))
+		target->path = target->real;
+	if (!target->name)
+		target->name = target->path;
 	target->dso = sym_file(target->sym, target->path);
 	target->debug = source_dwarf(target->sources, target->dso);
 	return 0;
@@ -37,7 +102,7 @@ void probe_target_close(struct probe_target *target)
 	target->unpacked = NULL;
 	target->elf = (struct elf){0};
 	target->debug = NULL;
-	target->path = NULL;
+	target->path = target->name = target->real = NULL;
 	target->dso = NULL;
 }
 
@@ -204,6 +269,18 @@ static bool find_in(const struct elf *elf, const char *section_name, const char 
 	       elf_find_function(elf, &section, str_of(name), ret);
 }
 
+const char *probe_plain_name(struct probe_target *target, const char *symbol)
+{
+	const struct probe_options *options = target->options;
+
+	if (options->no_demangle || (target->is_kernel && !options->demangle_kernel) ||
+	    !demangle_maybe(symbol))
+		return symbol;
+	auto_free char *plain = demangle(symbol, false);
+
+	return plain ? arena_strdup(&target->arena, str_of(plain)) : symbol;
+}
+
 bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret)
 {
 	const struct symbol *v;
@@ -218,6 +295,10 @@ bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret)
 	n = dso_symbols(target->sym, target->dso, &v);
 	for (size_t i = 0; i < n; i++)
 		if (is_named(v[i].name, name) && probe_vaddr(target, v[i].start, ret))
+			return true;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(probe_plain_name(target, v[i].name), name) &&
+		    probe_vaddr(target, v[i].start, ret))
 			return true;
 	return false;
 }
