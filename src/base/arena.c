@@ -80,6 +80,16 @@ char *arena_strdup(struct arena *arena, struct str s)
 	return copy;
 }
 
+char *arena_join(struct arena *arena, struct str a, struct str b)
+{
+	char *to = arena_alloc(arena, a.n + b.n + 1);
+
+	memcpy(to, a.p, a.n);
+	memcpy(to + a.n, b.p, b.n);
+	to[a.n + b.n] = '\0';
+	return to;
+}
+
 char *arena_fmt(struct arena *arena, const char *fmt, ...)
 {
 	va_list args;

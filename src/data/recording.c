@@ -394,6 +394,19 @@ static int next_slow(struct recording *recording, struct record *ret)
 	}
 }
 
+bool recording_run_begin(struct recording *recording, struct sample_run *ret)
+{
+	const struct recording_private *p = recording->private;
+
+	*ret = (struct sample_run){p->at, p->end, bytes_offset(p, p->at)};
+	return p->fast;
+}
+
+void recording_run_end(struct recording *recording, const struct sample_run *run)
+{
+	recording->private->at = run->at;
+}
+
 int recording_next(struct recording *recording, struct record *ret)
 {
 	struct recording_private *p = recording->private;

@@ -131,6 +131,31 @@ void recording_close(struct recording *recording);
 // EVENT_UPDATE, features, tracing data, build-ids, EVENT_TYPE, ID_INDEX) are taken in and then handed out as well.
 // 1: *ret is a record; 0: end, or the rest can't be read: then recording->damage says why. Never negative for bad bytes.
 int recording_next(struct recording *recording, struct record *ret);
+// Samples that lie behind each other, as they are in the file: bytes of records that need no unpacking and no swapping.
+struct sample_run {
+	const uint8_t *at, *end;
+	uint64_t offset; // in the file, of `at`
+};
+// What is there now; false: ask recording_next. No record may be asked for before recording_run_end.
+bool recording_run_begin(struct recording *recording, struct sample_run *ret);
+void recording_run_end(struct recording *recording, const struct sample_run *run);
+// The SAMPLE at run->at, stable; NULL: something else, or not whole. sample_run_pass goes on to what is behind it.
+static inline const struct perf_event_header *sample_run_look(const struct sample_run *run)
+{
+	const struct perf_event_header *header = (const void *)run->at;
+	size_t left = (size_t)(run->end - run->at);
+
+	return left >= sizeof(*header) && header->type == PERF_RECORD_SAMPLE &&
+			       header->size >= sizeof(*header) && header->size <= left &&
+			       !((uintptr_t)run->at & 7)
+		       ? header
+		       : NULL;
+}
+static inline void sample_run_pass(struct sample_run *run, const struct perf_event_header *header)
+{
+	run->at += header->size;
+	run->offset += header->size;
+}
 // Promises that recording_release will be called: a large file is then read in chunks of memory, not through
 // its mapping, which costs a fraction; records are stable until they are released.
 void recording_read_in_chunks(struct recording *recording);

@@ -20,14 +20,7 @@ void queue_add(struct queue *queue, uint64_t time, const struct record *record, 
 		header = arena_memdup(&queue->copies, header, header->size);
 		queue->has_copies = true;
 	}
-	if (time < queue->delivered_ns)
-		queue->late_n++;
-	if (time > queue->newest_ns)
-		queue->newest_ns = time;
-	if (queue->sorted_n == queue->entries.n &&
-	    (!queue->entries.n || vec_last(&queue->entries).time <= time))
-		queue->sorted_n++;
-	vec_push(&queue->entries, (struct queued){time, header, record->offset, event});
+	queue_add_stable(queue, time, header, record->offset, event);
 }
 
 static void merge(const struct queued *a, size_t a_n, const struct queued *b, size_t b_n,

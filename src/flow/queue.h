@@ -28,6 +28,20 @@ struct queue {
 
 void queue_done(struct queue *queue);
 void queue_add(struct queue *queue, uint64_t time, const struct record *record, struct event *event);
+// The same of a record that stays where it is.
+static inline void queue_add_stable(struct queue *queue, uint64_t time,
+				    const struct perf_event_header *header, uint64_t offset,
+				    struct event *event)
+{
+	if (time < queue->delivered_ns)
+		queue->late_n++;
+	if (time > queue->newest_ns)
+		queue->newest_ns = time;
+	if (queue->sorted_n == queue->entries.n &&
+	    (!queue->entries.n || vec_last(&queue->entries).time <= time))
+		queue->sorted_n++;
+	vec_push(&queue->entries, (struct queued){time, header, offset, event});
+}
 
 typedef int queue_deliver(void *arg, const struct queued *queued);
 // A FINISHED_ROUND: all up to the newest time of the round before are complete and go out, in order.

@@ -126,8 +126,6 @@ static int start(struct session_private *p)
 {
 	struct session *session = p->session;
 
-	if (p->started)
-		return 0;
 	p->started = true;
 	learn_clock(session); // of a pipe
 	if (session->recording->tracepoints)
@@ -318,7 +316,7 @@ static int deliver(struct session_private *p, struct event *event, const struct 
 	const struct perf_event_header *header = record->header;
 	struct session *session = p->session;
 	struct sample ids;
-	int err = start(p);
+	int err = p->started ? 0 : start(p);
 
 	if (err)
 		return err;
@@ -369,6 +367,14 @@ static void release(struct session_private *p, uint64_t offset)
 	recording_release(p->session->recording, offset);
 }
 
+// The order of the file is all there is: without sample_id_all the records that are no samples carry no time.
+static bool is_in_order(const struct session_private *p)
+{
+	const struct recording *recording = p->session->recording;
+
+	return p->unordered || !recording->events.n || !recording->events.v[0]->attr.sample_id_all;
+}
+
 static int take(struct session_private *p, const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
@@ -405,15 +411,39 @@ static int take(struct session_private *p, const struct record *record)
 		return p->hooks->record(p->arg, session, NULL, &none, record);
 	}
 	event = recording_event(session->recording, header);
-	// Without sample_id_all the other records carry no time: the order of the file is all there is.
-	if (p->unordered || !session->recording->events.n ||
-	    !session->recording->events.v[0]->attr.sample_id_all)
+	if (is_in_order(p))
 		return deliver_now(p, event, record);
 	time = event ? sample_plan_time(&event->plan, header) : 0;
 	if (time == 0 || time == UINT64_MAX)
 		return deliver_now(p, event, record);
 	queue_add(&p->queue, time, record, event);
 	return 0;
+}
+
+// Samples one after the other, as nearly all of a large recording is, without a look at what they are not.
+static void take_samples(struct session_private *p)
+{
+	struct recording *recording = p->session->recording;
+	const struct perf_event_header *header;
+	struct sample_run run;
+	uint64_t n = 0;
+
+	if (!recording->events.n || !recording_run_begin(recording, &run))
+		return;
+	while ((header = sample_run_look(&run))) {
+		struct event *event = recording->events.n == 1 ? recording->events.v[0]
+							       : recording_event(recording, header);
+		uint64_t time = event ? sample_plan_time(&event->plan, header) : 0;
+
+		if (time == 0 || time == UINT64_MAX)
+			break;
+		queue_add_stable(&p->queue, time, header, run.offset, event);
+		sample_run_pass(&run, header);
+		n++;
+	}
+	recording_run_end(recording, &run);
+	p->session->stats.total += n;
+	p->session->stats.records[PERF_RECORD_SAMPLE] += n;
 }
 
 int session_process(struct session *session, const struct session_hooks *hooks, void *arg)
@@ -426,7 +456,11 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 	p->arg = arg;
 	p->queue.delivered = give_queued_batch;
 	recording_read_in_chunks(session->recording);
-	while (!err && recording_next(session->recording, &record) > 0) {
+	while (!err) {
+		if (!p->hooks->raw && !is_in_order(p))
+			take_samples(p);
+		if (recording_next(session->recording, &record) <= 0)
+			break;
 		err = take(p, &record);
 		if (!p->queue.entries.n && !(session->stats.total & 1023))
 			release(p, record.offset);
@@ -436,7 +470,7 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 		err = queue_finish(&p->queue, deliver_queued, p);
 	if (!err)
 		err = give_batch(p);
-	if (!err)
+	if (!err && !p->started)
 		err = start(p);
 	session->stats.out_of_order = p->queue.late_n;
 	return err < 0 ? err : 0;

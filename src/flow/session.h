@@ -41,7 +41,7 @@ struct session {
 	struct sym *sym;
 	struct session_stats stats;
 	VEC(struct session_loss) losses;
-	uint64_t places_n; // samples counted with count_places
+	uint64_t places_n; // samples that were counted in dso.samples_n, or by whoever looked up their places
 	struct session_private *private;
 	struct session_unwind *unwind; // of chain.c
 };

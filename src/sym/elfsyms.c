@@ -9,6 +9,7 @@ enum {
 	// Longer than any compiler makes them; offsets of a made up table can all point into one endless text.
 	LONGEST_NAME = 1 << 16,
 	LONGEST_SECTION_NAME = 256,
+	LONGEST_PLT_NAME = 1000,
 	MOST_PLT_ENTRIES = 1 << 18,
 };
 
@@ -197,12 +198,13 @@ void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime
 	at = plt.offset + plt.header_bytes;
 	for (uint32_t i = 0; i < MIN(plt.n, MOST_PLT_ENTRIES); i++, at += plt.entry_bytes) {
 		const char *name = elf_plt_name(&plt, i);
+		struct str shown = {name, strnlen(name, LONGEST_PLT_NAME)};
 
 		symtab_add(symtab,
 			   &(struct symbol){
 				   .start = at,
 				   .end = at + plt.entry_bytes,
-				   .name = arena_fmt(&symtab->names, "%.1000s@plt", name),
+				   .name = arena_join(&symtab->names, shown, str_of("@plt")),
 				   .binding = STB_GLOBAL,
 				   .type = STT_FUNC,
 				   .mangled = !sym->options.no_demangle && demangle_maybe(name),

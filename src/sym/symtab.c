@@ -299,7 +299,7 @@ void symtab_name(struct symtab *symtab, struct symbol *symbol)
 	free(mangled);
 	if (!plain)
 		return;
-	symbol->name = arena_fmt(&symtab->names, "%s%s", plain, is_plt ? "@plt" : "");
+	symbol->name = arena_join(&symtab->names, str_of(plain), str_of(is_plt ? "@plt" : ""));
 	free(plain);
 }
 

@@ -403,8 +403,11 @@ static bool take(struct report *report, struct session *session, struct event *e
 		return false;
 	if (report->mode == MODE_BRANCH && !sample->branches)
 		return false;
-	if (ret->location.dso)
+	session->places_n++;
+	if (ret->location.dso) {
 		ret->location.dso->hit = true;
+		ret->location.dso->samples_n++;
+	}
 	return true;
 }
 

@@ -269,7 +269,6 @@ int report_open(struct report *report)
 {
 	const struct report_options *o = &report->o;
 	const struct session_options options = {
-		.count_places = true,
 		.path = o->input,
 		.force = o->force,
 		.unordered = o->dump && o->unordered, // so does perf
