@@ -129,7 +129,13 @@ static bool is_wanted(struct annotate *annotate, const struct symbol *symbol)
 	return known->is_wanted;
 }
 
-// The symbol is matched before anything is counted: the other samples do not exist.
+// In perf's layout of the screen each branch of a stack is a sample, where it begins and where it goes.
+static bool counts_branches(const struct annotate *annotate)
+{
+	return annotate->report.mode == MODE_BRANCH;
+}
+
+// The symbol is matched before anything is counted: the other samples do not exist. Branches may come from other functions.
 static int on_sample(void *arg, struct session *session, struct event *event,
 		     const struct sample *sample, struct task *task, const struct record *record)
 {
@@ -144,10 +150,16 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
 	if (annotate->dsos && !filter_dso(annotate->dsos, location.dso))
 		return 0;
-	if (annotate->o.symbol && (!location.sym || !is_wanted(annotate, location.sym)))
+	if (counts_branches(annotate)
+		    ? !location.sym
+		    : annotate->o.symbol && (!location.sym || !is_wanted(annotate, location.sym)))
 		return 0;
 	annotate->samples_n++;
-	if (location.sym)
+	if (annotate->blocks)
+		blocks_add_sample(annotate->blocks, session->sym, task, sample);
+	if (annotate->ranges)
+		ranges_add_sample(annotate->ranges, session->sym, task, sample);
+	if (location.sym && !counts_branches(annotate))
 		annotate_counts_add(annotate->counts, event->index, &location,
 				    event->attr.sample_type & PERF_SAMPLE_PERIOD || !event->attr.freq
 					    ? sample->period
@@ -192,44 +204,58 @@ static bool is_table(const struct annotate *annotate)
 	return annotate->o.format && strcmp(annotate->o.format, "text") != 0;
 }
 
-static void add_rows(struct annotate *annotate, const struct annotate_view *view, struct table *table)
+static void put_known(struct table *table, uint64_t n)
+{
+	if (n)
+		table_number(table, n);
+	else
+		table_none(table);
+}
+
+// What a recording without branch stacks does not have gets no columns.
+static void put_cycles(const struct annotate *annotate, const struct annotated_line *line,
+		       struct table *table)
+{
+	if (!annotate->blocks)
+		return;
+	put_known(table, line->cycles);
+	put_known(table, line->cycles_least);
+	put_known(table, line->cycles_most);
+}
+
+static void add_row(struct annotate *annotate, const struct annotate_view *view,
+		    const struct annotated_line *line, uint32_t event, struct table *table)
 {
 	const struct annotated *lines = view->lines;
 
-	vec_each(const struct annotated_line, line, &lines->lines) {
-		if (line->kind != ANNOTATED_INSTRUCTION)
-			continue;
-		table_text(table, lines->symbol);
-		table_text(table, lines->path);
-		table_number(table, line->addr);
-		table_text(table, line->text);
-		if (line->file && line->line) {
-			table_text(table, line->file);
-			table_number(table, line->line);
-		} else {
-			table_none(table);
-			table_none(table);
-		}
-		if (line->function)
-			table_text(table, line->function);
-		else
-			table_none(table);
-		for (uint32_t i = 0; i < lines->events_n; i++) {
-			table_text(table, annotate->report.session->recording->events
-						  .v[view->hist->event->index + i]
-						  ->name);
-			table_number(table, line->counts[i].samples);
-			table_number(table, line->counts[i].period);
-			if (i + 1 == lines->events_n)
-				break;
-			table_text(table, lines->symbol);
-			table_text(table, lines->path);
-			table_number(table, line->addr);
-			table_text(table, line->text);
-			table_none(table);
-			table_none(table);
-			table_none(table);
-		}
+	table_text(table, lines->symbol);
+	table_text(table, lines->path);
+	table_number(table, line->addr);
+	table_text(table, line->text);
+	if (!event && line->file && line->line) {
+		table_text(table, line->file);
+		table_number(table, line->line);
+	} else {
+		table_none(table);
+		table_none(table);
+	}
+	if (!event && line->function)
+		table_text(table, line->function);
+	else
+		table_none(table);
+	table_text(table,
+		   annotate->report.session->recording->events.v[view->hist->event->index + event]->name);
+	table_number(table, line->counts[event].samples);
+	table_number(table, line->counts[event].period);
+	put_cycles(annotate, line, table);
+}
+
+static void add_rows(struct annotate *annotate, const struct annotate_view *view, struct table *table)
+{
+	vec_each(const struct annotated_line, line, &view->lines->lines) {
+		for (uint32_t i = 0;
+		     line->kind == ANNOTATED_INSTRUCTION && i < view->lines->events_n; i++)
+			add_row(annotate, view, line, i, table);
 	}
 }
 
@@ -251,6 +277,7 @@ static void show_entry(struct annotate *annotate, struct hist *hist, const struc
 		.dso = e->place.dso,
 		.symbol = e->place.sym,
 		.counts = annotate->counts,
+		.blocks = annotate->blocks,
 		.first = hist->event->index,
 		.n = annotate->report.grouped ? MAX(hist->event->group_members, 1) : 1,
 	};
@@ -294,6 +321,8 @@ static void show_hist(struct annotate *annotate, struct hist *hist, struct table
 
 		if (!e->place.sym || !e->place.dso || !has_counts(annotate, hist, e->place.sym))
 			continue;
+		if (annotate->o.symbol && !is_wanted(annotate, e->place.sym))
+			continue;
 		if (annotate->o.percent_limit > 0 &&
 		    (!total || 100.0 * (double)e->period / (double)total < annotate->o.percent_limit))
 			continue;
@@ -304,7 +333,7 @@ static void show_hist(struct annotate *annotate, struct hist *hist, struct table
 	map_done(&seen);
 }
 
-static void table_start(struct table *table)
+static void table_start(const struct annotate *annotate, struct table *table)
 {
 	static const struct table_column columns[] = {
 		{.title = "symbol", .kind = TABLE_TEXT},
@@ -318,9 +347,16 @@ static void table_start(struct table *table)
 		{.title = "samples", .kind = TABLE_COUNT},
 		{.title = "period", .kind = TABLE_COUNT},
 	};
+	static const struct table_column of_cycles[] = {
+		{.title = "cycles", .kind = TABLE_COUNT},
+		{.title = "cycles_min", .kind = TABLE_COUNT},
+		{.title = "cycles_max", .kind = TABLE_COUNT},
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		table_column(table, columns[i]);
+	for (size_t i = 0; annotate->blocks && i < ARRAY_SIZE(of_cycles); i++)
+		table_column(table, of_cycles[i]);
 }
 
 static int show(struct annotate *annotate)
@@ -335,7 +371,7 @@ static int show(struct annotate *annotate)
 		err = table_format_find(&format, annotate->o.format);
 		if (err < 0)
 			return err;
-		table_start(&table);
+		table_start(annotate, &table);
 	}
 	for (size_t i = 0; i < recording->events.n; i++) {
 		struct hist *hist = recording->events.v[i]->user;
@@ -369,7 +405,16 @@ static int process(struct annotate *annotate)
 	if (annotate->o.dump)
 		return report_dump(report);
 	annotate->counts = annotate_counts_new((uint32_t)report->session->recording->events.n);
+	if (report_has_branches(report))
+		annotate->blocks = blocks_new();
+	if (annotate->blocks && !counts_branches(annotate) && !is_table(annotate))
+		annotate->ranges = ranges_new();
+	if (counts_branches(annotate))
+		report->addresses = annotate->counts;
 	err = session_process(report->session, &hooks, annotate);
+	report->addresses = NULL; // they are annotate's
+	if (annotate->ranges)
+		ranges_finish(annotate->ranges);
 	if (err < 0)
 		return err;
 	if (!annotate->samples_n) {
@@ -421,7 +466,8 @@ static void to_report(struct annotate *annotate)
 	r->filter.cpus = o->cpus;
 	r->filter.times = o->time;
 	r->children = false;
-	r->branch = 0;
+	annotate->report.own_order = "dso,symbol";
+	r->branch = o->stdio2 || annotate_wants_screen(annotate) ? -1 : 0;
 	r->chain.mode = CHAIN_NONE;
 }
 
@@ -462,6 +508,8 @@ static int run(int argc, char **argv)
 	annotate_look_init(&annotate.look);
 	err = run_with(&annotate, argc, argv);
 	annotate_counts_free(annotate.counts);
+	blocks_free(annotate.blocks);
+	ranges_free(annotate.ranges);
 	filter_free(annotate.dsos);
 	report_done(&annotate.report);
 	return err;

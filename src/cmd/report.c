@@ -353,6 +353,8 @@ static int show(struct report *report)
 	if (screen)
 		report->addresses =
 			annotate_counts_new((uint32_t)report->session->recording->events.n);
+	if (screen && report->mode == MODE_BRANCH)
+		report->blocks = blocks_new();
 	err = check_data(report);
 	if (!err && o->dump)
 		return report_dump(report);

@@ -137,6 +137,15 @@ void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint
 		sym_resolve(sym, task, other, ip, ret);
 }
 
+void sym_resolve_any(struct sym *sym, struct task *task, uint64_t ip, struct location *ret)
+{
+	sym_resolve(sym, task, PERF_RECORD_MISC_USER, ip, ret);
+	if (!ret->dso)
+		sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, ip, ret);
+	if (!ret->dso)
+		ret->level = 'H';
+}
+
 const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, const char *name)
 {
 	const struct symbol *symbols;

@@ -165,6 +165,8 @@ void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t i
 // the address belongs to decides. Like perf's thread__find_map_fb.
 void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
 		       struct location *ret);
+// Likewise where nothing says in which mode it lies (ends of branches): user, kernel, else nowhere (level 'H', as perf).
+void sym_resolve_any(struct sym *sym, struct task *task, uint64_t ip, struct location *ret);
 // Only the map, symbols are not loaded.
 void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
 		     struct location *ret);

@@ -58,3 +58,17 @@ void annotated_link(struct annotated *annotated)
 			MAX(annotated->max_jumps_here, annotated->lines.v[at].jumps_here);
 	}
 }
+
+double annotated_ipc(const struct annotated *annotated)
+{
+	const struct annotated_cycles *cycles = &annotated->cycles;
+
+	return cycles->cycles ? (double)cycles->instructions / (double)cycles->cycles : 0;
+}
+
+double annotated_ipc_coverage(const struct annotated *annotated)
+{
+	size_t n = annotated->instructions.n;
+
+	return annotated->cycles.any && n ? (double)annotated->cycles.covered * 100.0 / (double)n : 0;
+}

@@ -37,8 +37,17 @@ struct annotated_line {
 	// of instructions and source: the line in the source, the innermost function; NULL, 0: not known
 	const char *file, *function;
 	uint32_t line;
+	// of instructions, from branch stacks; 0: not known
+	float ipc; // of the block that it is in, instructions per cycle
+	uint64_t cycles, cycles_least, cycles_most; // that the block took which this branch ends
 };
 enum { ANNOTATED_NOWHERE = UINT32_MAX };
+
+// Of blocks whose begin is known: what was executed, in how many cycles, and how many of the function's instructions are in one.
+struct annotated_cycles {
+	bool any; // some branch has cycles
+	uint64_t cycles, instructions, covered;
+};
 
 struct annotated {
 	const char *symbol, *path; // of the function; the file that its code is from
@@ -48,6 +57,7 @@ struct annotated {
 	VEC(struct annotated_line) lines;
 	VEC(uint32_t) instructions; // which of the lines are, in order of addresses
 	uint32_t max_jumps_here;
+	struct annotated_cycles cycles;
 	struct arena arena;
 };
 
@@ -59,3 +69,6 @@ void annotated_link(struct annotated *annotated);
 uint32_t annotated_before(const struct annotated *annotated, uint64_t addr);
 // The instruction there, or the one that it is inside of; ANNOTATED_NOWHERE: none.
 uint32_t annotated_at(const struct annotated *annotated, uint64_t addr);
+// The function's instructions per cycle, and the share of its instructions of which they are known, in percent; 0: not known.
+double annotated_ipc(const struct annotated *annotated);
+double annotated_ipc_coverage(const struct annotated *annotated);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the files of `sonde annotate` share.
 #pragma once
+#include "cmd/annotate/ranges.h"
 #include "cmd/core/annotate.h"
 #include "cmd/core/annotate_look.h"
 #include "cmd/core/percent_type.h"
@@ -27,6 +28,8 @@ struct annotate {
 	struct report report; // puts the functions into perf's order
 	struct filter *dsos;  // samples elsewhere do not count; NULL: all do
 	struct annotate_counts *counts;
+	struct blocks *blocks; // of branch stacks; NULL: there are none
+	struct ranges *ranges; // likewise
 	struct annotator *annotator;
 	enum percent_type percent_type;
 	struct annotate_look look;

@@ -36,8 +36,10 @@ int annotate_run_screen(struct annotate *annotate)
 	if (err)
 		return err;
 	report->addresses = annotate->counts;
+	report->blocks = annotate->blocks;
 	err = report_browse(report, screen, &hooks);
 	report->addresses = NULL; // they are annotate's
+	report->blocks = NULL;
 	screen_close(screen);
 	return err;
 }

@@ -158,6 +158,24 @@ static void print_address(struct printer *p, uint64_t addr)
 	out_fill(p->out, ' ', 8 - (size_t)n % 8);
 }
 
+// Of branch stacks: how many came by a jump to here, how many left by this branch.
+static void print_branches(struct printer *p, const struct annotated_line *line)
+{
+	const struct place *place = &p->view->entry->place;
+	struct range_note note;
+	static const double least = 0.1;
+
+	if (!p->annotate->ranges)
+		return;
+	note = ranges_at(p->annotate->ranges, place->dso, place->sym->start + line->offset);
+	if (note.entered > least || note.left > least)
+		out_text(p->out, "\t#");
+	if (note.entered > least)
+		out_printf(p->out, " +%.2f%%", note.entered);
+	if (note.left > least)
+		out_printf(p->out, " -%.2f%% (p:%.2f%%)", note.left, note.predicted);
+}
+
 enum { BYTES_A_LINE = 7, BYTES_WIDTH = 24 };
 
 static uint32_t print_bytes(struct printer *p, const struct annotated_line *line, uint32_t at)
@@ -204,6 +222,7 @@ static void print_instruction(struct printer *p, const struct annotated_line *li
 	if (o->raw_bytes)
 		out_fill(p->out, ' ', BYTES_WIDTH - print_bytes(p, line, 0));
 	out_safe(p->out, line->text);
+	print_branches(p, line);
 	if (o->lines && max > least_shown_line) {
 		const char *path = line_path(p, line);
 

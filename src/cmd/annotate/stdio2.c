@@ -4,14 +4,21 @@
 #include "cmd/annotate/operands.h"
 #include <stdio.h>
 
-enum { PERCENT_WIDTH = 7, PERIOD_WIDTH = 12 };
+enum {
+	PERCENT_WIDTH = 7,
+	PERIOD_WIDTH = 12,
+	IPC_WIDTH = 6,
+	CYCLES_WIDTH = 6,
+	RANGE_WIDTH = 19, // of cycles with their least and most
+	SUMMARY_WIDTH = 36,
+};
 
 struct printer {
 	struct annotate *annotate;
 	const struct annotate_view *view;
 	struct out *out;
 	struct out scratch;
-	int share_width, address_width, target_width, name_width;
+	int share_width, cycles_width, before_width, address_width, target_width, name_width;
 	bool first;
 };
 
@@ -36,6 +43,8 @@ static void find_widths(struct printer *p)
 
 	p->share_width =
 		(int)lines->events_n * (p->annotate->o.total_period ? PERIOD_WIDTH : PERCENT_WIDTH);
+	p->cycles_width = !lines->cycles.any ? 0 : look->cycle_range ? RANGE_WIDTH : CYCLES_WIDTH;
+	p->before_width = p->share_width + (p->cycles_width ? IPC_WIDTH + p->cycles_width : 0);
 	p->target_width = hex_width(look->addresses ? lines->addr + lines->size : lines->size);
 	p->address_width = p->target_width;
 	if (look->jump_counts)
@@ -77,17 +86,23 @@ static void print_title(struct printer *p)
 	out_char(p->out, '\n');
 }
 
-static void put_shares(struct printer *p, const struct annotated_line *line)
+static bool has_shares(const struct printer *p, const struct annotated_line *line)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; line->counts && i < p->view->lines->events_n; i++)
+		any |= annotate_percent(p->annotate, p->view, line->counts, i) != 0;
+	return any;
+}
+
+static void put_shares(struct printer *p, const struct annotated_line *line, bool titles)
 {
 	const struct annotate_command_options *o = &p->annotate->o;
 	uint32_t n = p->view->lines->events_n;
-	bool any = false;
 
-	for (uint32_t i = 0; line->counts && i < n; i++)
-		any |= annotate_percent(p->annotate, p->view, line->counts, i) != 0;
-	if (!any) {
+	if (!has_shares(p, line)) {
 		out_text_left(p->out,
-			      !p->first		? " "
+			      !titles		? " "
 			      : o->total_period ? "Period"
 			      : o->counts	? "Samples"
 						: "Percent",
@@ -105,6 +120,34 @@ static void put_shares(struct printer *p, const struct annotated_line *line)
 			out_printf(p->out, "%6.2f ",
 				   annotate_percent(p->annotate, p->view, line->counts, i));
 	}
+}
+
+static void put_cycles(struct printer *p, const struct annotated_line *line, bool titles)
+{
+	const struct annotated *lines = p->view->lines;
+	bool range = p->cycles_width == RANGE_WIDTH;
+	char text[96] = "";
+
+	if (!p->cycles_width)
+		return;
+	if (line->ipc != 0)
+		snprintf(text, sizeof(text), "%.2f", (double)line->ipc);
+	out_printf(p->out, "%*s ", IPC_WIDTH - 1, *text || !titles ? text : "IPC");
+	*text = 0;
+	if (line->cycles && range)
+		snprintf(text, sizeof(text), "%llu(%llu/%llu)", (unsigned long long)line->cycles,
+			 (unsigned long long)line->cycles_least,
+			 (unsigned long long)line->cycles_most);
+	else if (line->cycles)
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)line->cycles);
+	else if (titles)
+		snprintf(text, sizeof(text), "%s", range ? "Cycle(min/max)" : "Cycle");
+	out_printf(p->out, "%*s ", p->cycles_width - 1, text);
+	if (!titles || *line->text)
+		return;
+	snprintf(text, sizeof(text), "(Average IPC: %.2f, IPC Coverage: %.1f%%)",
+		 annotated_ipc(lines), annotated_ipc_coverage(lines));
+	out_printf(p->out, "%*s", SUMMARY_WIDTH, text);
 }
 
 // What is not as wide as the line gets blanks behind it, as in perf, whose line has no width here.
@@ -186,27 +229,29 @@ static void print_instruction(struct printer *p, const struct annotated_line *li
 	else
 		operands_put(&p->scratch, line->text, p->name_width, &place);
 	out_char(&p->scratch, 0);
-	put_padded(p, p->scratch.buf, p->share_width + 3 + width);
+	put_padded(p, p->scratch.buf, p->before_width + 3 + width);
 }
 
 static void print_line(struct printer *p, const struct annotated_line *line)
 {
+	bool titles = p->first && !has_shares(p, line) && line->ipc == 0 && !line->cycles;
 	char text[32];
 	int n;
 
-	put_shares(p, line);
+	put_shares(p, line, titles);
+	put_cycles(p, line, titles);
 	out_char(p->out, ' ');
 	if (line->kind == ANNOTATED_INSTRUCTION) {
 		print_instruction(p, line);
 	} else if (!*line->text) {
-		put_padded(p, " ", p->share_width);
+		put_padded(p, " ", p->before_width);
 	} else {
 		if (line->number && p->annotate->look.line_numbers)
 			n = snprintf(text, sizeof(text), "%-*u ", p->address_width + 1, line->number);
 		else
 			n = snprintf(text, sizeof(text), "%-*s  ", p->address_width, " ");
 		out_text(p->out, text);
-		put_padded(p, line->text, p->share_width + n - 1);
+		put_padded(p, line->text, p->before_width + n - 1);
 	}
 	out_char(p->out, '\n');
 	p->first = false;

@@ -409,6 +409,8 @@ int annotator_lines(struct annotator *annotator, const struct annotate_request *
 		drop_last_nops(ret);
 	annotated_link(ret);
 	annotator_recount(request, ret);
+	if (request->blocks)
+		blocks_annotate(blocks_find(request->blocks, symbol), ret);
 	disasm_free(maker.disasm);
 	out_done(&maker.scratch);
 	vec_done(&maker.shown);

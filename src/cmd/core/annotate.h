@@ -3,6 +3,7 @@
 // and top.
 #pragma once
 #include "cmd/core/annotate_counts.h"
+#include "cmd/core/blocks.h"
 #include "sym/sym.h"
 #include "view/annotated.h"
 
@@ -19,13 +20,14 @@ struct annotate_options {
 // Files that are opened for one function stay open for the next. Borrows the sym.
 struct annotator *annotator_new(struct sym *sym, const struct annotate_options *options);
 void annotator_free(struct annotator *annotator);
-// The lines of a function; `counts` may be NULL. `first`, n: which events become columns. -ENOENT, -ENOTSUP with a sentence:
+// The lines of a function; `counts` and `blocks` may be NULL. `first`, n: which events become columns. -ENOENT, -ENOTSUP with a sentence:
 // no code, no disassembler. The lines are the caller's (annotated_done), but the names in them live as long as the annotator.
 // About 2 us an instruction.
 struct annotate_request {
 	struct dso *dso;
 	const struct symbol *symbol;
 	const struct annotate_counts *counts;
+	const struct blocks *blocks;
 	uint32_t first, n;
 };
 int annotator_lines(struct annotator *annotator, const struct annotate_request *request,

@@ -5,6 +5,7 @@
 
 struct annotate_look {
 	bool no_source, addresses, jump_counts, line_numbers, no_arrows;
+	bool cycle_range;      // cycles with their least and most
 	unsigned offset_level; // offsets stand at 1: where jumps go to, 2: also calls, 3: all
 };
 

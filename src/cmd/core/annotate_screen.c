@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { DEEPEST = 16, SHARE_WIDTH = 9 };
+enum { DEEPEST = 16, SHARE_WIDTH = 9, IPC_WIDTH = 6, CYCLES_WIDTH = 7, RANGE_WIDTH = 20 };
 enum shares { SHARE_PERCENT, SHARE_SAMPLES, SHARE_PERIOD, SHARES };
 
 struct view {
@@ -38,6 +38,7 @@ static const char *const help[] = {"Moving",
 				   "o\toffsets or addresses",
 				   "J\thow many jumps come to a line",
 				   "t\tpercent, samples or period",
+				   "c\tcycles of branch stacks: with their least and most",
 				   "P\tsave to SYMBOL.annotation",
 				   "?, h\tthis help",
 				   "q, Esc, left\tback",
@@ -153,6 +154,33 @@ static void put_share(struct view *view, const struct annotated_line *line, stru
 	}
 }
 
+static int cycles_width(const struct view *view)
+{
+	if (!view->lines.cycles.any)
+		return 0;
+	return IPC_WIDTH + (view->look.cycle_range ? RANGE_WIDTH : CYCLES_WIDTH);
+}
+
+// Instructions per cycle, cycles of the block that ends here.
+static void put_cycles(const struct view *view, const struct annotated_line *line, struct out *out)
+{
+	char text[96] = "";
+
+	if (!view->lines.cycles.any)
+		return;
+	if (line->ipc != 0)
+		out_printf(out, "%*.2f ", IPC_WIDTH - 1, (double)line->ipc);
+	else
+		out_fill(out, ' ', IPC_WIDTH);
+	if (line->cycles && view->look.cycle_range)
+		snprintf(text, sizeof(text), "%llu(%llu/%llu)", (unsigned long long)line->cycles,
+			 (unsigned long long)line->cycles_least,
+			 (unsigned long long)line->cycles_most);
+	else if (line->cycles)
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)line->cycles);
+	out_printf(out, "%*s ", cycles_width(view) - IPC_WIDTH - 1, text);
+}
+
 static const char *arrow(const struct view *view, uint32_t index)
 {
 	const struct annotated_line *line = &view->lines.lines.v[index];
@@ -254,6 +282,11 @@ static void draw_line(struct view *view, size_t i, int row)
 	at.style = screen_percent_style(percent_of(view, line));
 	screen_put(screen, at, (struct str){out->buf, out->n});
 	at.column = SHARE_WIDTH;
+	at.style = STYLE_PLAIN;
+	out->n = 0;
+	put_cycles(view, line, out);
+	screen_put(screen, at, (struct str){out->buf, out->n});
+	at.column = SHARE_WIDTH + cycles_width(view);
 	at.style = STYLE_ARROW;
 	at.column = screen_put(screen, at, str_of(bar(view, index)));
 	out->n = 0;
@@ -277,6 +310,9 @@ static void put_title(const struct view *view, struct out *out)
 		   lines->symbol, lines->path ? lines->path : "",
 		   (unsigned long long)(lines->totals ? lines->totals[0].samples : 0),
 		   view->o->event);
+	if (lines->cycles.any)
+		out_printf(out, "  IPC %.2f, known of %.1f%%", annotated_ipc(lines),
+			   annotated_ipc_coverage(lines));
 }
 
 static void draw(struct view *view)
@@ -363,6 +399,7 @@ static void save(struct view *view)
 			out_fill(&out, ' ',
 				 SHARE_WIDTH - (out.n - start < SHARE_WIDTH ? out.n - start
 									    : SHARE_WIDTH));
+			put_cycles(view, line_at(view, i), &out);
 			out_text(&out, "|  ");
 			put_place(view, view->seen.v[i], &out);
 			put_text(view, view->seen.v[i], &out);
@@ -402,6 +439,9 @@ static int on_key(struct view *view, int key)
 		break;
 	case 'J':
 		view->look.jump_counts = !view->look.jump_counts;
+		break;
+	case 'c':
+		view->look.cycle_range = !view->look.cycle_range;
 		break;
 	case 't':
 		view->shares = (view->shares + 1) % SHARES;

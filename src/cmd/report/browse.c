@@ -272,6 +272,7 @@ static int show_annotated(struct browser *browser, const struct entry *e)
 					      .request = {.dso = e->place.dso,
 							  .symbol = e->place.sym,
 							  .counts = browser->report->addresses,
+							  .blocks = browser->report->blocks,
 							  .first = browser->hist->event->index,
 							  .n = 1},
 					      .event = browser->hist->event->name,

@@ -202,29 +202,27 @@ static void count_branch_type(struct report *report, uint64_t from, uint64_t to,
 		report->branch_4k++;
 }
 
-static unsigned branch_cycles(uint64_t flags)
-{
-	return flags >> 4 & 0xffff;
-}
-
 static uint64_t place_map_size(const struct location *location)
 {
 	return location->map ? location->map->end - location->map->start : 0;
 }
 
-// Returns the size of the mapping. Branches and data addresses do not say in which mode they lie: user, kernel, else nowhere ('H' for perf).
-static uint64_t resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
+static void resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
 {
-	struct sym *sym = report->session->sym;
 	struct location location;
 
-	sym_resolve(sym, task, PERF_RECORD_MISC_USER, ip, &location);
-	if (!location.dso)
-		sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, ip, &location);
-	if (!location.dso)
-		location.level = 'H';
+	sym_resolve_any(report->session->sym, task, ip, &location);
 	place_of(ret, &location);
-	return place_map_size(&location);
+}
+
+static void count_addresses(struct hist *hist, const struct location *from, const struct location *to)
+{
+	struct annotate_counts *counts = hist->report->addresses;
+
+	if (counts && from->sym)
+		annotate_counts_add(counts, hist->event->index, from, 1);
+	if (counts && to->sym)
+		annotate_counts_add(counts, hist->event->index, to, 1);
 }
 
 static int add_branches(struct hist *hist, struct entry *template, const struct sample *sample,
@@ -233,12 +231,18 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 	struct report *report = hist->report;
 	char level = template->place.level;
 
+	if (report->blocks)
+		blocks_add_sample(report->blocks, report->session->sym, task, sample);
 	for (uint64_t i = 0; i < sample->branch_n; i++) {
+		struct location from, to;
 		struct branch_ends ends;
 		struct entry *e;
 
-		template->x->map_size = resolve_any(report, task, sample->branches[i].to, &ends.to);
-		resolve_any(report, task, sample->branches[i].from, &ends.from);
+		sym_resolve_any(report->session->sym, task, sample->branches[i].to, &to);
+		sym_resolve_any(report->session->sym, task, sample->branches[i].from, &from);
+		template->x->map_size = place_map_size(&to);
+		place_of(&ends.to, &to);
+		place_of(&ends.from, &from);
 		memcpy(&ends.flags, (const char *)&sample->branches[i] + 16, 8);
 		if (report->o.hide_unresolved && (!ends.from.sym || !ends.to.sym))
 			continue;
@@ -246,10 +250,11 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		template->place = ends.to;
 		template->place.addr = ends.to.ip; // not where it lies in the file; so does perf
 		template->place.level = level;
-		template->x->weight = MAX(branch_cycles(ends.flags), 1u);
+		template->x->weight = MAX(branch_cycles(&sample->branches[i]), 1u);
 		e = hist_entry(hist, template);
 		add_to(e, template->cpumode, 1);
 		count_sample(hist, e, 1);
+		count_addresses(hist, &from, &to);
 		count_branch_type(report, ends.from.ip, ends.to.ip, ends.flags);
 	}
 	return 0;

@@ -14,6 +14,13 @@ uint64_t report_sample_types(const struct recording *recording)
 	return types;
 }
 
+bool report_has_branches(const struct report *report)
+{
+	const struct recording *recording = report->session->recording;
+
+	return recording->features[FEATURE_BRANCH_STACK].present || recording->info.has_branch_stack;
+}
+
 // The order of these decisions is perf's.
 static int choose_mode(struct report *report)
 {
@@ -28,8 +35,7 @@ static int choose_mode(struct report *report)
 		report->chain.caller = true;
 	if (report->children && !report->chain.order_given)
 		report->chain.caller = true;
-	has_branches = !report->pipe && (recording->features[FEATURE_BRANCH_STACK].present ||
-					 recording->info.has_branch_stack);
+	has_branches = !report->pipe && report_has_branches(report);
 	if (types & PERF_SAMPLE_STACK_USER)
 		has_branches = false;
 	if (report->o.branch < 0 ? has_branches : report->o.branch) {
@@ -301,6 +307,7 @@ void report_done(struct report *report)
 	filter_free(report->hide);
 	filter_free(report->hide_symbol);
 	annotate_counts_free(report->addresses);
+	blocks_free(report->blocks);
 	trie_done(&report->trie);
 	thread_values_free(report);
 	map_done(&report->cgroup_devs);

@@ -8,6 +8,7 @@
 #include "base/opt.h"
 #include "base/out.h"
 #include "cmd/core/annotate.h"
+#include "cmd/core/blocks.h"
 #include "flow/event_switch.h"
 #include "flow/filter.h"
 #include "flow/session.h"
@@ -305,6 +306,7 @@ struct report {
 	bool only_counts; // samples are added to their entries and to nothing else
 	struct event_switch event_switch;
 	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
+	struct blocks *blocks;		   // of branch stacks; NULL: not wanted
 	struct stacks stacks;
 	struct sources *sources;
 	struct map srclines; // (dso, address) -> text, 0: not known
@@ -352,6 +354,7 @@ int report_open(struct report *report);
 // Columns, filters and stacks, by the options and the recording.
 int report_prepare(struct report *report);
 void report_init_stacks(struct report *report);
+bool report_has_branches(const struct report *report); // does the recording have branch stacks?
 uint64_t report_sample_types(const struct recording *recording); // of all events together
 // The hook for records that are no samples.
 int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
