@@ -5,12 +5,13 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/complete_event.h"
 #include "event/core/event_kind.h"
 #include "event/core/metric.h"
 
 struct options {
 	bool no_description, long_description, details, raw_dump, json, deprecated, debug;
-	const char *format, *cpu_type, *unit, *parse;
+	const char *format, *cpu_type, *unit, *parse, *complete;
 };
 
 static const struct opt opts[] = {
@@ -39,6 +40,8 @@ static const struct opt opts[] = {
 	 .help = "Accepted for perf's sake."},
 	{OPT_TEXT, 0, "parse", offsetof(struct options, parse), "EVENT", .hidden = true,
 	 .help = "Read a text as -e does and show the attrs, for tests."},
+	{OPT_TEXT, 0, "complete-event", offsetof(struct options, complete), "TEXT", .hidden = true,
+	 .help = "How a half typed -e of the command behind it may go on, for completion."},
 	OPT_END,
 };
 
@@ -432,6 +435,8 @@ static int run(int argc, char **argv)
 	out_init_fd(&out, 1);
 	if (o.parse) {
 		err = show_parsed(&out, o.parse);
+	} else if (o.complete) {
+		complete_event(&out, n ? argv[1] : "", o.complete);
 	} else {
 		struct listing l = {.options = &o, .out = &out};
 		json_init(&l.json, &out);

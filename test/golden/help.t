@@ -8,7 +8,8 @@ cat >complete.bash <<'END'
 source ./script.bash
 try()
 {
-	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMPREPLY=()
+	COMP_LINE=$*
+	COMP_POINT=${#COMP_LINE}
 	_sonde "$1"
 	echo "$*: ${COMPREPLY[*]}"
 }

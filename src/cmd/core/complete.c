@@ -55,6 +55,12 @@ static bool takes_event(const struct opt *opt)
 	return opt->name && !strcmp(opt->name, "event");
 }
 
+// A filter of the event before it; what profilers call so is something else.
+static bool takes_filter(const struct opt *opt, const char *parent)
+{
+	return opt->name && !strcmp(opt->name, "filter") && !parent;
+}
+
 static void bash_words(struct out *out, const struct command *command, const char *parent)
 {
 	struct command sub = {0};
@@ -89,39 +95,117 @@ static void bash_script(struct out *out)
 	out_text(out, "--version --help' ;;\n");
 	each_command(out, bash_words);
 	out_text(out,
-		 "\t*) return 1 ;;\n\tesac\n}\n"
-		 "_sonde()\n{\n"
-		 "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} path= words= word i\n"
-		 "\tif declare -F _get_comp_words_by_ref >/dev/null; then\n"
-		 "\t\t_get_comp_words_by_ref -n =: cur prev # event names hold colons\n\tfi\n"
+		 "\t*) return 1 ;;\n"
+		 "\tesac\n"
+		 "}\n"
+		 "# The words up to the cursor as the program would see them, in `typed`. `opens`: the quote that is open, and `begins`: where\n"
+		 "# in the last word its text begins.\n"
+		 "_sonde_split()\n"
+		 "{\n"
+		 "\tlocal line=${COMP_LINE:0:COMP_POINT} c i word= is_word=\n"
+		 "\ttyped=() opens= begins=0\n"
+		 "\tfor ((i = 0; i < ${#line}; i++)); do\n"
+		 "\t\tc=${line:i:1}\n"
+		 "\t\tif [[ -n $opens ]]; then\n"
+		 "\t\t\tcase $opens$c in\n"
+		 "\t\t\t\"''\"|'\"\"') opens= ;;\n"
+		 "\t\t\t'\"\\') i=$((i + 1)) word+=${line:i:1} ;;\n"
+		 "\t\t\t*) word+=$c ;;\n"
+		 "\t\t\tesac\n"
+		 "\t\t\tcontinue\n"
+		 "\t\tfi\n"
+		 "\t\tcase $c in\n"
+		 "\t\t\\\\) i=$((i + 1)) word+=${line:i:1} ;;\n"
+		 "\t\t[\\'\\\"]) opens=$c begins=${#word} is_word=1 ;;\n"
+		 "\t\t[[:blank:]])\n"
+		 "\t\t\t[[ -z $word$is_word ]] || typed+=(\"$word\")\n"
+		 "\t\t\tword= is_word= ;;\n"
+		 "\t\t*) word+=$c ;;\n"
+		 "\t\tesac\n"
+		 "\tdone\n"
+		 "\ttyped+=(\"$word\")\n"
+		 "}\n"
+		 "# Offers the lines of the standard input, whole texts for the half typed one that ends `cur`; what stands behind a TAB is not for us.\n"
+		 "# A shell replaces only what follows the last of its COMP_WORDBREAKS, or the open quote.\n"
+		 "_sonde_offer()\n"
+		 "{\n"
+		 "\tlocal before=${cur%\"$1\"} kept=${cur:0:begins} line\n"
+		 "\t[[ -n $opens ]] || kept=${cur%\"${cur##*[$COMP_WORDBREAKS]}\"}\n"
+		 "\twhile IFS= read -r line; do\n"
+		 "\t\tline=$before${line%%$'\\t'*}\n"
+		 "\t\t[[ $line != \"$cur\"* ]] || COMPREPLY+=(\"${line#\"$kept\"}\")\n"
+		 "\tdone\n"
+		 "\t# the only one would close the quote, but one goes on typing\n"
+		 "\t[[ -z $opens || ${#COMPREPLY[@]} != 1 ]] || COMPREPLY+=(\"$COMPREPLY \")\n"
+		 "}\n"
+		 "_sonde_events() # TEXT\n"
+		 "{\n"
+		 "\tif [[ $path == prof* ]]; then\n"
+		 "\t\tsonde prof --complete-event \"${path#prof }\" \"$1\" 2>/dev/null\n"
+		 "\telse\n"
+		 "\t\tsonde list --complete-event \"$1\" \"$path\" 2>/dev/null\n"
+		 "\tfi\n"
+		 "}\n"
+		 "_sonde()\n"
+		 "{\n"
+		 "\tlocal cur prev opens begins path= words= word i event=\n"
+		 "\tlocal -a typed\n"
+		 "\tCOMPREPLY=()\n"
+		 "\t_sonde_split\n"
+		 "\tcur=${typed[${#typed[@]}-1]} prev=\n"
+		 "\t[[ ${#typed[@]} -lt 2 ]] || prev=${typed[${#typed[@]}-2]}\n"
 		 "\t[[ ${1##*/} != *-prof ]] || path=prof\n"
-		 "\tif [[ ($prev == -e || $prev == --event) && $cur == *[/,]* && ${COMP_WORDS[*]} == *prof* ]]; then\n"
-		 "\t\tfor word in \"${COMP_WORDS[@]:1}\"; do [[ $word == prof || $word == -* ]] || break; done\n"
-		 "\t\tcompopt -o nospace\n"
-		 "\t\tCOMPREPLY=($(sonde prof --complete-event \"$word\" \"$cur\" 2>/dev/null))\n"
-		 "\t\tword=${cur##*,}\n"
-		 "\t\t[[ $word == */* || -n ${COMPREPLY[*]} ]] || COMPREPLY=($(compgen -P \"${cur%\"$word\"}\" -W \"$(sonde list --raw-dump 2>/dev/null)\" -- \"$word\"))\n"
-		 "\t\tif declare -F __ltrim_colon_completions >/dev/null; then\n"
-		 "\t\t\t__ltrim_colon_completions \"$cur\"\n\t\tfi\n"
-		 "\t\treturn\n\tfi\n"
-		 "\tif [[ $prev == -e || $prev == --event ]]; then\n"
-		 "\t\tCOMPREPLY=($(compgen -W \"$(sonde list --raw-dump 2>/dev/null)\" -- \"$cur\"))\n"
-		 "\t\tif declare -F __ltrim_colon_completions >/dev/null; then\n"
-		 "\t\t\t__ltrim_colon_completions \"$cur\"\n\t\tfi\n"
-		 "\t\treturn\n\tfi\n"
-		 "\t# the command, and its sub-command when there is one of that name\n"
-		 "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
-		 "\t\tword=${COMP_WORDS[i]}\n"
+		 "\t# the command, and its sub-command when there is one of that name; the last event\n"
+		 "\tfor ((i = 1; i < ${#typed[@]} - 1; i++)); do\n"
+		 "\t\tword=${typed[i]}\n"
+		 "\t\tcase $word in\n"
+		 "\t\t-e | --event) event=${typed[i+1]} ;;\n"
+		 "\t\t--event=*) event=${word#--event=} ;;\n"
+		 "\t\t-e*) event=${word#-e} ;;\n"
+		 "\t\tesac\n"
 		 "\t\t[[ $word != -* ]] || continue\n"
+		 "\t\t[[ -n $path || $word != help || $cur == -* ]] || continue\n"
 		 "\t\tif _sonde_words \"${path:+$path }$word\"; then path=\"${path:+$path }$word\"; fi\n"
 		 "\tdone\n"
 		 "\t_sonde_words \"$path\"\n"
+		 "\tif [[ $words == *' --event '* ]]; then\n"
+		 "\t\tword=\n"
+		 "\t\tcase $prev/$cur in\n"
+		 "\t\t-e/* | --event/*) word=$cur i=event ;;\n"
+		 "\t\t*/--event=*) word=${cur#--event=} i=event ;;\n"
+		 "\t\t*/-e*) word=${cur#-e} i=event ;;\n"
+		 "\t\t--filter/*) word=$cur i=filter ;;\n"
+		 "\t\t*/--filter=*) word=${cur#--filter=} i=filter ;;\n"
+		 "\t\t*) i= ;;\n"
+		 "\t\tesac\n"
+		 "\t\tif [[ $i == event ]]; then\n"
+		 "\t\t\tcompopt -o nospace\n"
+		 "\t\t\t_sonde_offer \"$word\" < <(_sonde_events \"$word\")\n"
+		 "\t\t\treturn\n"
+		 "\t\telif [[ $i == filter && $path != prof* && -n $event ]]; then\n"
+		 "\t\t\tcompopt -o nospace\n"
+		 "\t\t\t_sonde_offer \"$word\" < <(sonde prof --complete-event '' \"$event/$word\" 2>/dev/null |\n"
+		 "\t\t\t\twhile IFS= read -r i; do printf '%s\\n' \"${i#\"$event/\"}\"; done)\n"
+		 "\t\t\treturn\n"
+		 "\t\tfi\n"
+		 "\tfi\n"
 		 "\tif [[ $cur == -* ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		 "\telif [[ -z $path || $words == [!-]* ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"${words%% -*}\" -- \"$cur\"))\n"
-		 "\telse\n\t\tcompopt -o filenames\n\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n\tfi\n}\n"
+		 "\telse\n"
+		 "\t\tcompopt -o filenames\n"
+		 "\t\tCOMPREPLY=($(compgen -f -- \"${cur##*[$COMP_WORDBREAKS]}\"))\n"
+		 "\tfi\n"
+		 "}\n"
 		 "complete -F _sonde sonde sonde-prof perf-prof\n");
+}
+
+static const char *zsh_action(const struct opt *opt, const char *parent)
+{
+	return takes_event(opt)		   ? "_sonde_events"
+	       : takes_filter(opt, parent) ? "_sonde_filter"
+					   : "_files";
 }
 
 static void zsh_specs(struct out *out, const struct command *command, const char *parent)
@@ -144,7 +228,7 @@ static void zsh_specs(struct out *out, const struct command *command, const char
 			if (opt->arg) {
 				out_text(out, opt->absent ? "::" : ":");
 				put_quotable(out, opt->arg, ":\\");
-				out_text(out, takes_event(opt) ? ":_sonde_events" : ":_files");
+				out_printf(out, ":%s", zsh_action(opt, parent));
 			}
 			out_text(out, "'\n");
 		}
@@ -166,13 +250,34 @@ static void zsh_script(struct out *out)
 	out_text(out,
 		 "#compdef sonde sonde-prof perf-prof\n"
 		 "# zsh completion for sonde; made by: sonde help --completion zsh\n"
-		 "_sonde_events()\n{\n\tlocal -a events\n"
-		 "\tif [[ $PREFIX == *[/,]* && $words == *prof* ]]; then\n"
-		 "\t\tlocal profiler=$words[3]\n\t\t[[ $words[2] == prof ]] || profiler=$words[2]\n"
-		 "\t\tevents=(${(f)\"$(sonde prof --complete-event \"$profiler\" \"$PREFIX\" 2>/dev/null)\"})\n"
-		 "\t\tcompadd -S '' -a events\n\t\treturn\n\tfi\n"
-		 "\tevents=(${=\"$(sonde list --raw-dump 2>/dev/null)\"})\n"
-		 "\tcompadd -a events\n}\n"
+		 "_sonde_events()\n"
+		 "{\n"
+		 "\tlocal -a events\n"
+		 "\tif [[ $path_ == prof* ]]; then\n"
+		 "\t\tevents=(${(f)\"$(sonde prof --complete-event \"${path_#prof }\" \"$PREFIX\" 2>/dev/null)\"})\n"
+		 "\t\tcompadd -S '' -- ${events%%$'\\t'*}\n"
+		 "\telse\n"
+		 "\t\tevents=(${(f)\"$(sonde list --complete-event \"$PREFIX\" \"$path_\" 2>/dev/null)\"})\n"
+		 "\t\tcompadd -- ${events%%$'\\t'*}\n"
+		 "\tfi\n"
+		 "}\n"
+		 "# fields of the event before it\n"
+		 "_sonde_filter()\n"
+		 "{\n"
+		 "\tlocal -a fields\n"
+		 "\tlocal event= i\n"
+		 "\tfor ((i = 2; i < CURRENT; i++)); do\n"
+		 "\t\tcase $words[i] in\n"
+		 "\t\t-e | --event) event=${(Q)words[i+1]} ;;\n"
+		 "\t\t--event=*) event=${(Q)words[i]#--event=} ;;\n"
+		 "\t\t-e*) event=${(Q)words[i]#-e} ;;\n"
+		 "\t\tesac\n"
+		 "\tdone\n"
+		 "\t[[ -n $event ]] || return\n"
+		 "\tfields=(${(f)\"$(sonde prof --complete-event '' \"$event/$PREFIX\" 2>/dev/null)\"})\n"
+		 "\tfields=(${fields%%$'\\t'*})\n"
+		 "\tcompadd -S '' -- ${fields#$event/}\n"
+		 "}\n"
 		 "# pairs: the command before it, name:summary\n"
 		 "_sonde_names=(\n");
 	each_command(out, zsh_names);
@@ -186,6 +291,7 @@ static void zsh_script(struct out *out)
 		 "\tfor ((i = 2; i < CURRENT; i++)); do\n"
 		 "\t\tword=$words[i]\n"
 		 "\t\t[[ $word != -* ]] || continue\n"
+		 "\t\t[[ -n $path_ || $word != help || $words[CURRENT] == -* ]] || continue\n"
 		 "\t\t_sonde_specs \"${path_:+$path_ }$word\" && path_=\"${path_:+$path_ }$word\"\n"
 		 "\tdone\n"
 		 "\tfor parent name in \"${_sonde_names[@]}\"; do\n"
@@ -217,10 +323,9 @@ static void fish_lines(struct out *out, const struct command *command, const cha
 		if (opt->arg && !opt->absent)
 			out_text(out, " -r");
 		if (takes_event(opt))
-			out_text(out,
-				 parent && !strcmp(parent, "prof")
-					 ? " -f -a '(__sonde_event)'"
-					 : " -f -a '(sonde list --raw-dump 2>/dev/null | string split -n \" \")'");
+			out_text(out, " -f -a '(__sonde_event)'");
+		if (takes_filter(opt, parent))
+			out_text(out, " -f -a '(__sonde_filter)'");
 		out_text(out, " -d '");
 		put_quotable(out, opt->help, "\\");
 		out_text(out, "'\n");
@@ -232,12 +337,46 @@ static void fish_script(struct out *out)
 	out_text(out,
 		 "# fish completion for sonde; made by: sonde help --completion fish\n"
 		 "function __sonde_path\n"
-		 "\tcommandline -opc | string match -v -- '-*' | tail -n +2\nend\n"
+		 "\tset -l words (commandline -opc | string match -v -- '-*' | tail -n +2)\n"
+		 "\tif test \"$words[1]\" = help; and not string match -q -- '-*' (commandline -ct)\n"
+		 "\t\tset -e words[1]\n"
+		 "\tend\n"
+		 "\tprintf '%s\\n' $words\n"
+		 "end\n"
+		 "# what is typed of an option's value, as the program would see it\n"
+		 "function __sonde_value\n"
+		 "\tcommandline -ct | string replace -r -- '^(--event=|--filter=|-e(?=.))' '' | string replace -r -- '^[\\'\"]' ''\n"
+		 "end\n"
 		 "function __sonde_event\n"
-		 "\tset -l text (commandline -ct)\n"
 		 "\tset -l words (__sonde_path)\n"
-		 "\tsonde prof --complete-event \"$words[2]\" \"$text\" 2>/dev/null\n"
-		 "\tstring match -q -- '*/*' $text; or sonde list --raw-dump 2>/dev/null | string split -n \" \"\nend\n"
+		 "\tif test \"$words[1]\" = prof\n"
+		 "\t\tsonde prof --complete-event \"$words[2]\" (__sonde_value) 2>/dev/null\n"
+		 "\telse\n"
+		 "\t\tsonde list --complete-event (__sonde_value) \"$words[1]\" 2>/dev/null\n"
+		 "\tend\n"
+		 "end\n"
+		 "# fields of the event before it\n"
+		 "function __sonde_filter\n"
+		 "\tset -l event\n"
+		 "\tset -l next 0\n"
+		 "\tfor word in (commandline -opc)\n"
+		 "\t\tif test $next = 1\n"
+		 "\t\t\tset event $word\n"
+		 "\t\tend\n"
+		 "\t\tset next 0\n"
+		 "\t\tswitch $word\n"
+		 "\t\t\tcase -e --event\n"
+		 "\t\t\t\tset next 1\n"
+		 "\t\t\tcase '--event=*'\n"
+		 "\t\t\t\tset event (string replace -- --event= '' $word)\n"
+		 "\t\t\tcase '-e*'\n"
+		 "\t\t\t\tset event (string replace -- -e '' $word)\n"
+		 "\t\tend\n"
+		 "\tend\n"
+		 "\tset event (string trim -c '\\'\"' -- $event)\n"
+		 "\ttest -n \"$event\"; or return\n"
+		 "\tsonde prof --complete-event '' \"$event/\"(__sonde_value) 2>/dev/null | string replace -- \"$event/\" ''\n"
+		 "end\n"
 		 "# are these all the words so far?\n"
 		 "function __sonde_at\n"
 		 "\tset -l words (__sonde_path)\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/prof/complete.h"
 #include "base/err.h"
+#include "cmd/core/complete_event.h"
 #include "input/core/input.h"
 #include "prof/core/sources.h"
 #include <ctype.h>
@@ -50,7 +51,9 @@ static struct typed look(const char *text)
 	return at;
 }
 
-static void offer(struct out *out, const struct typed *at, const char *word, const char *behind)
+// `label`: what the word is; behind it stands what must follow.
+static void offer(struct out *out, const struct typed *at, const char *word, const char *behind,
+		  const char *label)
 {
 	size_t n = at->n - at->word;
 
@@ -59,6 +62,8 @@ static void offer(struct out *out, const struct typed *at, const char *word, con
 	out_str(out, (struct str){at->text, at->word});
 	out_text(out, word);
 	out_text(out, behind);
+	out_char(out, '\t');
+	out_text(out, label);
 	out_char(out, '\n');
 }
 
@@ -67,7 +72,6 @@ static void offer(struct out *out, const struct typed *at, const char *word, con
 struct offering {
 	struct out *out;
 	const struct typed *at;
-	bool names;
 };
 
 static int take(void *arg, struct event *event, const char *system, const char *name)
@@ -76,12 +80,8 @@ static int take(void *arg, struct event *event, const char *system, const char *
 	const struct tp_field *fields;
 	size_t n = event->tp ? tracepoint_fields(event->tp, &fields) : 0;
 
-	if (o->names) {
-		offer(o->out, o->at, event->name, "/");
-		return 0;
-	}
 	for (size_t i = 0; i < n; i++)
-		offer(o->out, o->at, fields[i].name, "");
+		offer(o->out, o->at, fields[i].name, "", fields[i].type);
 	return 0;
 }
 
@@ -101,21 +101,14 @@ static void ask_kernel(const struct offering *o, const char *name)
 
 static void offer_names(struct out *out, const struct profiler *profiler, const struct typed *at)
 {
-	const struct offering o = {out, at, true};
-	const char *event = at->text + at->event;
-	char pattern[256];
-
 	for (size_t i = 0; prof_source_name(i) && (!profiler || profiler->takes_profilers); i++)
-		offer(out, at, prof_source_name(i), "/");
-	if (!strchr(event, ':') ||
-	    snprintf(pattern, sizeof(pattern), "%s*", event) >= (int)sizeof(pattern))
-		return;
-	ask_kernel(&o, pattern);
+		offer(out, at, prof_source_name(i), "/", "profiler");
+	complete_event_names(out, (struct str){at->text, at->event}, at->text + at->event);
 }
 
 static void offer_fields(struct out *out, const struct typed *at)
 {
-	const struct offering o = {out, at, false};
+	const struct offering o = {out, at};
 	const char *event = at->text + at->event;
 	char name[256];
 
@@ -124,7 +117,7 @@ static void offer_fields(struct out *out, const struct typed *at)
 	if (!prof_is_source(name))
 		ask_kernel(&o, name);
 	for (enum expr_context i = 0; at->place == IN_VALUE && i < EXPR_CONTEXTS; i++)
-		offer(out, at, expr_context_name(i), "");
+		offer(out, at, expr_context_name(i), "", "of every sample");
 }
 
 static void offer_attributes(struct out *out, const struct profiler *profiler, const struct typed *at)
@@ -136,7 +129,8 @@ static void offer_attributes(struct out *out, const struct profiler *profiler, c
 		const char *const *names = lists[k];
 
 		for (size_t i = 0; names && names[i]; i++)
-			offer(out, at, names[i], prof_attribute_is_word(names[i]) ? "/" : "=");
+			offer(out, at, names[i], prof_attribute_is_word(names[i]) ? "/" : "=",
+			      "attribute");
 	}
 }
 
