@@ -144,8 +144,8 @@ const struct syscall_def *syscall_def(const char *name);
 // Is 0 a value with a name (SEEK_SET), which is shown? All other arguments that are 0 are left out, as perf does.
 bool syscall_shows_zero(enum syscall_kind kind);
 // The value by its names: "RDONLY|CLOEXEC"; what has none in hex or, of enumerations, as perf prints it. For kinds from ARG_NAMED
-// on, and for the plain numbers. Some 10 ns.
-void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value);
+// on, and for the plain numbers; with `prefix` as C has them: "O_RDONLY|O_CLOEXEC". Some 10 ns.
+void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value, bool prefix);
 // The kind of fcntl's argument, which its command decides; *ret_ret is that of the result.
 enum syscall_kind syscall_fcntl_arg(uint64_t cmd, bool *ret_none, enum syscall_kind *ret_ret);
 // Which arguments a futex operation takes, a bit for each.
@@ -157,6 +157,6 @@ const char *syscall_errno_name(unsigned error);
 const char *syscall_errno_text(unsigned error);
 
 // struct sockaddr of `size` bytes: "{ .family: INET, port: 80, addr: 127.0.0.1 }".
-void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size);
+void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size, bool prefix);
 // struct __kernel_timespec: "{ .tv_sec: 1, .tv_nsec: 0 }".
 void syscall_put_timespec(struct out *out, const void *bytes, size_t size);

@@ -73,7 +73,38 @@ static void values_have_names(void **state)
 		struct out out;
 
 		out_init_memory(&out);
-		syscall_put_value(&out, cases[i].kind, cases[i].value);
+		syscall_put_value(&out, cases[i].kind, cases[i].value, false);
+		out_char(&out, '\0');
+		assert_string_equal(out.buf, cases[i].text);
+		out_done(&out);
+	}
+}
+
+static void names_with_prefix(void **state)
+{
+	static const struct {
+		enum syscall_kind kind;
+		uint64_t value;
+		const char *text;
+	} cases[] = {
+		{ARG_OPEN, 0x80000, "O_RDONLY|O_CLOEXEC"},
+		{ARG_ACCESS, 6, "R_OK|W_OK"},
+		{ARG_ACCESS, 0, "F_OK"},
+		{ARG_PROT, 0, "PROT_NONE"},
+		{ARG_SIGNAL, 15, "SIGTERM"},
+		{ARG_SOCK, 1 | 0x80000, "SOCK_STREAM|SOCK_CLOEXEC"},
+		{ARG_SCHED, 0x40000001, "SCHED_FIFO|SCHED_RESET_ON_FORK"},
+		{ARG_FUTEX_OP, 128, "FUTEX_WAIT|FUTEX_PRIVATE_FLAG"},
+		{ARG_MADVISE, 4, "MADV_DONTNEED"},
+		{ARG_WHENCE, 9, "9 /* SEEK_??? */"},
+		{ARG_MAP, 0x40000022, "MAP_PRIVATE|MAP_ANONYMOUS|0x40000000"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct out out;
+
+		out_init_memory(&out);
+		syscall_put_value(&out, cases[i].kind, cases[i].value, true);
 		out_char(&out, '\0');
 		assert_string_equal(out.buf, cases[i].text);
 		out_done(&out);
@@ -91,7 +122,7 @@ static void every_kind_takes_every_value(void **state)
 			struct out out;
 
 			out_init_memory(&out);
-			syscall_put_value(&out, kind, values[i]);
+			syscall_put_value(&out, kind, values[i], i & 1);
 			assert_true(out.n > 0);
 			assert_true(out.n < 1000);
 			out_done(&out);
@@ -131,7 +162,7 @@ static void expect_address(const void *bytes, size_t size, const char *text)
 	struct out out;
 
 	out_init_memory(&out);
-	syscall_put_sockaddr(&out, bytes, size);
+	syscall_put_sockaddr(&out, bytes, size, false);
 	out_char(&out, '\0');
 	assert_string_equal(out.buf, text);
 	out_done(&out);
@@ -151,5 +182,6 @@ static void addresses_are_shown(void **state)
 	expect_address(&un, 6, "{ .family: LOCAL, path: \"@xyz\" }");
 }
 
-RUN_TESTS(TEST(definitions_are_found), TEST(values_have_names), TEST(every_kind_takes_every_value),
-	  TEST(arguments_depend_on_others), TEST(errors_have_names), TEST(addresses_are_shown))
+RUN_TESTS(TEST(definitions_are_found), TEST(values_have_names), TEST(names_with_prefix),
+	  TEST(every_kind_takes_every_value), TEST(arguments_depend_on_others),
+	  TEST(errors_have_names), TEST(addresses_are_shown))

@@ -17,6 +17,7 @@ struct value_name {
 };
 
 struct value_names {
+	const char *prefix; // of the names in C
 	const struct value_name *names;
 	uint16_t n;
 	uint8_t form; // enum names_form

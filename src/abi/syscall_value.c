@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Values of arguments as text. The layout is that of perf trace, names without their prefix.
+// Values of arguments as text. The layout is that of perf trace.
 #include "abi/syscall_args.h"
 #include "abi/syscall_names.h"
 #include <arpa/inet.h>
@@ -29,7 +29,16 @@ bool syscall_shows_zero(enum syscall_kind kind)
 	return kind >= ARG_NAMED && kind < ARG_KINDS && value_names(kind)->shows_zero;
 }
 
-static void put_flags(struct out *out, const struct value_names *names, uint64_t value, bool more)
+// Names stand with or without the prefix that all of a kind have in C.
+static void put_name(struct out *out, bool prefix, const char *kind, const char *name)
+{
+	if (prefix)
+		out_text(out, kind);
+	out_text(out, name);
+}
+
+static void put_flags(struct out *out, const struct value_names *names, uint64_t value, bool more,
+		      bool prefix)
 {
 	for (size_t i = 0; i < names->n && value; i++) {
 		uint64_t bits = names->names[i].value;
@@ -38,7 +47,7 @@ static void put_flags(struct out *out, const struct value_names *names, uint64_t
 			continue;
 		if (more)
 			out_char(out, '|');
-		out_text(out, names->names[i].name);
+		put_name(out, prefix, names->prefix, names->names[i].name);
 		value &= ~bits;
 		more = true;
 	}
@@ -51,11 +60,11 @@ static void put_flags(struct out *out, const struct value_names *names, uint64_t
 	}
 }
 
-static void put_one(struct out *out, const struct value_names *names, uint64_t value)
+static void put_one(struct out *out, const struct value_names *names, uint64_t value, bool prefix)
 {
 	for (size_t i = 0; i < names->n; i++) {
 		if (names->names[i].value == value) {
-			out_text(out, names->names[i].name);
+			put_name(out, prefix, names->prefix, names->names[i].name);
 			return;
 		}
 	}
@@ -63,70 +72,80 @@ static void put_one(struct out *out, const struct value_names *names, uint64_t v
 		put_hex(out, value);
 	else
 		out_i64(out, (int32_t)value);
+	if (prefix && *names->prefix)
+		out_printf(out, " /* %s??? */", names->prefix);
 }
 
-static void put_access(struct out *out, uint64_t mode)
+// R_OK and the like have what is the same behind the letter; bits are then set apart by '|'.
+static void put_access(struct out *out, uint64_t mode, bool suffix)
 {
 	static const char letters[] = "RWX"; // 4, 2, 1
+	bool more = false;
 
 	for (unsigned i = 0; i < 3; i++) {
-		if (mode & (4u >> i))
-			out_char(out, letters[i]);
+		if (!(mode & (4u >> i)))
+			continue;
+		if (suffix && more)
+			out_char(out, '|');
+		more = true;
+		out_char(out, letters[i]);
+		if (suffix)
+			out_text(out, "_OK");
 	}
 	if (mode & ~7ull) {
 		out_char(out, '|');
 		put_hex(out, mode & ~7ull);
 	} else if (!mode) {
-		out_char(out, 'F');
+		out_text(out, suffix ? "F_OK" : "F");
 	}
 }
 
-static void put_open(struct out *out, uint64_t flags)
+static void put_open(struct out *out, uint64_t flags, bool prefix)
 {
 	bool reads = (flags & 3) == 0;
 
 	if (reads)
-		out_text(out, "RDONLY");
+		put_name(out, prefix, "O_", "RDONLY");
 	if (flags || !reads)
-		put_flags(out, value_names(ARG_OPEN), flags, reads);
+		put_flags(out, value_names(ARG_OPEN), flags, reads, prefix);
 }
 
-static void put_futex_op(struct out *out, uint64_t op)
+static void put_futex_op(struct out *out, uint64_t op, bool prefix)
 {
-	put_one(out, value_names(ARG_FUTEX_OP), op & ~(uint64_t)FUTEX_FLAGS);
+	put_one(out, value_names(ARG_FUTEX_OP), op & ~(uint64_t)FUTEX_FLAGS, prefix);
 	if (op & 128)
-		out_text(out, "|PRIVATE_FLAG");
+		out_text(out, prefix ? "|FUTEX_PRIVATE_FLAG" : "|PRIVATE_FLAG");
 	if (op & 256)
-		out_text(out, "|CLOCK_REALTIME");
+		out_text(out, prefix ? "|FUTEX_CLOCK_REALTIME" : "|CLOCK_REALTIME");
 }
 
-static void put_socket_type(struct out *out, uint64_t type)
+static void put_socket_type(struct out *out, uint64_t type, bool prefix)
 {
 	static const char *const names[] = {NULL,  "STREAM",	"DGRAM", "RAW",
 					    "RDM", "SEQPACKET", "DCCP",	 [10] = "PACKET"};
 	unsigned kind = type & SOCK_TYPE_BITS;
 
 	if (kind < sizeof(names) / sizeof(names[0]) && names[kind])
-		out_text(out, names[kind]);
+		put_name(out, prefix, "SOCK_", names[kind]);
 	else
 		put_hex(out, kind);
 	type &= ~(uint64_t)SOCK_TYPE_BITS;
 	if (type)
-		put_flags(out, value_names(ARG_SOCK_FLAGS), type, true);
+		put_flags(out, value_names(ARG_SOCK_FLAGS), type, true, prefix);
 }
 
-static void put_policy(struct out *out, uint64_t policy)
+static void put_policy(struct out *out, uint64_t policy, bool prefix)
 {
 	static const char *const names[] = {"NORMAL", "FIFO", "RR",	  "BATCH",
 					    "ISO",    "IDLE", "DEADLINE", "EXT"};
 	uint64_t kind = policy & ~(uint64_t)SCHED_RESET_ON_FORK_;
 
 	if (kind < sizeof(names) / sizeof(names[0]))
-		out_text(out, names[kind]);
+		put_name(out, prefix, "SCHED_", names[kind]);
 	else
 		put_hex(out, kind);
 	if (policy & SCHED_RESET_ON_FORK_)
-		out_text(out, "|RESET_ON_FORK");
+		out_text(out, prefix ? "|SCHED_RESET_ON_FORK" : "|RESET_ON_FORK");
 }
 
 // _IOC: include/uapi/asm-generic/ioctl.h
@@ -157,7 +176,7 @@ static void put_device(struct out *out, uint64_t dev)
 	out_u64(out, (dev & 0xff) | (dev >> 12 & 0xfff00));
 }
 
-void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value)
+void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value, bool prefix)
 {
 	const struct value_names *names = value_names(kind);
 
@@ -178,19 +197,19 @@ void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value)
 		put_hex(out, (uint32_t)value);
 		return;
 	case ARG_ACCESS:
-		put_access(out, (uint32_t)value);
+		put_access(out, (uint32_t)value, prefix);
 		return;
 	case ARG_OPEN:
-		put_open(out, (uint32_t)value);
+		put_open(out, (uint32_t)value, prefix);
 		return;
 	case ARG_FUTEX_OP:
-		put_futex_op(out, (uint32_t)value);
+		put_futex_op(out, (uint32_t)value, prefix);
 		return;
 	case ARG_SOCK:
-		put_socket_type(out, (uint32_t)value);
+		put_socket_type(out, (uint32_t)value, prefix);
 		return;
 	case ARG_SCHED:
-		put_policy(out, (uint32_t)value);
+		put_policy(out, (uint32_t)value, prefix);
 		return;
 	case ARG_IOCTL:
 		put_ioctl(out, value);
@@ -201,19 +220,21 @@ void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value)
 	case ARG_MOUNT:
 		if ((value & 0xffff0000) == (uint64_t)MOUNT_MAGIC)
 			value &= 0xffff;
-		put_flags(out, names, value, false);
+		put_flags(out, names, value, false, prefix);
 		return;
 	default:
 		break;
 	}
 	if (!names->n) {
 		put_hex(out, value);
+	} else if (kind == ARG_PROT && !value) {
+		put_name(out, prefix, names->prefix, "NONE");
 	} else if (names->form == NAMES_FLAGS) {
 		// mmap and mprotect take wider words; all else are ints
 		put_flags(out, names, kind == ARG_MAP || kind == ARG_PROT ? value : (uint32_t)value,
-			  false);
+			  false, prefix);
 	} else {
-		put_one(out, names, (uint32_t)value);
+		put_one(out, names, (uint32_t)value, prefix);
 	}
 }
 
@@ -352,7 +373,7 @@ static void put_internet(struct out *out, const void *bytes, bool is_6)
 	out_printf(out, ", port: %u, addr: %s", ntohs(in.sin_port), text);
 }
 
-void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size)
+void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size, bool prefix)
 {
 	struct sockaddr_nl netlink;
 	struct sockaddr_vm vm;
@@ -364,7 +385,7 @@ void syscall_put_sockaddr(struct out *out, const void *bytes, size_t size)
 	}
 	memcpy(&family, bytes, sizeof(family));
 	out_text(out, "{ .family: ");
-	put_one(out, value_names(ARG_AF), family);
+	put_one(out, value_names(ARG_AF), family, prefix);
 	if (family == AF_UNIX) {
 		put_unix(out, (const char *)bytes + 2, size - 2);
 	} else if (family == AF_INET && size >= sizeof(struct sockaddr_in)) {

@@ -9,11 +9,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint64_t value = 0;
 
 	out_init_memory(&out);
-	syscall_put_sockaddr(&out, data, size);
+	syscall_put_sockaddr(&out, data, size, size & 1);
 	syscall_put_timespec(&out, data, size);
 	memcpy(&value, data, size < sizeof(value) ? size : sizeof(value));
 	for (unsigned kind = 0; kind < ARG_KINDS; kind++)
-		syscall_put_value(&out, kind, value);
+		syscall_put_value(&out, kind, value, size & 1);
 	out_done(&out);
 	return 0;
 }

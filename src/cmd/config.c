@@ -43,7 +43,8 @@ const struct command command_config = {
 		"hist.percentage; ui.show-headers; tui.report .top .annotate; call-graph.print-type .order .sort-key .threshold "
 		".print-limit .record-mode and record.call-graph (what record -g means); annotate.disassembler_style .hide_src_code "
 		".use_offset .jump_arrows .show_linenr .show_nr_jumps .show_nr_samples .show_total_period .offset_level .demangle "
-		".demangle_kernel; diff.compute .order; stat.big-num; trace.no_inherit; record.build-id; core.proc-map-timeout; "
+		".demangle_kernel; diff.compute .order; stat.big-num; trace.no_inherit .add_events .args_alignment .show_arg_names "
+		".show_duration .show_prefix .show_timestamp .show_zeros .tracepoint_beautifiers; record.build-id; core.proc-map-timeout; "
 		"buildid.dir; colors.top .medium .normal .selected .jump_arrows .addr .root (screens: FOREGROUND, BACKGROUND). "
 		"Others are kept and listed. A value that can't be meant is told with its file and line.",
 	.opts = opts,

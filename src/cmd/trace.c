@@ -533,6 +533,7 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 	struct out out = {.fd = -1};
 	int err, closed;
 
+	trace_look(&trace.look);
 	feed_init(&feed, feed_options);
 	trace.feed = &feed;
 	feed_options->cgroups = cgroup_pattern(&trace);
@@ -635,6 +636,7 @@ static int run(int argc, char **argv)
 		vec_done(&options.choices);
 		return err;
 	}
+	trace_add_settings(&options);
 	err = check(&options, words);
 	if (!err) {
 		feed.target = options.target;

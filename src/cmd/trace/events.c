@@ -195,13 +195,15 @@ static void put_fields(struct trace *trace, const struct tracepoint *tp, const s
 
 		if (text_starts(field->name, "common_"))
 			break;
-		if (!value)
+		if (!value && !trace->look.zeros)
 			continue;
 		if (!first)
 			out_text(out, ", ");
 		first = false;
-		out_text(out, field->name);
-		out_text(out, ": ");
+		if (!trace->look.no_names) {
+			out_text(out, field->name);
+			out_text(out, ": ");
+		}
 		if (is_text) {
 			auto_free char *text =
 				str_dup(tp_string(field, sample->raw, sample->raw_size));
@@ -219,7 +221,7 @@ static void put_fields(struct trace *trace, const struct tracepoint *tp, const s
 		} else if (kind_of(field) == ARG_FD) {
 			trace_put_fd(trace, sample->pid, (int32_t)value, out);
 		} else {
-			syscall_put_value(out, kind_of(field), value);
+			syscall_put_value(out, kind_of(field), value, trace->look.prefix);
 		}
 	}
 }

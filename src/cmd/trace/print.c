@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 enum {
-	ALIGNMENT = 70, // where the result stands
+	O_MAKES = 0x40 | 0x400000, // CREAT, TMPFILE: include/uapi/asm-generic/fcntl.h
 	COMM_MAX = 14,
 	LEAST_ERROR = -4095, // include/linux/err.h
 };
@@ -95,12 +95,14 @@ void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint
 	struct out *out = &trace->line;
 
 	out->n = 0;
-	if (!time_ns)
-		out_text(out, "         ?");
-	else
-		trace_put_ms(out, time_ns - MIN(trace->base_ns, time_ns), 10);
-	out_char(out, ' ');
-	if (duration_ns || trace->shows_syscalls)
+	if (!trace->look.no_time) {
+		if (!time_ns)
+			out_text(out, "         ?");
+		else
+			trace_put_ms(out, time_ns - MIN(trace->base_ns, time_ns), 10);
+		out_char(out, ' ');
+	}
+	if (!trace->look.no_duration && (duration_ns || trace->shows_syscalls))
 		put_duration(trace, duration_ns);
 	put_who(trace, thread->tid);
 }
@@ -149,16 +151,16 @@ static void put_quoted(struct out *out, const char *p, size_t n, bool cut)
 }
 
 // struct open_how: include/uapi/linux/openat2.h
-static void put_how(struct out *out, const char *p, size_t n)
+static void put_how(struct out *out, const char *p, size_t n, bool prefix)
 {
 	uint64_t how[3] = {0};
 
 	memcpy(how, p, MIN(n, sizeof(how)));
 	out_text(out, "{ .flags: ");
-	syscall_put_value(out, ARG_OPEN, how[0]);
+	syscall_put_value(out, ARG_OPEN, how[0], prefix);
 	if (how[1]) {
 		out_text(out, ", .mode: ");
-		syscall_put_value(out, ARG_MODE, how[1]);
+		syscall_put_value(out, ARG_MODE, how[1], prefix);
 	}
 	if (how[2]) {
 		out_text(out, ", .resolve: 0x");
@@ -168,10 +170,11 @@ static void put_how(struct out *out, const char *p, size_t n)
 }
 
 // What the kernel read for this argument; false: nothing.
-static bool put_payload(const struct trace_thread *thread, unsigned arg, enum syscall_kind kind,
-			struct out *out)
+static bool put_payload(const struct trace *trace, const struct trace_thread *thread, unsigned arg,
+			enum syscall_kind kind, struct out *out)
 {
 	const struct trace_payload *payload = &thread->payload;
+	bool prefix = trace->look.prefix;
 
 	for (uint32_t i = 0; payload->there && i < payload->pieces_n; i++) {
 		const char *p = payload->bytes + payload->pieces[i].at;
@@ -180,11 +183,11 @@ static bool put_payload(const struct trace_thread *thread, unsigned arg, enum sy
 		if (payload->pieces[i].arg != arg)
 			continue;
 		if (kind == ARG_SOCKADDR)
-			syscall_put_sockaddr(out, p, n);
+			syscall_put_sockaddr(out, p, n, prefix);
 		else if (kind == ARG_TIMESPEC)
 			syscall_put_timespec(out, p, n);
 		else if (kind == ARG_OPEN_HOW)
-			put_how(out, p, n);
+			put_how(out, p, n, prefix);
 		else if (kind == ARG_BUF)
 			put_quoted(out, p, n, thread->args[arg + 1] > n);
 		else
@@ -228,16 +231,15 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 	case ARG_SOCKADDR:
 	case ARG_TIMESPEC:
 	case ARG_OPEN_HOW:
-		if (!put_payload(thread, arg, kind, out))
+		if (!put_payload(trace, thread, arg, kind, out))
 			put_pointer(out, value);
 		return;
 	case ARG_PTR:
-	case ARG_HEX:
 		put_pointer(out, value);
 		return;
 	case ARG_FDAT:
 		if ((int32_t)value == -100)
-			out_text(out, "CWD");
+			out_text(out, trace->look.prefix ? "AT_FDCWD" : "CWD");
 		else
 			trace_put_fd(trace, thread->pid, (int32_t)value, out);
 		return;
@@ -249,7 +251,7 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 		trace_put_pid(trace, (int32_t)value, out);
 		return;
 	default:
-		syscall_put_value(out, kind, value);
+		syscall_put_value(out, kind, value, trace->look.prefix);
 	}
 }
 
@@ -285,6 +287,9 @@ static unsigned without(const struct trace_thread *thread, const struct syscall_
 	for (unsigned i = 0; i < def->args_n; i++) {
 		if (def->args[i].kind == ARG_FUTEX_OP)
 			mask |= ~syscall_futex_args((uint32_t)thread->args[i]);
+		else if (def->args[i].kind == ARG_OPEN && i + 1 < def->args_n &&
+			 def->args[i + 1].kind == ARG_MODE && !(thread->args[i] & O_MAKES))
+			mask |= 1u << (i + 1); // only a new file has a mode
 		else if (def->args[i].kind == ARG_MAP && thread->args[i] & 0x20)
 			mask |= 3u << (i + 1); // of an anonymous mapping: file and offset
 		else if (def->args[i].kind == ARG_KCMP && thread->args[i] && thread->args[i] != 7)
@@ -306,13 +311,15 @@ void trace_put_args(struct trace *trace, const struct trace_thread *thread,
 		if (none || hidden >> i & 1)
 			continue;
 		// As perf does: what is 0 has nothing to say, but where 0 has a name.
-		if (!thread->args[i] && !syscall_shows_zero(kind))
+		if (!thread->args[i] && !trace->look.zeros && !syscall_shows_zero(kind))
 			continue;
 		if (!first)
 			out_bytes(out, ", ", 2);
 		first = false;
-		out_text(out, def->args[i].name);
-		out_bytes(out, ": ", 2);
+		if (!trace->look.no_names) {
+			out_text(out, def->args[i].name);
+			out_bytes(out, ": ", 2);
+		}
 		put_value(trace, thread, i, kind, out);
 	}
 }
@@ -375,7 +382,7 @@ static void put_result(struct trace *trace, const struct trace_thread *thread, i
 		if (kind == ARG_PID)
 			trace_put_pid(trace, ret, out);
 		else
-			syscall_put_value(out, kind, (uint64_t)ret);
+			syscall_put_value(out, kind, (uint64_t)ret, trace->look.prefix);
 		if (kind == ARG_FD) // a copy of the one that it was made of
 			trace_put_file(trace, thread->pid, (int32_t)thread->args[0], out);
 		return;
@@ -403,7 +410,9 @@ static void put_result(struct trace *trace, const struct trace_thread *thread, i
 // Up to where the result stands, at least one space; `printed` is the length of the call.
 static void put_gap(struct trace *trace, size_t printed)
 {
-	out_fill(&trace->line, ' ', printed < ALIGNMENT ? ALIGNMENT - printed : 1);
+	unsigned alignment = trace->look.alignment;
+
+	out_fill(&trace->line, ' ', printed < alignment ? alignment - printed : 1);
 }
 
 void trace_print_exit(struct trace *trace, struct trace_thread *thread, const uint64_t *duration_ns,
@@ -449,8 +458,8 @@ void trace_print_interrupted(struct trace *trace)
 	start = put_call(trace, thread);
 	out_char(&trace->line, ')');
 	n = trace->line.n - start;
-	if (n < ALIGNMENT - 4)
-		out_fill(&trace->line, ' ', ALIGNMENT - 4 - n);
+	if (n + 4 < trace->look.alignment)
+		out_fill(&trace->line, ' ', trace->look.alignment - 4 - n);
 	out_text(&trace->line, " ...");
 	trace_end_line(trace);
 	thread->pending = false;

@@ -102,8 +102,15 @@ struct trace_thread {
 	VEC(struct call_stat) stats;
 };
 
+// What [trace] of the settings says about lines.
+struct trace_look {
+	bool no_time, no_duration, no_names, zeros, prefix;
+	unsigned alignment; // the column of the result within the call's text
+};
+
 struct trace {
 	const struct trace_options *options;
+	struct trace_look look;
 	const struct input *input;
 	struct feed *feed;
 	struct out *out;
@@ -169,6 +176,11 @@ void trace_followed(struct trace *trace, struct trace_thread *thread, int64_t re
 // "</etc/passwd>", nothing where it is not known; with the number before it
 void trace_put_file(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
 void trace_put_fd(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
+
+// ---- look.c: settings.
+void trace_look(struct trace_look *ret);
+// What trace.add_events adds to the events of -e.
+void trace_add_settings(struct trace_options *options);
 
 // ---- print.c: lines.
 void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint64_t time_ns,
