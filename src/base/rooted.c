@@ -27,42 +27,50 @@ static char *link_text(const char *root, const char *path)
 	return str_dup((struct str){text, (size_t)n});
 }
 
+static void replace(char **text, char *with)
+{
+	free(*text);
+	*text = with;
+}
+
+static void drop_last(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	*(slash ? slash : path) = '\0';
+}
+
 char *rooted_path_dup(const char *root, const char *path)
 {
 	auto_free char *done = xstrdup(""), *rest = xstrdup(path);
 	unsigned links = 0;
 
 	while (*rest) {
-		struct str more = str_of(rest), part = str_cut(&more, '/');
-		auto_free char *was = rest, *before = done;
-		char *text;
+		struct str more = str_of(rest), first = str_cut(&more, '/');
+		auto_free char *part = str_dup(first), *text = NULL;
 
-		rest = more.p ? str_dup(more) : xstrdup("");
-		if (!part.n || str_is(part, ".")) {
-			done = xstrdup(before);
+		replace(&rest, str_dup(more));
+		if (!*part || !strcmp(part, "."))
+			continue;
+		if (!strcmp(part, "..")) {
+			drop_last(done);
 			continue;
 		}
-		if (str_is(part, "..")) {
-			const char *slash = strrchr(before, '/');
-
-			done = str_dup((struct str){before, slash ? (size_t)(slash - before) : 0});
-			continue;
-		}
-		done = text_dup_fmt("%s/%.*s", before, STR_FMT(part));
+		replace(&done, text_dup_fmt("%s/%s", done, part));
 		text = link_text(root, done);
 		if (!text && errno)
 			return NULL;
 		if (!text)
 			continue;
 		if (++links > MOST_LINKS) {
-			free(text);
 			errno = ELOOP;
 			return NULL;
 		}
-		auto_free char *left = rest, *followed = done;
-		rest = text_dup_fmt("%s/%s", text, left);
-		done = xstrdup(*text == '/' ? "" : before);
-		free(text);
+		if (*text == '/')
+			*done = '\0';
+		else
+			drop_last(done);
+		replace(&rest, text_dup_fmt("%s/%s", text, rest));
 	}
 	return *done ? xstrdup(done) : xstrdup("/");
 }
