@@ -17,13 +17,13 @@ enum {
 	RETRY_MS = 1000,
 };
 
-enum kind { PORT, UNIX, DEVICE, PLAIN };
+enum kind { PORT, UNIX, DEVICE, PLAIN, ABSENT };
 
 struct receiver {
 	struct place place;
 	enum kind kind;
 	enum receiver_state state;
-	bool connecting, told_away;
+	bool connecting, told_away, quiet;
 	int fd;
 	uint32_t connections;
 	uint64_t retry_ns;
@@ -31,28 +31,42 @@ struct receiver {
 	size_t at, n;
 };
 
+// What a path is now; ABSENT: nothing, but somebody may put it there.
+static int look(struct receiver *receiver)
+{
+	const char *path = receiver->place.text;
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		int err = errno;
+		size_t n = (size_t)(text_base_name(path) - path);
+		auto_free char *folder = str_dup((struct str){path, n});
+
+		receiver->kind = ABSENT;
+		// A word alone is more often one too many than a file to come.
+		return err == ENOENT && n && stat(folder, &st) == 0
+			       ? 0
+			       : fail(err, "can't pull events from %s: %s", path, strerror(err));
+	}
+	if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
+		return fail(EINVAL, "can't pull events from %s: it is no file, device or socket",
+			    path);
+	receiver->kind = S_ISSOCK(st.st_mode)			       ? UNIX
+			 : S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) ? DEVICE
+								       : PLAIN;
+	return 0;
+}
+
 int receiver_new(struct receiver **ret, const char *where)
 {
 	struct receiver *receiver = NEW(struct receiver);
-	struct stat st;
 	int err;
 
 	*ret = receiver;
 	receiver->fd = -1;
 	receiver->buf = xmalloc(BUFFER_BYTES);
 	err = place_parse(&receiver->place, where);
-	if (err || receiver->place.port)
-		return err;
-	if (stat(receiver->place.text, &st) < 0)
-		return fail(errno, "can't pull events from %s: %s", receiver->place.text,
-			    strerror(errno));
-	if (S_ISDIR(st.st_mode) || S_ISBLK(st.st_mode))
-		return fail(EINVAL, "can't pull events from %s: it is no file, device or socket",
-			    receiver->place.text);
-	receiver->kind = S_ISSOCK(st.st_mode)			       ? UNIX
-			 : S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) ? DEVICE
-								       : PLAIN;
-	return 0;
+	return err || receiver->place.port ? err : look(receiver);
 }
 
 static void close_fd(struct receiver *receiver)
@@ -78,6 +92,16 @@ const char *receiver_name(const struct receiver *receiver)
 	return receiver->place.text;
 }
 
+bool receiver_is_socket(const struct receiver *receiver)
+{
+	return receiver->kind == PORT || receiver->kind == UNIX;
+}
+
+void receiver_be_quiet(struct receiver *receiver, bool quiet)
+{
+	receiver->quiet = quiet;
+}
+
 uint32_t receiver_connections(const struct receiver *receiver)
 {
 	return receiver->connections;
@@ -87,7 +111,9 @@ uint32_t receiver_connections(const struct receiver *receiver)
 
 static void opened(struct receiver *receiver)
 {
-	if (receiver->kind == DEVICE)
+	if (receiver->quiet)
+		inform("connected to %s again", receiver->place.text);
+	else if (receiver->kind == DEVICE)
 		warn("Open cdev %s", receiver->place.text);
 	else if (receiver->kind != PLAIN)
 		warn("Connected to %s%s",
@@ -101,7 +127,9 @@ static void opened(struct receiver *receiver)
 
 static void away(struct receiver *receiver, const char *why)
 {
-	if (receiver->state == RECEIVER_OPEN)
+	if (receiver->quiet)
+		inform("disconnected from %s", receiver->place.text);
+	else if (receiver->state == RECEIVER_OPEN)
 		warn("Disconnect from %s%s%s; waiting for it to come back", receiver->place.text,
 		     why ? ": " : "", why ? why : "");
 	else if (!receiver->told_away)
@@ -167,12 +195,21 @@ static void try_open(struct receiver *receiver)
 
 	if (time_now_ns(CLOCK_MONOTONIC) < receiver->retry_ns)
 		return;
+	// A socket may be made anew as something else.
+	if (receiver->kind != PORT && look(receiver) < 0) {
+		away(receiver, err_sentence());
+		err_clear();
+		return;
+	}
 	if (receiver->kind == PORT) {
 		err = connect_port(receiver);
 		if (receiver->retry_ns > time_now_ns(CLOCK_MONOTONIC))
 			return;
 	} else if (receiver->kind == UNIX) {
 		err = connect_unix(receiver);
+	} else if (receiver->kind == ABSENT) {
+		errno = ENOENT;
+		err = -1;
 	} else {
 		receiver->fd =
 			open(receiver->place.text, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

@@ -14,7 +14,7 @@ enum receiver_state {
 };
 
 // "[IP:]PORT", or the path of a unix socket, a character device, a FIFO or a file. -errno with a sentence; that nobody listens there is
-// no error.
+// no error, nor that a path (with a slash) leads to nothing in a folder that exists: it is waited for.
 int receiver_new(struct receiver **ret, const char *where);
 void receiver_free(struct receiver *receiver);
 const char *receiver_name(const struct receiver *receiver); // the place, without slashes at its end
@@ -22,6 +22,10 @@ const char *receiver_name(const struct receiver *receiver); // the place, withou
 // Reads what is there, or tries to connect when it is time. Never blocks. *ret_p has the *ret_n bytes that were read and not taken; they stay
 // there until the next call. A connection that is new (the count has changed) begins with its own bytes.
 enum receiver_state receiver_read(struct receiver *receiver, const uint8_t **ret_p, size_t *ret_n);
+// Whether a stream begins when it is connected, so that its first bytes are a greeting.
+bool receiver_is_socket(const struct receiver *receiver);
+// Whether coming and going is told with -v only.
+void receiver_be_quiet(struct receiver *receiver, bool quiet);
 void receiver_take(struct receiver *receiver, size_t n);
 uint32_t receiver_connections(const struct receiver *receiver); // so far
 // The other side said that all is said: RECEIVER_ENDED from now on.

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -28,6 +29,7 @@ struct peer {
 	uint64_t lost_from_ns, last_ns;
 	bool is_socket, waits; // waits: epoll tells when it may be written to
 	bool away;	       // a device behind which nobody listens
+	int error;	       // of a device: the last write's; 0: it was taken
 };
 
 struct sender {
@@ -257,19 +259,35 @@ static bool hangs_up(const struct peer *peer)
 
 // ---- devices and files
 
+// What two wrote into one file at the same time nobody could read. Only then it is emptied.
+static int lock(int fd, const char *path, bool is_fifo)
+{
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return fail(EBUSY, "another run pushes into %s", path);
+	// Some file systems have no locks.
+	return is_fifo || ftruncate(fd, 0) == 0
+		       ? 0
+		       : fail(errno, "can't empty %s for push: %s", path, strerror(errno));
+}
+
 static int open_path(struct sender *sender)
 {
 	const char *path = sender->place.text;
 	struct stat st;
 	bool exists = stat(path, &st) == 0;
-	int fd;
+	int fd, err;
 
 	sender->is_device = exists && (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode));
 	// A FIFO can be opened for writing alone only when somebody reads.
 	fd = sender->is_device ? open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
-			       : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+			       : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(errno, "can't open %s for push: %s", path, strerror(errno));
+	err = S_ISCHR(st.st_mode) && exists ? 0 : lock(fd, path, sender->is_device);
+	if (err < 0) {
+		close(fd);
+		return err;
+	}
 	greet(sender, add_peer(sender, fd, path));
 	if (sender->is_device)
 		warn("Open cdev %s", path);
@@ -303,6 +321,17 @@ static void tend_device(struct sender *sender)
 		sender->next_greeting_ns = now + GREET_MS * 1000000ull;
 	}
 	peer->away = false;
+}
+
+// A device may take something again; what it doesn't is counted.
+static void device_failed(struct peer *peer, const struct sender_batch *batch, int err)
+{
+	if (!peer->error)
+		warn("can't write %s: %s", peer->name, strerror(-err));
+	peer->error = err;
+	peer->lost += batch->events;
+	peer->sent -= MIN(batch->events, peer->sent);
+	peer->at = peer->queue.n = 0;
 }
 
 static int path_failed(const struct sender *sender, int err)
@@ -375,6 +404,10 @@ int sender_send(struct sender *sender, const struct sender_batch *batch)
 			drop(sender, peer);
 		else if (err && !sender->is_device)
 			return path_failed(sender, err);
+		else if (err)
+			device_failed(peer, batch, err);
+		else if (batch->n)
+			peer->error = 0;
 	}
 	return 0;
 }
@@ -386,7 +419,11 @@ static bool flush_all(struct sender *sender)
 	for (size_t i = sender->peers.n; i-- > 0;) {
 		struct peer *peer = sender->peers.v[i];
 
-		if (flush(peer) < 0)
+		int err = flush(peer);
+
+		if (err < 0 && sender->is_device)
+			device_failed(peer, &(struct sender_batch){0}, err);
+		else if (err < 0)
 			drop(sender, peer);
 		else
 			done &= !waiting(peer);
@@ -412,8 +449,16 @@ int sender_finish(struct sender *sender, bool may_return)
 	}
 	while (!flush_all(sender) && time_now_ns(CLOCK_MONOTONIC) < until)
 		poll(NULL, 0, 5);
-	for (size_t i = 0; i < sender->peers.n; i++)
-		tell_losses(sender->peers.v[i]);
+	for (size_t i = 0; i < sender->peers.n; i++) {
+		const struct peer *peer = sender->peers.v[i];
+
+		if (sender->is_device && peer->error)
+			return fail(-peer->error,
+				    "can't write %s: %s; it lacks %llu events, beside %llu that it got",
+				    peer->name, strerror(-peer->error),
+				    (unsigned long long)peer->lost, (unsigned long long)peer->sent);
+		tell_losses(peer);
+	}
 	return 0;
 }
 

@@ -510,8 +510,9 @@ static int run(struct feed *feed)
 		if (ended)
 			feed->exit_code = workload_exit_code(&live->workload);
 	}
-	if (live->exit_signal == SIGHUP)
-		feed->exit_code = 128 + SIGHUP;
+	// Those two are how a run is told to end.
+	if (live->exit_signal && live->exit_signal != SIGINT && live->exit_signal != SIGTERM)
+		feed->exit_code = 128 + live->exit_signal;
 	return err < 0 ? err : 0;
 }
 

@@ -7,7 +7,9 @@
 #include "base/alloc.h"
 #include "base/err.h"
 
-static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+// All that would end the program by themselves, with nothing cleaned up, and are not its own fault.
+static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,	SIGQUIT, SIGUSR1, SIGUSR2,
+			   SIGALRM, SIGPROF, SIGVTALRM, SIGXCPU, SIGPWR};
 
 int signals_open(int also)
 {

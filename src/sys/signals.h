@@ -3,7 +3,8 @@
 #pragma once
 #include <stdbool.h>
 
-// Blocks SIGINT, SIGTERM, SIGHUP, SIGCHLD and `also` (0: no other) for good; they are read from the descriptor, which is the
+// Blocks what ends a run (SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 and rarer ones), SIGCHLD and `also` (0: no other), which
+// may be one of the former with another meaning, for good; they are read from the descriptor, which is the
 // caller's to close and does not block. -errno with a sentence.
 int signals_open(int also);
 // Does one of those that end a run wait to be read?

@@ -16,6 +16,7 @@ struct pulled {
 	struct receiver *receiver;
 	enum receiver_state state;
 	uint32_t connections;
+	uint32_t strange; // of them, who said nothing of ours
 };
 
 struct live_pull {
@@ -23,17 +24,39 @@ struct live_pull {
 	VEC(struct pulled *) sources;
 };
 
+static void tell_strange(const struct pulled *pulled)
+{
+	if (pulled->strange)
+		warn("%u of %u connections to %s sent something else than events of sonde",
+		     pulled->strange, pulled->connections, pulled->source.foreign.where);
+}
+
 void live_pull_free(struct live_pull *pull)
 {
 	if (!pull)
 		return;
 	for (size_t i = 0; i < pull->sources.n; i++) {
+		tell_strange(pull->sources.v[i]);
 		receiver_free(pull->sources.v[i]->receiver);
 		pull_source_done(&pull->sources.v[i]->source);
 		free(pull->sources.v[i]);
 	}
 	vec_done(&pull->sources);
 	free(pull);
+}
+
+// Who begins with something else than a greeting is another program. It may be a wrong port, or one that is to become the right one.
+static void turn_away(struct pulled *pulled)
+{
+	const char *where = pulled->source.foreign.where;
+
+	if (!pulled->strange++)
+		warn("%s: what it sends is no events that sonde pushes; trying again each second, without a word until it does",
+		     where);
+	receiver_be_quiet(pulled->receiver, true);
+	receiver_hang_up(pulled->receiver);
+	// It was heard: what is left of it is none of the next connection's.
+	pulled->source.garbage = 0;
 }
 
 static int read_source(struct pulled *pulled)
@@ -54,6 +77,11 @@ static int read_source(struct pulled *pulled)
 	if (done < 0)
 		return (int)done;
 	receiver_take(pulled->receiver, (size_t)done);
+	if (source->has_hello)
+		receiver_be_quiet(pulled->receiver, false);
+	else if (receiver_is_socket(pulled->receiver) &&
+		 (source->garbage || (pulled->state == RECEIVER_AWAY && n > (size_t)done)))
+		turn_away(pulled);
 	if (source->ended)
 		receiver_end(pulled->receiver);
 	if (pulled->state != RECEIVER_ENDED || source->starting || source->ended)

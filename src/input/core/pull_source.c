@@ -62,7 +62,7 @@ void pull_source_again(struct pull_source *source)
 {
 	source->reader = (struct wire_reader){0};
 	source->received = source->garbage = source->watermark = 0;
-	source->damaged = source->said_end = false;
+	source->damaged = source->said_end = source->has_hello = false;
 }
 
 // ---- times
@@ -341,8 +341,10 @@ ssize_t pull_source_hear(struct pull_source *source, const uint8_t *p, size_t n)
 		}
 		if (took < 0)
 			return fail_context(took, "%s", source->foreign.where);
-		if (message.type == WIRE_HELLO)
+		if (message.type == WIRE_HELLO) {
 			source->damaged = false;
+			source->has_hello = true;
+		}
 		err = hear(source, &message);
 		if (err < 0)
 			return err;

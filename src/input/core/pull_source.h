@@ -33,6 +33,7 @@ struct pull_source {
 	uint32_t known_n;	   // of them were described
 	struct tracepoints *formats;
 	bool greeted, said_end, ended; // ended: nothing more comes; said_end: of this connection
+	bool has_hello;		       // this connection
 	uint64_t received, garbage;    // events, bytes without sense; of this connection
 	uint64_t watermark, heard_ns; // what it saw before was given; CLOCK_MONOTONIC of its last word
 
