@@ -93,6 +93,8 @@ static const struct opt opts[] = {
 	{OPT_CALL, 'b', "branch-stack", 0,
 	 .help = "Rows are branches taken (the default for recordings with branch stacks).",
 	 .call = branch_stack},
+	{OPT_FLAG, 0, "total-cycles", AT(total_cycles),
+	 .help = "In place of rows: basic blocks, by the cycles that they took (of branch stacks that have cycles)."},
 	{OPT_FLAG, 0, "mem-mode", AT(mem_mode),
 	 .help = "Rows are memory accesses (recorded with -d)."},
 	{OPT_FLAG, 0, "raw-trace", AT(raw_trace),
@@ -175,7 +177,6 @@ static const struct opt opts[] = {
 	{OPT_GROUP, .help = "Taken from perf and without effect here"},
 	{OPT_FLAG, 0, "branch-history", AT(branch_history),
 	 .help = "Branches in call graphs: not there yet."},
-	{OPT_FLAG, 0, "total-cycles", AT(total_cycles), .help = "Blocks by cycles: not there yet."},
 	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr),
 	 .help = "Longer call chains of branch records: not there yet."},
 	{OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS",
@@ -303,7 +304,7 @@ static bool wants_screen(const struct report *report)
 
 	return !o->stdio && !o->format && !o->separator && !o->stats && !o->tasks && !o->mmaps &&
 	       !o->header && !o->header_only && !o->dump && !o->hierarchy && !o->threads &&
-	       !o->gtk && !o->quiet && !report->pipe && screen_possible();
+	       !o->gtk && !o->quiet && !o->total_cycles && !report->pipe && screen_possible();
 }
 
 static int show_screen(struct report *report)
@@ -330,6 +331,43 @@ static int show_screen(struct report *report)
 	return err;
 }
 
+static bool has_ipc(const struct report *report)
+{
+	bool has = false;
+
+	for (size_t i = 0; i < report->fields.n; i++)
+		has |= report->fields.v[i]->key &&
+		       report->fields.v[i]->key->width == WIDTH_SYMBOL_IPC;
+	return has;
+}
+
+// Where only some kinds of branches were recorded, nobody knows what ran between two of them.
+static struct blocks *make_blocks(const struct recording *recording)
+{
+	struct blocks *blocks = blocks_new();
+	uint64_t kinds = 0;
+
+	for (size_t i = 0; i < recording->events.n; i++)
+		kinds |= recording->events.v[i]->attr.branch_sample_type;
+	blocks->no_starts = !(kinds & PERF_SAMPLE_BRANCH_ANY);
+	return blocks;
+}
+
+static int show_table(struct report *report)
+{
+	enum table_format format;
+	int err;
+
+	if (!report->o.total_cycles) {
+		report_table(report);
+		return 0;
+	}
+	err = table_format_find(&format, report->o.format);
+	if (!err)
+		report_table_of_blocks(report, format);
+	return err;
+}
+
 static int show(struct report *report)
 {
 	const struct session_hooks hooks = {.samples = report_samples, .record = report_record};
@@ -353,8 +391,8 @@ static int show(struct report *report)
 	if (screen)
 		report->addresses =
 			annotate_counts_new((uint32_t)report->session->recording->events.n);
-	if (screen && report->mode == MODE_BRANCH)
-		report->blocks = blocks_new();
+	if (report->mode == MODE_BRANCH && (screen || report->o.total_cycles || has_ipc(report)))
+		report->blocks = make_blocks(report->session->recording);
 	err = check_data(report);
 	if (!err && o->dump)
 		return report_dump(report);
@@ -364,9 +402,7 @@ static int show(struct report *report)
 		return err;
 	if (!rows_n(report)) {
 		warn("The %s data has no samples!", report->session->recording->path);
-		if (!is_text(report))
-			report_table(report);
-		return 0;
+		return is_text(report) ? 0 : show_table(report);
 	}
 	report_finish(report);
 	report->escape = is_text(report) && !screen && report->out.is_terminal;
@@ -374,10 +410,9 @@ static int show(struct report *report)
 		report->out.n = 0; // what report_setup_elided said is seen there too
 		return show_screen(report);
 	}
-	if (is_text(report))
-		report_print(report);
-	else
-		report_table(report);
+	if (!is_text(report))
+		return show_table(report);
+	report_print(report);
 	return 0;
 }
 
@@ -404,9 +439,8 @@ static int check_options(struct report *report)
 	     !report->quantum_ns))
 		return fail(COMMAND_USAGE, "--time-quantum takes a time such as 10ms, not '%s'",
 			    o->time_quantum);
-	if (o->branch_history || o->total_cycles || o->stitch_lbr)
-		return fail(COMMAND_USAGE,
-			    "--branch-history, --total-cycles and --stitch-lbr are not there yet");
+	if (o->branch_history || o->stitch_lbr)
+		return fail(COMMAND_USAGE, "--branch-history and --stitch-lbr are not there yet");
 	if (o->gtk)
 		warn("There is no window of its own: here is the text.");
 	else if (o->tui && !screen_possible())

@@ -51,6 +51,8 @@ void key_place_symbol_print(R report, const struct place *place, uint64_t addr, 
 uint64_t key_sym_hash(R report, E e);
 int64_t key_sym_compare(R report, E l, E r);
 
+// "file.c:12", or NULL when it is not known.
+const char *report_known_srcline(struct report *report, const struct place *place);
 const char *key_srcline_of(R report, const struct place *place);
 uint64_t key_text_hash(const char *text);
 void key_page_size_text(char *text, size_t size, uint64_t n);

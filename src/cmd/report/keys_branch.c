@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/perf_event.h"
 #include "cmd/report/keys.h"
+#include <stdio.h>
 
 static const char *end_srcline(R report, E e, bool from)
 {
@@ -199,10 +200,18 @@ static void abort_print(R report, E e, struct out *out, int width)
 	key_put_least(out, !e->x->branch ? "N/A" : abort_hash(report, e) ? "A" : ".", width);
 }
 
-// Needs annotation of the sampled code; perf shows this value without it.
 static void ipc_print(R report, E e, struct out *out, int width)
 {
-	key_put_least(out, e->place.sym ? "0.00  [  0.0%]" : "-", width);
+	struct function_ipc ipc;
+	char text[64];
+
+	if (!e->place.sym) {
+		key_put_least(out, "-", width);
+		return;
+	}
+	ipc = report_ipc((struct report *)report, &e->place);
+	snprintf(text, sizeof(text), "%-5.2f [%5.1f%%]", ipc.ipc, ipc.coverage);
+	key_put_least(out, text, width);
 }
 
 #define BRANCH .family = KEY_BRANCH

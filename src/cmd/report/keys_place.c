@@ -238,8 +238,7 @@ static void ipc_null_print(R report, E e, struct out *out, int width)
 }
 // Source lines. Without line information perf shows where in the symbol or file it is.
 
-// "file.c:12", or NULL when it is not known.
-static const char *known_srcline(struct report *report, const struct place *place)
+const char *report_known_srcline(struct report *report, const struct place *place)
 {
 	uint64_t *known =
 		map_at(&report->srclines, hash_mix(place->dso->id + 1ull, place->addr), NULL);
@@ -280,7 +279,7 @@ const char *key_srcline_of(R report, const struct place *place)
 
 	if (!place->dso)
 		return "??:0";
-	known = known_srcline(writable, place);
+	known = report_known_srcline(writable, place);
 	if (known)
 		return known;
 	if (place->sym && source_exists(report->sources, place->dso))
@@ -320,7 +319,7 @@ static const char *srcfile(R report, E e)
 	if (e->x->srcfile)
 		return e->x->srcfile;
 	if (!line && e->place.dso)
-		line = known_srcline(writable, &e->place);
+		line = report_known_srcline(writable, &e->place);
 	colon = line && strcmp(line, "??:0") ? strrchr(line, ':') : NULL;
 	e->x->srcfile = !colon ? ""
 			       : intern_get(&writable->texts,

@@ -42,6 +42,10 @@ static int choose_mode(struct report *report)
 		report->mode = MODE_BRANCH;
 		report->children = false;
 	}
+	if (report->mode != MODE_BRANCH)
+		report->o.total_cycles = false; // perf says nothing either
+	if (report->o.total_cycles)
+		report->o.sort = NULL;
 	if (report->o.mem_mode) {
 		if (report->mode == MODE_BRANCH)
 			return fail(COMMAND_USAGE,
@@ -308,6 +312,7 @@ void report_done(struct report *report)
 	filter_free(report->hide_symbol);
 	annotate_counts_free(report->addresses);
 	blocks_free(report->blocks);
+	report_ipc_free(report);
 	trie_done(&report->trie);
 	thread_values_free(report);
 	map_done(&report->cgroup_devs);

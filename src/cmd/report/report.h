@@ -9,6 +9,7 @@
 #include "base/out.h"
 #include "cmd/core/annotate.h"
 #include "cmd/core/blocks.h"
+#include "encoder/core/table.h"
 #include "flow/event_switch.h"
 #include "flow/filter.h"
 #include "flow/session.h"
@@ -307,6 +308,7 @@ struct report {
 	struct event_switch event_switch;
 	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
 	struct blocks *blocks;		   // of branch stacks; NULL: not wanted
+	struct ipcs *ipcs;		   // of functions that were asked for; NULL: none yet
 	struct stacks stacks;
 	struct sources *sources;
 	struct map srclines; // (dso, address) -> text, 0: not known
@@ -440,6 +442,18 @@ int column_width(const struct column *column, const struct hist *hist);
 void column_header(const struct column *column, const struct hist *hist, struct out *out);
 float entry_percent(const struct entry *e);
 const char *report_dots(void);
+
+// ipc.c: instructions per cycle of a function, and the share of its instructions for which they are known, in percent; 0: not
+// known. Disassembles the function when it is asked for first.
+struct function_ipc {
+	double ipc, coverage;
+};
+struct function_ipc report_ipc(struct report *report, const struct place *place);
+void report_ipc_free(struct report *report);
+
+// total_cycles.c: --total-cycles, basic blocks in place of rows. After report_finish.
+void report_print_blocks(struct report *report, struct hist *hist);
+void report_table_of_blocks(struct report *report, enum table_format format);
 
 // table.c: --format json|csv
 void report_table(struct report *report);

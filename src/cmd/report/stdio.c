@@ -587,6 +587,10 @@ void report_print(struct report *report)
 			continue;
 		if (!report->quiet)
 			print_summary(hist, out);
+		if (report->o.total_cycles) {
+			report_print_blocks(report, hist);
+			continue;
+		}
 		hist_widen_to_headers(hist);
 		if (report->o.hierarchy) {
 			hierarchy_print(hist, out);
