@@ -88,19 +88,15 @@ const struct sample *chain_unwind(struct session_unwind **state, const struct ch
 	return ret;
 }
 
-const struct sample *session_chain(struct session *session, const struct event *event,
-				   const struct sample *sample, struct task *task,
-				   uint32_t max_stack, struct sample *ret)
+const struct sample *session_chain_unwound(struct session *session, const struct event *event,
+					   const struct sample *sample, struct task *task,
+					   uint32_t max_stack, struct sample *ret)
 {
-	const uint64_t needed =
-		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 	const struct chain_of of = {.sym = session->sym,
 				    .arch = session->recording->info.arch,
 				    .plan = &event->plan,
 				    .task = task,
 				    .max_stack = max_stack};
 
-	if ((event->attr.sample_type & needed) != needed || !task)
-		return sample;
 	return chain_unwind(&session->unwind, &of, sample, ret);
 }

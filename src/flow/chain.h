@@ -5,12 +5,24 @@
 #include "flow/session_parts.h"
 #include "sym/unwind.h"
 
+// Of one that holds all that it takes; for session_chain.
+const struct sample *session_chain_unwound(struct session *session, const struct event *event,
+					   const struct sample *sample, struct task *task,
+					   uint32_t max_stack, struct sample *ret);
 // The sample with its whole chain. Where it holds registers and stack of user space and a chain was asked for when it was
 // recorded, that is *ret: the frames of the kernel (at most `max_stack`), PERF_CONTEXT_USER, those of user space
 // (likewise). Else `sample` itself. The chain lives until the next call.
-const struct sample *session_chain(struct session *session, const struct event *event,
-				   const struct sample *sample, struct task *task,
-				   uint32_t max_stack, struct sample *ret);
+static inline const struct sample *session_chain(struct session *session, const struct event *event,
+						 const struct sample *sample, struct task *task,
+						 uint32_t max_stack, struct sample *ret)
+{
+	const uint64_t needed =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	if ((event->attr.sample_type & needed) != needed || !task)
+		return sample;
+	return session_chain_unwound(session, event, sample, task, max_stack, ret);
+}
 // How the stacks of user space ended that were unwound for this session, and those that sonde unwound when it recorded.
 void session_unwind_counts(const struct session *session, struct unwind_counts *ret);
 

@@ -46,7 +46,7 @@ const struct mapping *space_find(const struct space *space, uint64_t ip)
 	return NULL;
 }
 
-static void find_near(struct near_map *near, const struct space *space, uint64_t ip)
+void near_map_find(struct near_map *near, const struct space *space, uint64_t ip)
 {
 	struct mapping *const *maps = space->maps.v;
 	size_t at = first_above(space, ip), n = space->maps.n;
@@ -61,18 +61,6 @@ static void find_near(struct near_map *near, const struct space *space, uint64_t
 		near->start = at ? maps[at - 1]->end : 0;
 		near->end = next;
 	}
-}
-
-const struct mapping *space_find_near(struct sym *sym, const struct space *space, uint64_t ip)
-{
-	struct near_map *near = &sym->private->near[(ip >> 20 ^ ip >> 25 ^ space->id) % NEAR_MAPS];
-	uint64_t key = (uint64_t)space->id << 32 | space->generation;
-
-	if (near->key != key || ip < near->start || ip >= near->end) {
-		find_near(near, space, ip);
-		near->key = key;
-	}
-	return near->map;
 }
 
 static bool may_grow(struct sym *sym, const struct space *space, size_t more)

@@ -45,7 +45,7 @@ struct known_kernel {
 	uint32_t generation; // 0: empty
 };
 
-enum { RECENT_TASKS = 256, NEAR_MAPS = 128 };
+enum { NEAR_MAPS = 128 };
 
 // A map, or a hole between maps, where an address was lately.
 struct near_map {
@@ -57,11 +57,10 @@ struct near_map {
 struct sym_private {
 	struct arena arena;
 	struct map tasks_by_tid;
-	struct task *recent_tasks[RECENT_TASKS]; // by tid
-	struct near_map near[NEAR_MAPS];	 // direct mapped
-	struct map dsos_by_name;  // interned name -> first dso_private, then same_name
-	struct map dsos_by_short; // interned short name -> first dso_private
-	struct map cgroups;	  // id -> path
+	struct near_map near[NEAR_MAPS]; // direct mapped
+	struct map dsos_by_name;	 // interned name -> first dso_private, then same_name
+	struct map dsos_by_short;	 // interned short name -> first dso_private
+	struct map cgroups;		 // id -> path
 	struct mapping *kernel_map;
 	struct dso *kernel_dso;
 	const char *reference_name; // the symbol whose address the recording tells, NULL: none
@@ -92,8 +91,20 @@ static inline struct dso_private *dso_private_of(struct dso *dso)
 // maps.c
 struct space *space_new(struct sym *sym, uint32_t pid);
 const struct mapping *space_find(const struct space *space, uint64_t ip);
+void near_map_find(struct near_map *near, const struct space *space, uint64_t ip);
 // Likewise in a space whose maps don't overlap: looks first at where addresses were lately.
-const struct mapping *space_find_near(struct sym *sym, const struct space *space, uint64_t ip);
+static inline const struct mapping *space_find_near(struct sym *sym, const struct space *space,
+						    uint64_t ip)
+{
+	struct near_map *near = &sym->private->near[(ip >> 20 ^ ip >> 25 ^ space->id) % NEAR_MAPS];
+	uint64_t key = (uint64_t)space->id << 32 | space->generation;
+
+	if (near->key != key || ip < near->start || ip >= near->end) {
+		near_map_find(near, space, ip);
+		near->key = key;
+	}
+	return near->map;
+}
 // Takes over the caller's reference; what lay there before is cut or split.
 void space_insert(struct sym *sym, struct space *space, struct mapping *map);
 // Likewise without cutting what it overlaps.

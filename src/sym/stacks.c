@@ -185,7 +185,8 @@ uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 }
 
 // One number for an address of a file or of the kernel, whatever the address space; 0: there is none.
-static uint64_t place_of(const struct stacks *stacks, struct task *task, const struct stack_step *step)
+static inline uint64_t place_of(const struct stacks *stacks, struct task *task,
+				const struct stack_step *step)
 {
 	const struct mapping *map;
 
@@ -268,7 +269,7 @@ static struct chain_walk chain_walk_of(const struct sample *sample)
 }
 
 // 1: an address, 0: the end, -1: a marker that nobody knows.
-static int chain_next(struct chain_walk *walk, struct stack_step *ret)
+static inline int chain_next(struct chain_walk *walk, struct stack_step *ret)
 {
 	while (walk->at < walk->end) {
 		uint64_t ip = *walk->at++;

@@ -109,6 +109,8 @@ struct task {
 	void *user;
 };
 
+enum { SYM_RECENT_TASKS = 256 };
+
 struct sym {
 	struct sym_options options;
 	struct intern strings;
@@ -122,6 +124,7 @@ struct sym {
 	// Called once, before the first file is asked for from a debuginfod server; NULL: nobody wants to know.
 	void (*before_servers)(void *arg);
 	void *before_servers_arg;
+	struct task *recent_tasks[SYM_RECENT_TASKS]; // by tid; of sym_task
 	struct sym_private *private;
 };
 
@@ -137,8 +140,14 @@ void sym_advance(struct sym *sym, uint64_t time);
 void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id,
 		  size_t id_size);
 
+struct task *sym_task_slow(struct sym *sym, uint32_t pid, uint32_t tid); // for sym_task
 // The task, made when unknown (comm ":TID", tid 0 is "swapper" as perf). pid UINT32_MAX: not known.
-struct task *sym_task(struct sym *sym, uint32_t pid, uint32_t tid);
+static inline struct task *sym_task(struct sym *sym, uint32_t pid, uint32_t tid)
+{
+	struct task *task = sym->recent_tasks[tid % SYM_RECENT_TASKS];
+
+	return task && task->tid == tid && task->pid == pid ? task : sym_task_slow(sym, pid, tid);
+}
 struct task *sym_find_task(struct sym *sym, uint32_t tid);
 static inline const char *task_comm(const struct sym *sym, const struct task *task)
 {

@@ -75,8 +75,8 @@ static void bury(struct sym *sym, struct task *task)
 		return;
 	if (map_find_ptr(&p->tasks_by_tid, old->tid) == old) {
 		map_remove(&p->tasks_by_tid, old->tid);
-		if (p->recent_tasks[old->tid % RECENT_TASKS] == old)
-			p->recent_tasks[old->tid % RECENT_TASKS] = NULL;
+		if (sym->recent_tasks[old->tid % SYM_RECENT_TASKS] == old)
+			sym->recent_tasks[old->tid % SYM_RECENT_TASKS] = NULL;
 	}
 	if (!--old->space->users && !old->space->refs) {
 		space_clear(sym, old->space);
@@ -135,14 +135,14 @@ static struct task *task_add(struct sym *sym, uint32_t pid, uint32_t tid)
 		use_space(sym, task, space_new(sym, pid));
 	else
 		use_space(sym, task, task_get(sym, pid, pid, true)->space);
-	p->recent_tasks[tid % RECENT_TASKS] = task;
+	sym->recent_tasks[tid % SYM_RECENT_TASKS] = task;
 	return task;
 }
 
 struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 {
 	struct sym_private *p = sym->private;
-	struct task **recent = &p->recent_tasks[tid % RECENT_TASKS];
+	struct task **recent = &sym->recent_tasks[tid % SYM_RECENT_TASKS];
 	struct task *task = *recent;
 
 	if (!task || task->tid != tid) {
@@ -162,7 +162,7 @@ struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 	return task;
 }
 
-struct task *sym_task(struct sym *sym, uint32_t pid, uint32_t tid)
+struct task *sym_task_slow(struct sym *sym, uint32_t pid, uint32_t tid)
 {
 	return task_get(sym, pid, tid, true);
 }
@@ -181,7 +181,7 @@ void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_
 
 static void task_remove(struct sym *sym, struct task *task)
 {
-	struct task **recent = &sym->private->recent_tasks[task->tid % RECENT_TASKS];
+	struct task **recent = &sym->recent_tasks[task->tid % SYM_RECENT_TASKS];
 
 	map_remove(&sym->private->tasks_by_tid, task->tid);
 	if (*recent == task)

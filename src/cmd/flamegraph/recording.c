@@ -27,6 +27,7 @@ struct taker {
 	const struct stack_options *options;
 	struct stack_counts *counts;
 	struct filter *filter;
+	bool has_filter; // it is not empty
 	struct stacks stacks;
 	struct event *first_event;
 	VEC(struct base) bases;
@@ -107,7 +108,8 @@ static bool sample_wanted(struct taker *taker, const struct session *session,
 			stack_counts_other(taker->counts, str_of(it->event->name));
 		return false;
 	}
-	if (!filter_sample_of(taker->filter, &it->sample, session->sym, it->task)) {
+	if (taker->has_filter &&
+	    !filter_sample_of(taker->filter, &it->sample, session->sym, it->task)) {
 		taker->counts->filtered++;
 		return false;
 	}
@@ -170,10 +172,13 @@ static int take_samples(void *arg, struct session *session, const struct session
 static int start(void *arg, struct session *session)
 {
 	struct taker *taker = arg;
+	int err = 0;
 
 	if (taker->filter)
 		return 0;
-	return filter_new(&taker->filter, &taker->options->filter, session->recording);
+	err = filter_new(&taker->filter, &taker->options->filter, session->recording);
+	taker->has_filter = !err && !filter_is_empty(taker->filter);
+	return err;
 }
 
 static enum flame_kind kind_of(const struct frame *frame)
