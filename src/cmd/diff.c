@@ -18,7 +18,8 @@ static const struct opt opts[] = {
 	    "What makes a row (default: dso,symbol); see sonde report."),
 	OPT(OPT_TEXT, 'c', "compute", AT(compute), "HOW",
 	    "delta: the new percentage less the old one. delta-abs (the default): the same, large changes of both kinds first. "
-	    "ratio: new period by old. wdiff:OLD,NEW: new period times NEW less old one times OLD."),
+	    "ratio: new period by old. wdiff:OLD,NEW: new period times NEW less old one times OLD. cycles: of basic blocks, "
+	    "new cycles less old ones (of branch stacks that have cycles)."),
 	OPT(OPT_INT, 'o', "order", AT(order), "N",
 	    "Sort by the change in this file (1: the first new one, the default); 0: by the baseline.",
 	    .least = OPT_FROM_ZERO),
@@ -28,6 +29,8 @@ static const struct opt opts[] = {
 	HEADING("What is shown"),
 	OPT(OPT_FLAG, 'p', "period", AT(period), NULL, "Columns with the periods."),
 	OPT(OPT_FLAG, 'F', "formula", AT(formula), NULL, "A column that says how it was computed."),
+	OPT(OPT_FLAG, 0, "cycles-hist", AT(cycles_hist), NULL,
+	    "With -c cycles: how much the change varies, with a bar for each of the first times that a block ran."),
 	OPT(OPT_TEXT, 0, "percentage", AT(percentage), "relative|absolute",
 	    "Percent of what is shown, or of all (the default)."),
 	OPT(OPT_TEXT, 't', "field-separator", AT(separator), "CHAR",
@@ -51,7 +54,6 @@ static const struct opt opts[] = {
 	OPT(OPT_TEXT, 0, "symfs", AT(symfs), "DIR", "Look for files below it."),
 	OPT(OPT_FLAG, 'D', "dump-raw-trace", AT(dump), NULL, "Taken from perf, without effect."),
 	OPT(OPT_FLAG, 0, "stream", AT(stream), NULL, "Hot streams of branches: not there yet."),
-	OPT(OPT_FLAG, 0, "cycles-hist", AT(cycles_hist), NULL, "Of -c cycles: not there yet."),
 	OPT_END,
 };
 
@@ -106,7 +108,10 @@ static int parse_compute(struct diff *diff)
 	static const struct {
 		const char *name;
 		enum diff_compute compute;
-	} names[] = {{"delta", DIFF_DELTA}, {"delta-abs", DIFF_DELTA_ABS}, {"ratio", DIFF_RATIO}};
+	} names[] = {{"delta", DIFF_DELTA},
+		     {"delta-abs", DIFF_DELTA_ABS},
+		     {"ratio", DIFF_RATIO},
+		     {"cycles", DIFF_CYCLES}};
 	const char *text = diff->o.compute;
 
 	diff->compute = DIFF_DELTA_ABS;
@@ -122,10 +127,8 @@ static int parse_compute(struct diff *diff)
 			return 0;
 		}
 	}
-	if (!strcmp(text, "cycles"))
-		return fail(COMMAND_USAGE, "-c cycles, of branch records, is not there yet");
-	return fail(COMMAND_USAGE, "-c takes delta, delta-abs, ratio or wdiff:OLD,NEW, not '%s'",
-		    text);
+	return fail(COMMAND_USAGE,
+		    "-c takes delta, delta-abs, ratio, wdiff:OLD,NEW or cycles, not '%s'", text);
 }
 
 // Of "A:B" each file has its own part; percentages are for all.
@@ -172,6 +175,11 @@ static int read_file(struct diff *diff, size_t file)
 	err = report_open(report);
 	if (err < 0)
 		return err;
+	if (diff->compute == DIFF_CYCLES) {
+		if (!report_has_branches(report))
+			return fail(EINVAL, "%s has no branch stacks: record with -b", r->input);
+		report->blocks = blocks_new();
+	}
 	err = report_prepare(report);
 	if (err)
 		return err;
@@ -209,23 +217,6 @@ static int find_keys(struct diff *diff)
 	return 0;
 }
 
-static void start_table(const struct diff *diff, struct table *table, struct arena *arena)
-{
-	const struct report *report = &diff->files[0].report;
-
-	table_column(table, (struct table_column){.title = "event", .kind = TABLE_TEXT});
-	for (size_t i = 0; i < diff->keys.n; i++)
-		table_column(table,
-			     (struct table_column){.title = report->fields.v[diff->keys.v[i]]->key->name,
-						   .kind = TABLE_TEXT});
-	for (size_t i = 0; i < diff->files_n; i++) {
-		table_column(table, (struct table_column){.title = arena_fmt(arena, "period_%zu", i),
-							  .kind = TABLE_COUNT});
-		table_column(table, (struct table_column){.title = arena_fmt(arena, "change_%zu", i),
-							  .kind = TABLE_TEXT});
-	}
-}
-
 static int show(struct diff *diff)
 {
 	const struct recording *recording = diff->files[0].report.session->recording;
@@ -240,7 +231,7 @@ static int show(struct diff *diff)
 	if (err < 0)
 		return err;
 	if (is_table)
-		start_table(diff, &table, &arena);
+		diff_table_start(diff, &table, &arena);
 	for (size_t i = 0; i < recording->events.n && !out_broken(&diff->out); i++) {
 		struct event *event = recording->events.v[i];
 		struct diff_rows rows;
@@ -287,8 +278,10 @@ static int check_options(struct diff *diff)
 
 	if (err)
 		return err;
-	if (o->stream || o->cycles_hist)
-		return fail(COMMAND_USAGE, "--stream and --cycles-hist are not there yet");
+	if (o->stream)
+		return fail(COMMAND_USAGE, "--stream is not there yet");
+	if (o->cycles_hist && diff->compute != DIFF_CYCLES)
+		return fail(COMMAND_USAGE, "--cycles-hist is for -c cycles");
 	if (strcmp(o->percentage, "relative") != 0 && strcmp(o->percentage, "absolute") != 0)
 		return fail(COMMAND_USAGE, "--percentage takes relative or absolute, not '%s'",
 			    o->percentage);

@@ -4,7 +4,7 @@
 #include "cmd/report/report.h"
 #include "view/table.h"
 
-enum diff_compute { DIFF_DELTA, DIFF_DELTA_ABS, DIFF_RATIO, DIFF_WDIFF };
+enum diff_compute { DIFF_DELTA, DIFF_DELTA_ABS, DIFF_RATIO, DIFF_WDIFF, DIFF_CYCLES };
 
 struct diff_options {
 	const char *compute, *sort, *separator, *dsos, *comms, *symbols, *pids, *tids, *cpus, *time;
@@ -16,6 +16,7 @@ struct diff_options {
 // What a row is in one file.
 struct diff_value {
 	bool there;
+	const struct entry *entry; // the first one; NULL: none
 	uint64_t period;
 	double percent, delta, ratio;
 	int64_t weighted;
@@ -54,9 +55,16 @@ struct diff {
 	struct out out;
 };
 
+static inline bool diff_is_of_blocks(const struct diff *diff)
+{
+	return diff->compute == DIFF_CYCLES;
+}
+
 // The rows of an event of the baseline and of its likes in the other files.
 void diff_rows_init(struct diff_rows *ret, const struct diff *diff, const struct event *event);
 void diff_rows_done(struct diff_rows *rows);
 void diff_print(struct diff *diff, const struct event *event, struct diff_rows *rows, bool first);
+// The columns of a table, and a row for each row; of -c cycles a row for each block in each file but the baseline.
+void diff_table_start(const struct diff *diff, struct table *table, struct arena *arena);
 void diff_table(struct diff *diff, const struct event *event, const struct diff_rows *rows,
 		struct table *table);

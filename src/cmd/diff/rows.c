@@ -84,6 +84,8 @@ static void add_file(struct finder *finder, size_t file)
 		if (!row)
 			continue;
 		row->values[file].there = true;
+		if (!row->values[file].entry)
+			row->values[file].entry = e;
 		row->values[file].period += e->period;
 	}
 }
@@ -126,6 +128,8 @@ static int compare_values(const struct diff *diff, const struct diff_value *a,
 		return compare_numbers(fabs(a->delta), fabs(b->delta));
 	case DIFF_RATIO:
 		return compare_numbers(a->ratio, b->ratio);
+	case DIFF_CYCLES: // blocks have an order, rows don't
+		return 0;
 	default:
 		return a->weighted > b->weighted ? -1 : a->weighted < b->weighted;
 	}
@@ -183,11 +187,11 @@ static int by_change(const void *left, const void *right, void *arg)
 	const struct diff_row *a = left, *b = right;
 	int cmp = 0;
 
-	if (diff->o.order > 0)
+	if (diff->o.order > 0 && diff->compute != DIFF_CYCLES)
 		cmp = compare_in_first(diff, a, b, (size_t)diff->o.order);
 	if (!cmp && a->values[0].period != b->values[0].period)
 		cmp = a->values[0].period > b->values[0].period ? -1 : 1;
-	for (size_t i = 1; i < diff->files_n && !cmp; i++) {
+	for (size_t i = 1; i < diff->files_n && !cmp && diff->compute != DIFF_CYCLES; i++) {
 		if (a->matched != b->matched)
 			cmp = a->matched ? -1 : 1;
 		else if (a->matched)

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // perf's layout of diff: tools/perf/builtin-diff.c.
-#include "cmd/diff/diff.h"
+#include "cmd/diff/cycles.h"
 #include <stdio.h>
 
-enum what { BASELINE, COMPUTED, FORMULA, PERIOD, BASE_PERIOD };
+enum what { BASELINE, COMPUTED, SPREAD, FORMULA, PERIOD, BASE_PERIOD };
 
 static const char *const compute_titles[] = {
 	[DIFF_DELTA] = "Delta",
 	[DIFF_DELTA_ABS] = "Delta Abs",
 	[DIFF_RATIO] = "Ratio",
 	[DIFF_WDIFF] = "Weighted diff",
+	[DIFF_CYCLES] = "[Program Block Range] Cycles Diff",
 };
+
+enum { NUMBER_SIZE = 1024 }; // of a number's text; that of a block has names
 
 struct number_column {
 	enum what what;
 	size_t file;
 	int width;
-	char title[32];
+	char title[64];
 };
 
 struct printer {
@@ -25,6 +28,8 @@ struct printer {
 	struct out *out;
 	VEC(struct number_column) columns;
 	struct out scratch;
+	struct block_changes *changes; // of -c cycles: of the row, by file
+	size_t block;		       // which of them
 };
 
 static void add_column(struct printer *p, enum what what, size_t file)
@@ -33,9 +38,9 @@ static void add_column(struct printer *p, enum what what, size_t file)
 		const char *title;
 		int width;
 	} kinds[] = {
-		[BASELINE] = {"Baseline", 0},	     [COMPUTED] = {NULL, 0},
-		[FORMULA] = {"Formula", 70},	     [PERIOD] = {"Period", 14},
-		[BASE_PERIOD] = {"Base period", 14},
+		[BASELINE] = {"Baseline", 0},	[COMPUTED] = {NULL, 0},
+		[SPREAD] = {"stddev/Hist", 17}, [FORMULA] = {"Formula", 70},
+		[PERIOD] = {"Period", 14},	[BASE_PERIOD] = {"Base period", 14},
 	};
 	const struct diff *diff = p->diff;
 	struct number_column *column = vec_add(&p->columns);
@@ -44,6 +49,8 @@ static void add_column(struct printer *p, enum what what, size_t file)
 
 	if (what == COMPUTED && (diff->compute == DIFF_RATIO || diff->compute == DIFF_WDIFF))
 		width = 14;
+	else if (what == COMPUTED && diff->compute == DIFF_CYCLES)
+		width = 70;
 	else if (what == COMPUTED)
 		width = 7;
 	column->what = what;
@@ -61,6 +68,8 @@ static void add_columns(struct printer *p)
 
 	for (size_t i = 0; i < p->diff->files_n; i++) {
 		add_column(p, i ? COMPUTED : BASELINE, i);
+		if (o->cycles_hist && i)
+			add_column(p, SPREAD, i);
 		if (o->formula && i)
 			add_column(p, FORMULA, i);
 		if (o->period)
@@ -75,6 +84,8 @@ static void put_formula(const struct printer *p, const struct diff_row *row, siz
 	unsigned long long base = row->values[0].period, now = row->values[file].period;
 
 	switch (diff->compute) {
+	case DIFF_CYCLES:
+		break;
 	case DIFF_RATIO:
 		snprintf(ret, 128, "%.0F / %.0F", (double)now, (double)base);
 		break;
@@ -109,8 +120,42 @@ static void put_computed(const struct printer *p, const struct diff_row *row, si
 	snprintf(ret, 128, "%+4.2F%%", value->delta);
 }
 
-static void put_number(const struct printer *p, const struct diff_row *row,
-		       const struct number_column *column, char ret[128])
+static const struct block_change *change_of(const struct printer *p, size_t file)
+{
+	const struct block_changes *changes = &p->changes[file];
+
+	return p->block < changes->v.n ? &changes->v.v[p->block] : NULL;
+}
+
+static void put_block(struct printer *p, size_t file, char ret[NUMBER_SIZE])
+{
+	const struct block_change *change = change_of(p, file);
+
+	if (!change)
+		return;
+	p->scratch.n = 0;
+	block_change_put_range(&p->changes[file], change, &p->scratch);
+	out_char(&p->scratch, 0);
+	snprintf(ret, NUMBER_SIZE, "%s %4lld", p->scratch.buf, (long long)change->change);
+}
+
+// A bar is one column and three bytes, and counts for perf as that many columns: what misses to eight stands behind.
+static void put_spread(const struct printer *p, size_t file, char ret[NUMBER_SIZE])
+{
+	const struct block_change *change = change_of(p, file);
+	size_t n;
+
+	if (!change)
+		return;
+	block_change_put_sparks(change, ret);
+	n = strlen(ret);
+	if (n && change->sparks_n < BLOCK_SPARKS)
+		snprintf(ret + n, NUMBER_SIZE - n, "%*s", (int)(BLOCK_SPARKS - change->sparks_n),
+			 " ");
+}
+
+static void put_number(struct printer *p, const struct diff_row *row,
+		       const struct number_column *column, char ret[NUMBER_SIZE])
 {
 	const struct diff_value *value = &row->values[column->file];
 
@@ -135,8 +180,13 @@ static void put_number(const struct printer *p, const struct diff_row *row,
 			put_formula(p, row, column->file, ret);
 		break;
 	case COMPUTED:
-		if (value->there)
+		if (diff_is_of_blocks(p->diff))
+			put_block(p, column->file, ret);
+		else if (value->there)
 			put_computed(p, row, column->file, ret);
+		break;
+	case SPREAD:
+		put_spread(p, column->file, ret);
 		break;
 	}
 }
@@ -240,7 +290,7 @@ static void print_row(struct printer *p, const struct diff_row *row)
 
 	for (size_t i = 0; i < p->columns.n; i++) {
 		const struct number_column *column = &p->columns.v[i];
-		char text[128];
+		char text[NUMBER_SIZE];
 
 		put_between(p, separator && !i);
 		put_number(p, row, column, text);
@@ -256,6 +306,31 @@ static void print_row(struct printer *p, const struct diff_row *row)
 		print_key(p, row, i);
 	}
 	out_char(p->out, '\n');
+}
+
+// In perf a line tells of one block in each file, as long as all files and the baseline have more; what has no such row in a
+// file is one line.
+static bool has_line(const struct printer *p, const struct diff_row *row)
+{
+	bool has = true;
+
+	for (size_t i = 1; i < p->diff->files_n; i++)
+		has &= row->values[i].there ? p->block < p->changes[i].v.n : !p->block;
+	return has;
+}
+
+static void print_blocks(struct printer *p, const struct diff_row *row)
+{
+	size_t n = block_changes_base_n(row);
+
+	for (size_t i = 1; i < p->diff->files_n; i++)
+		block_changes_init(&p->changes[i], p->diff, row, i);
+	for (p->block = 0; p->block < n; p->block++) {
+		if (has_line(p, row))
+			print_row(p, row);
+	}
+	for (size_t i = 1; i < p->diff->files_n; i++)
+		block_changes_done(&p->changes[i]);
 }
 
 static void print_files(struct printer *p)
@@ -284,52 +359,16 @@ void diff_print(struct diff *diff, const struct event *event, struct diff_rows *
 		print_files(&p);
 		print_headers(&p);
 	}
-	vec_each(const struct diff_row, row, &rows->v) {
-		if (!row->hidden)
-			print_row(&p, row);
-	}
-	vec_done(&p.columns);
-	out_done(&p.scratch);
-}
-
-static void add_value(struct table *table, const struct diff *diff, const struct diff_row *row,
-		      size_t file)
-{
-	const struct diff_value *value = &row->values[file];
-	char text[64];
-
-	if (!value->there) {
-		table_none(table);
-		table_none(table);
-		return;
-	}
-	table_number(table, value->period);
-	switch (file ? diff->compute : DIFF_DELTA) {
-	case DIFF_RATIO:
-		snprintf(text, sizeof(text), "%.6f", value->ratio);
-		break;
-	case DIFF_WDIFF:
-		snprintf(text, sizeof(text), "%lld", (long long)value->weighted);
-		break;
-	default:
-		snprintf(text, sizeof(text), "%.4f", file ? value->delta : value->percent);
-	}
-	if (file && row->dummy && (diff->compute == DIFF_RATIO || diff->compute == DIFF_WDIFF))
-		table_none(table);
-	else
-		table_text(table, text);
-}
-
-void diff_table(struct diff *diff, const struct event *event, const struct diff_rows *rows,
-		struct table *table)
-{
+	p.changes = xcalloc(diff->files_n, sizeof(*p.changes));
 	vec_each(const struct diff_row, row, &rows->v) {
 		if (row->hidden)
 			continue;
-		table_text(table, event->name);
-		for (size_t i = 0; i < diff->keys.n; i++)
-			table_text(table, row->texts[i]);
-		for (size_t i = 0; i < diff->files_n; i++)
-			add_value(table, diff, row, i);
+		if (diff_is_of_blocks(diff))
+			print_blocks(&p, row);
+		else
+			print_row(&p, row);
 	}
+	free(p.changes);
+	vec_done(&p.columns);
+	out_done(&p.scratch);
 }

@@ -231,8 +231,6 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 	struct report *report = hist->report;
 	char level = template->place.level;
 
-	if (report->blocks)
-		blocks_add_sample(report->blocks, report->session->sym, task, sample);
 	for (uint64_t i = 0; i < sample->branch_n; i++) {
 		struct location from, to;
 		struct branch_ends ends;
@@ -539,6 +537,9 @@ static int count_all(struct report *report, struct taken *taken, size_t n)
 	int err = 0;
 
 	find_stacks(report, taken, n);
+	for (size_t i = 0; report->blocks && i < n; i++)
+		blocks_add_sample(report->blocks, report->session->sym, taken[i].task,
+				  taken[i].sample);
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!count_again(report, &taken[i]))
 			err = count_taken(report, &taken[i]);

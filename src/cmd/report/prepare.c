@@ -194,7 +194,7 @@ int report_prepare(struct report *report)
 			      !report->has_hide && !report->has_parent && !o->exclude_other &&
 			      !report->children && !report->use_chains;
 	report->no_places = report->no_rows && report->only_counts && !report->o.hide_unresolved &&
-			    report_keys_are_of_task(report);
+			    !report->blocks && report_keys_are_of_task(report);
 	// Each address for itself can be hidden.
 	report->joins_unresolved = report->no_rows && report->has_dso && !report->has_hide &&
 				   report_keys_are_of_place(report);

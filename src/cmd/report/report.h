@@ -453,6 +453,11 @@ void report_ipc_free(struct report *report);
 
 // total_cycles.c: --total-cycles, basic blocks in place of rows. After report_finish.
 void report_print_blocks(struct report *report, struct hist *hist);
+// "[code.c:12 -> code.c:14]" of a block of the function that the place is in; without line numbers as offsets from the function.
+void report_put_block_range(struct report *report, const struct place *place,
+			    const struct block *block, struct out *out);
+// "code.c:12" of an offset in the function; NULL: not known.
+const char *report_block_line(struct report *report, const struct place *place, uint64_t offset);
 void report_table_of_blocks(struct report *report, enum table_format format);
 
 // table.c: --format json|csv

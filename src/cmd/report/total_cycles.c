@@ -102,28 +102,36 @@ static void put_cycles(struct out *out, uint64_t n, int width)
 	out_printf(out, "%*s", width, text);
 }
 
-// "code.c:12", NULL: not known.
-static const char *line_at(struct report *report, const struct block_row *row, uint64_t offset)
+const char *report_block_line(struct report *report, const struct place *place, uint64_t offset)
 {
-	struct place place = *row->place;
+	struct place at = *place;
 
-	place.addr = place.sym->start + offset;
-	return report_known_srcline(report, &place);
+	at.addr = place->sym->start + offset;
+	return report_known_srcline(report, &at);
+}
+
+void report_put_block_range(struct report *report, const struct place *place,
+			    const struct block *block, struct out *out)
+{
+	const char *from = report_block_line(report, place, block->start),
+		   *to = report_block_line(report, place, block->end), *name = place->sym->name;
+
+	if (from && to)
+		out_printf(out, "[%s -> %s]", from, to);
+	else
+		out_printf(out, "[%.200s+0x%llx -> %.200s+0x%llx]", name,
+			   (unsigned long long)block->start, name, (unsigned long long)block->end);
 }
 
 static void put_range(struct report *report, struct out *out, const struct block_row *row)
 {
-	const struct block *block = row->block;
-	const char *from = line_at(report, row, block->start), *to = line_at(report, row, block->end);
-	const char *name = row->place->sym->name;
-	char text[512];
+	struct out text;
 
-	if (from && to)
-		snprintf(text, sizeof(text), "[%s -> %s]", from, to);
-	else
-		snprintf(text, sizeof(text), "[%.200s+0x%llx -> %.200s+0x%llx]", name,
-			 (unsigned long long)block->start, name, (unsigned long long)block->end);
-	out_printf(out, "%*s", columns[4].width, text);
+	out_init_memory(&text);
+	report_put_block_range(report, row->place, row->block, &text);
+	out_char(&text, 0);
+	out_text_right(out, text.buf, columns[4].width);
+	out_done(&text);
 }
 
 static void put_row(struct report *report, struct out *out, const struct block_rows *rows,
@@ -207,8 +215,10 @@ static void add_rows(struct report *report, struct table *table, const struct hi
 		else
 			table_none(table);
 		table_number(table, block->end);
-		text_or_none(table, block->has_start ? line_at(report, row, block->start) : NULL);
-		text_or_none(table, line_at(report, row, block->end));
+		text_or_none(table, block->has_start
+					    ? report_block_line(report, row->place, block->start)
+					    : NULL);
+		text_or_none(table, report_block_line(report, row->place, block->end));
 		table_number(table, block->cycles_all);
 		table_number(table, block->n_all);
 		table_number(table, block->cycles_least);
