@@ -202,11 +202,7 @@ static int find_keys(struct diff *diff)
 	for (size_t i = 0; i < report->fields.n; i++) {
 		const struct column *column = report->fields.v[i];
 
-		if (column->field || (column->key && !strcmp(column->key->name, "trace")))
-			return fail(COMMAND_USAGE,
-				    "diff can't compare by the fields of tracepoints ('%s')",
-				    column->name);
-		if (column->key)
+		if (column->key || column->field)
 			vec_push(&diff->keys, i);
 	}
 	for (size_t i = 1; i < diff->files_n; i++) {

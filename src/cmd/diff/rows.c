@@ -11,15 +11,31 @@ static bool is_symbol(const struct column *column)
 	return column->key && !strcmp(column->key->name, "symbol");
 }
 
+// Of events that are not printed as name=value.
+static const char *field_text(struct arena *arena, const struct column *column, const struct entry *e)
+{
+	const struct tp_field *field = column->field;
+
+	if (field->is_string)
+		return arena_strdup(arena, tp_string(field, e->x->raw, e->x->raw_size));
+	return arena_fmt(arena, field->is_signed ? "%lld" : "%llu",
+			 (unsigned long long)tp_number(field, e->x->raw, e->x->raw_size));
+}
+
 // What a key's value is, without its width.
 static const char *key_text(struct arena *arena, struct out *scratch, const struct hist *hist,
 			    const struct column *column, const struct entry *e)
 {
+	struct str text;
+
 	if (is_symbol(column))
 		return e->place.sym ? e->place.sym->name : "";
+	if (column_skipped(column, hist) && column->field) // another event's
+		return "";
 	scratch->n = 0;
 	column_print(column, hist, e, scratch);
-	return arena_strdup(arena, str_trim((struct str){scratch->buf, scratch->n}));
+	text = str_trim((struct str){scratch->buf, scratch->n});
+	return text.n || !column->field ? arena_strdup(arena, text) : field_text(arena, column, e);
 }
 
 struct finder {

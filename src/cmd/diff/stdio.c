@@ -191,6 +191,17 @@ static void put_number(struct printer *p, const struct diff_row *row,
 	}
 }
 
+// A tracepoint's field is as wide as its widest value in any file.
+static void widen_field(struct printer *p, size_t field)
+{
+	int width = 0;
+
+	for (size_t i = 0; i < p->diff->files_n; i++)
+		width = MAX(width, p->diff->files[i].report.fields.v[field]->dynamic_width);
+	for (size_t i = 0; i < p->diff->files_n; i++)
+		p->diff->files[i].report.fields.v[field]->dynamic_width = width;
+}
+
 // The widths of the key columns: of what is shown, whatever file it is from.
 static void set_widths(struct printer *p)
 {
@@ -215,6 +226,8 @@ static void set_widths(struct printer *p)
 		if (rows->hists[i])
 			memcpy(rows->hists[i]->widths, widths, sizeof(widths));
 	}
+	for (size_t i = 0; i < p->diff->keys.n; i++)
+		widen_field(p, p->diff->keys.v[i]);
 }
 
 static void put_between(struct printer *p, bool first)
@@ -225,10 +238,11 @@ static void put_between(struct printer *p, bool first)
 		out_text(p->out, separator ? separator : "  ");
 }
 
-// It is the same in all rows.
+// It is the same in all rows, or is a field of another event.
 static bool is_elided(const struct printer *p, size_t key)
 {
-	return p->diff->files[0].report.fields.v[p->diff->keys.v[key]]->elided;
+	return column_skipped(p->diff->files[0].report.fields.v[p->diff->keys.v[key]],
+			      p->rows->hists[0]);
 }
 
 static void print_headers(struct printer *p)

@@ -19,15 +19,20 @@ static void start_blocks(struct table *table)
 		table_column(table, columns[i]);
 }
 
+static const char *key_name(const struct column *column)
+{
+	return column->key ? column->key->name : column->field->name;
+}
+
 void diff_table_start(const struct diff *diff, struct table *table, struct arena *arena)
 {
 	const struct report *report = &diff->files[0].report;
 
 	table_column(table, (struct table_column){.title = "event", .kind = TABLE_TEXT});
 	for (size_t i = 0; i < diff->keys.n; i++)
-		table_column(table,
-			     (struct table_column){.title = report->fields.v[diff->keys.v[i]]->key->name,
-						   .kind = TABLE_TEXT});
+		table_column(table, (struct table_column){.title = key_name(
+								  report->fields.v[diff->keys.v[i]]),
+							  .kind = TABLE_TEXT});
 	if (diff_is_of_blocks(diff)) {
 		start_blocks(table);
 		return;
@@ -68,20 +73,24 @@ static void add_value(struct table *table, const struct diff *diff, const struct
 		table_text(table, text);
 }
 
-static void add_keys(struct table *table, const struct diff *diff, const struct event *event,
-		     const struct diff_row *row)
-{
-	table_text(table, event->name);
-	for (size_t i = 0; i < diff->keys.n; i++)
-		table_text(table, row->texts[i]);
-}
-
 static void text_or_none(struct table *table, const char *text)
 {
 	if (text)
 		table_text(table, text);
 	else
 		table_none(table);
+}
+
+static void add_keys(struct table *table, const struct diff *diff, const struct event *event,
+		     const struct diff_row *row)
+{
+	table_text(table, event->name);
+	for (size_t i = 0; i < diff->keys.n; i++)
+		text_or_none(table, column_skipped(row->hist->report->fields.v[diff->keys.v[i]],
+						   row->hist) &&
+						    !*row->texts[i]
+					    ? NULL
+					    : row->texts[i]);
 }
 
 static void number_if(struct table *table, bool known, uint64_t n)
