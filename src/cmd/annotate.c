@@ -9,6 +9,7 @@
 #include "cmd/core/command.h"
 #include "cmd/core/default_input.h"
 #include "cmd/core/rows.h"
+#include "cmd/core/text_color.h"
 #include "encoder/core/table.h"
 #include "flow/missing.h"
 
@@ -61,8 +62,9 @@ static const struct opt opts[] = {
 	OPT(OPT_FLAG, 0, "tui", AT(tui), NULL,
 	    "As a screen (the default on a terminal; ? there tells its keys)."),
 	OPT(OPT_FLAG, 0, "gtk", AT(gtk), NULL, "In a window: not there, it shows text."),
-	OPT(OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.",
-	    .absent = "always"),
+	OPT(OPT_TEXT, 0, "stdio-color", AT(stdio_color), "always|never|auto",
+	    "--stdio with colours; auto: on a terminal, unless NO_COLOR is set.",
+	    .absent = "always", .next_word = true),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "With the counts of each address."),
 	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "No warnings."),
 	OPT(OPT_FLAG, 'D', "dump-raw-trace", AT(dump), NULL,
@@ -483,6 +485,9 @@ static int run_with(struct annotate *annotate, int argc, char **argv)
 	log_set_level(annotate->o.quiet ? LOG_QUIET : annotate->o.verbose);
 	to_report(annotate);
 	out_init_fd(&annotate->out, STDOUT_FILENO);
+	err = text_colors(annotate->o.stdio_color, annotate->out.is_terminal, &annotate->colors);
+	if (err < 0)
+		return err;
 	out_init_fd(&annotate->report.out, STDOUT_FILENO);
 	err = report_open(&annotate->report);
 	if (!err)

@@ -7,6 +7,7 @@
 #include "cmd/core/default_input.h"
 #include "cmd/core/percent_type.h"
 #include "cmd/core/screen_settings.h"
+#include "cmd/core/text_color.h"
 #include "cmd/report/browse.h"
 #include "flow/missing.h"
 #include <stdio.h>
@@ -146,6 +147,9 @@ static const struct opt opts[] = {
 	{OPT_COUNT, 'v', "verbose", AT(verbose),
 	 .help = "With addresses, full paths and where symbols came from."},
 	{OPT_FLAG, 'q', "quiet", AT(quiet), .help = "Without headers."},
+	{OPT_TEXT, 0, "stdio-color", AT(stdio_color), "always|never|auto",
+	 "Large shares in red, others in green; auto: on a terminal, unless NO_COLOR is set.",
+	 .absent = "always", .next_word = true},
 	{OPT_FLAG, 0, "stdio", AT(stdio),
 	 .help = "As text (the default where standard output is no terminal)."},
 	{OPT_FLAG, 0, "tui", AT(tui),
@@ -191,8 +195,6 @@ static const struct opt opts[] = {
 	{OPT_CALL, 0, "percent-type", 0, "WHERE-WHAT",
 	 "Of annotate: local or global, period or hits.", percent_type, .no_negation = true},
 	{OPT_INT, 0, "samples", AT(ignored_int), "N", "Of the browser."},
-	{OPT_TEXT, 0, "stdio-color", AT(ignored_text), "MODE", "Text has no colours.",
-	 .absent = "always"},
 	OPT_END,
 };
 
@@ -406,6 +408,7 @@ static int show(struct report *report)
 	}
 	report_finish(report);
 	report->escape = is_text(report) && !screen && report->out.is_terminal;
+	report->colors &= is_text(report) && !screen;
 	if (screen) {
 		report->out.n = 0; // what report_setup_elided said is seen there too
 		return show_screen(report);
@@ -494,7 +497,9 @@ static int run_with(struct report *report, int argc, char **argv)
 	if (err)
 		return err;
 	out_init_fd(&report->out, STDOUT_FILENO);
-	err = run_report(report);
+	err = text_colors(report->o.stdio_color, report->out.is_terminal, &report->colors);
+	if (!err)
+		err = run_report(report);
 	closed = out_close(&report->out, "standard output");
 	return err ? err : closed;
 }

@@ -9,7 +9,7 @@
 
 struct annotate_command_options {
 	const char *input, *vmlinux, *symfs, *dsos, *symbol, *style, *percent_type, *prefix;
-	const char *cpus, *time, *format, *ignored_text;
+	const char *cpus, *time, *format, *ignored_text, *stdio_color;
 	double percent_limit;
 	uint32_t prefix_strip;
 	int verbose;
@@ -34,6 +34,7 @@ struct annotate {
 	enum percent_type percent_type;
 	struct annotate_look look;
 	struct out out;
+	bool colors;
 	struct known_name known[4096]; // of symbols met lately, when one is asked for
 	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
 	uint64_t samples_n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // perf's layout of annotate --stdio: tools/perf/util/annotate.c, symbol__tty_annotate.
 #include "cmd/annotate/annotate.h"
+#include "cmd/core/text_color.h"
 #include <stdio.h>
 
 static const double least_shown_line = 0.5; // percent
@@ -12,6 +13,18 @@ struct printer {
 	int column_width, address_width;
 	struct arena arena;
 };
+
+static void color(struct printer *p, const char *color)
+{
+	if (p->annotate->colors && *color)
+		out_text(p->out, color);
+}
+
+static void end_color(struct printer *p, const char *color)
+{
+	if (p->annotate->colors && *color)
+		out_text(p->out, TEXT_PLAIN);
+}
 
 static double percent_max(const struct printer *p, const struct annotated_line *line)
 {
@@ -58,6 +71,26 @@ static int by_percent(const void *a, const void *b)
 	return by_path(a, b);
 }
 
+static void print_summary_line(struct printer *p, const struct summary_line *line)
+{
+	const char *shade;
+	double max = 0;
+
+	for (uint32_t i = 0; i < line->n; i++) {
+		shade = text_color_of(line->percents[i]);
+		max = MAX(max, line->percents[i]);
+		color(p, shade);
+		out_printf(p->out, " %7.2f", line->percents[i]);
+		end_color(p, shade);
+	}
+	shade = text_color_of(max);
+	color(p, shade);
+	out_char(p->out, ' ');
+	out_safe(p->out, line->path);
+	out_char(p->out, '\n');
+	end_color(p, shade); // in the next line, as perf's
+}
+
 static void print_summary(struct printer *p)
 {
 	const struct annotated *lines = p->view->lines;
@@ -94,11 +127,7 @@ static void print_summary(struct printer *p)
 	if (!kept)
 		out_printf(p->out, " Nothing higher than %1.1f%%\n", least_shown_line);
 	for (size_t i = 0; i < kept; i++) {
-		for (uint32_t k = 0; k < lines->events_n; k++)
-			out_printf(p->out, " %7.2f", found.v[i].percents[k]);
-		out_char(p->out, ' ');
-		out_safe(p->out, found.v[i].path);
-		out_char(p->out, '\n');
+		print_summary_line(p, &found.v[i]);
 	}
 	vec_done(&found);
 }
@@ -147,13 +176,17 @@ static void print_counts(struct printer *p)
 		   (unsigned long long)lines->totals[0].samples);
 }
 
+// What follows, to the end of the instruction, is blue.
 static void print_address(struct printer *p, uint64_t addr)
 {
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%llx:", (unsigned long long)addr);
 
+	color(p, TEXT_MAGENTA);
 	out_fill(p->out, ' ', 2 + (size_t)MAX(p->address_width + 1 - n, 0));
 	out_text(p->out, text);
+	end_color(p, TEXT_MAGENTA);
+	color(p, TEXT_BLUE);
 	// objdump puts a tab there, which perf expands without what stood before.
 	out_fill(p->out, ' ', 8 - (size_t)n % 8);
 }
@@ -199,6 +232,7 @@ static void print_more_bytes(struct printer *p, const struct annotated_line *lin
 		out_text(p->out, " : ");
 		print_address(p, line->addr + at);
 		print_bytes(p, line, at);
+		end_color(p, TEXT_BLUE);
 		out_char(p->out, '\n');
 	}
 }
@@ -207,28 +241,36 @@ static void print_instruction(struct printer *p, const struct annotated_line *li
 {
 	const struct annotate_command_options *o = &p->annotate->o;
 	double max = percent_max(p, line);
+	const char *shade = "";
+
 	for (uint32_t i = 0; i < p->view->lines->events_n; i++) {
 		double percent = annotate_percent(p->annotate, p->view, line->counts, i);
 
+		shade = text_color_of(percent);
+		color(p, shade);
 		if (o->total_period)
 			out_printf(p->out, " %11llu", (unsigned long long)line->counts[i].period);
 		else if (o->counts)
 			out_printf(p->out, " %7llu", (unsigned long long)line->counts[i].samples);
 		else
 			out_printf(p->out, " %7.2f", percent);
+		end_color(p, shade);
 	}
 	out_text(p->out, " : ");
 	print_address(p, line->addr);
 	if (o->raw_bytes)
 		out_fill(p->out, ' ', BYTES_WIDTH - print_bytes(p, line, 0));
 	out_safe(p->out, line->text);
+	end_color(p, TEXT_BLUE);
 	print_branches(p, line);
 	if (o->lines && max > least_shown_line) {
 		const char *path = line_path(p, line);
 
 		if (strcmp(path, p->annotate->shown_path) != 0) {
+			color(p, shade);
 			out_text(p->out, " // ");
 			out_safe(p->out, path);
+			end_color(p, shade);
 			snprintf(p->annotate->shown_path, sizeof(p->annotate->shown_path), "%s",
 				 path);
 		}

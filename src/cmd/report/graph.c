@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Call graphs as text.
+#include "cmd/core/text_color.h"
 #include "cmd/report/report.h"
 
 enum { NONE = UINT32_MAX, MARGIN = 12 };
@@ -39,6 +40,9 @@ void report_put_frame(const struct report *report, uint32_t frame, struct out *o
 
 static void print_value(const struct graph *g, uint64_t weight, uint32_t count, uint64_t total)
 {
+	const char *color;
+	double percent;
+
 	switch (g->report->chain.value) {
 	case CHAIN_PERIOD:
 		out_u64(g->out, weight);
@@ -47,7 +51,9 @@ static void print_value(const struct graph *g, uint64_t weight, uint32_t count, 
 		out_u64(g->out, count);
 		break;
 	default:
-		out_printf(g->out, "%.2f%%", total ? (double)weight * 100.0 / (double)total : 0.0);
+		percent = total ? (double)weight * 100.0 / (double)total : 0.0;
+		color = g->report->colors ? text_color_of(percent) : "";
+		out_printf(g->out, "%s%.2f%%%s", color, percent, *color ? TEXT_PLAIN : "");
 	}
 }
 

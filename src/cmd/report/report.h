@@ -33,7 +33,7 @@ struct chain_options {
 struct report_options {
 	const char *input, *vmlinux, *kallsyms, *symfs, *sort, *fields, *parent, *separator, *widths;
 	const char *symbol_filter, *percentage, *pretty, *format, *time_quantum, *ignore_callees;
-	const char *ignored_text;
+	const char *ignored_text, *stdio_color;
 	struct filter_options filter;
 	struct event_switch_options event_switch;
 	struct chain_options chain;
@@ -320,6 +320,7 @@ struct report {
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
 	bool escape; // control characters in cells: text for a terminal
+	bool colors; // of shares, in text
 	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
 		needs_extra, needs_collapse, no_order, has_srcline;
 	int verbose;
@@ -436,6 +437,8 @@ void hist_widen_to_headers(struct hist *hist);
 void report_print(struct report *report);
 void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
 			size_t from, size_t to);
+// How many columns of a terminal it took: the colours of numbers take none. The text begins at `start` of out's buffer.
+size_t column_printed(const struct column *column, const struct out *out, size_t start);
 void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
 		  struct out *out);
 int column_width(const struct column *column, const struct hist *hist);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The report as text, in perf's layout to the byte.
+#include "cmd/core/text_color.h"
 #include "cmd/report/report.h"
 #include <stdio.h>
 
@@ -258,6 +259,17 @@ static void print_percent(struct out *out, double percent, int width)
 	out_char(out, '%');
 }
 
+static void print_share(const struct report *report, struct out *out, double percent, int width)
+{
+	const char *color = report->colors && !report->separator ? text_color_of(percent) : "";
+
+	out_text(out, color);
+	out_char(out, ' ');
+	print_percent(out, percent, width);
+	if (*color)
+		out_text(out, TEXT_PLAIN);
+}
+
 static void print_number(const struct column *column, const struct hist *hist,
 			 const struct entry *e, struct out *out)
 {
@@ -276,11 +288,13 @@ static void print_number(const struct column *column, const struct hist *hist,
 		uint64_t value = of ? entry_number(of, number) : 0;
 		uint64_t total = of ? hist_total(of->hist) : 0;
 
-		out_char(out, ' ');
-		if (is_percent(number))
-			print_percent(out, total ? 100.0 * (double)value / (double)total : 0.0, n);
-		else
+		if (is_percent(number)) {
+			print_share(report, out,
+				    total ? 100.0 * (double)value / (double)total : 0.0, n);
+		} else {
+			out_char(out, ' ');
 			out_u64_right(out, value, n);
+		}
 	}
 }
 
@@ -353,7 +367,8 @@ void column_print(const struct column *column, const struct hist *hist, const st
 {
 	struct out text;
 
-	if (!hist->report->escape) {
+	// Numbers have nothing to escape but their own colours.
+	if (!hist->report->escape || (!column->key && !column->field)) {
 		print_cell(column, hist, e, out);
 		return;
 	}
@@ -364,6 +379,21 @@ void column_print(const struct column *column, const struct hist *hist, const st
 	out_done(&text);
 }
 
+size_t column_printed(const struct column *column, const struct out *out, size_t start)
+{
+	size_t n = 0;
+
+	if (column->key || column->field || !memchr(out->buf + start, '\033', out->n - start))
+		return out->n - start;
+	for (size_t i = start; i < out->n; i++) {
+		if (out->buf[i] == '\033')
+			i += strcspn(out->buf + i, "m");
+		else
+			n++;
+	}
+	return n;
+}
+
 void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
 			size_t from, size_t to)
 {
@@ -372,7 +402,7 @@ void hist_print_columns(const struct hist *hist, const struct entry *e, struct o
 
 	for (size_t i = from; i < to; i++) {
 		const struct column *column = report->fields.v[i];
-		size_t start;
+		size_t start, n;
 		int width;
 
 		if (column_skipped(column, hist))
@@ -384,8 +414,9 @@ void hist_print_columns(const struct hist *hist, const struct entry *e, struct o
 		start = out->n;
 		column_print(column, hist, e, out);
 		width = column_width(column, hist);
-		if (i + 1 < report->fields.n && (int)(out->n - start) < width)
-			out_fill(out, ' ', (size_t)width - (out->n - start));
+		n = column_printed(column, out, start);
+		if (i + 1 < report->fields.n && (int)n < width)
+			out_fill(out, ' ', (size_t)width - n);
 	}
 }
 

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cmd/core/text_color.h"
 #include "cmd/top/top.h"
 #include "sys/signals.h"
 #include <signal.h>
@@ -80,11 +81,9 @@ static void print_rows(struct text *text, const struct hist *hist, int rows, int
 			continue;
 		line->n = 0;
 		hist_print_columns(hist, e, line, 0, report->fields.n);
-		if (!report->use_chains && line->n > (size_t)width)
-			line->n = (size_t)width;
-		out_char(line, '\n');
-		line->buf[line->n - 1] = 0;
-		out_safe(&text->out, line->buf);
+		if (!report->use_chains)
+			line->n = text_color_cut((struct str){line->buf, line->n}, (size_t)width);
+		out_bytes(&text->out, line->buf, line->n);
 		out_char(&text->out, '\n');
 		if (report->use_chains)
 			entry_print_chain(e, &text->out);
@@ -286,6 +285,10 @@ int top_run_text(struct top *top)
 		return text.signal_fd;
 	out_init_fd(&text.out, STDOUT_FILENO);
 	out_init_memory(&text.line);
+	top->report.escape = text.out.is_terminal;
+	err = text_colors(NULL, text.out.is_terminal, &top->report.colors);
+	if (err)
+		return err;
 	text.has_keys = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &text.before) == 0;
 	set_keys(&text, true);
 	text.shown_ns = time_now_ns(CLOCK_MONOTONIC);
