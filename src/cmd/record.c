@@ -7,6 +7,7 @@
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "cmd/record/live.h"
+#include "cmd/record/readers.h"
 #include "cmd/record/record.h"
 #include "flow/control.h"
 #include "sys/signals.h"
@@ -218,20 +219,26 @@ static const struct opt record_table[] = {
 	 .offset = AT(verbose),
 	 .help = "more messages"},
 
-	HEADING("Taken without effect, as one thread keeps up"),
+	{.kind = OPT_CALL,
+	 .name = "threads",
+	 .call = record_opt_threads,
+	 .arg = "SPEC",
+	 .absent = "",
+	 .help = "a thread for each cpu (default), core, package or numa node, or for each of CPUS/CPUS:... (whose rings it reads/where it "
+		 "runs); makes the output a folder, and keeps stacks as they are copied"},
+	{.kind = OPT_CALL,
+	 .name = "affinity",
+	 .call = record_opt_affinity,
+	 .arg = "MODE",
+	 .help = "without --threads: before a ring is read, go to its CPU (cpu) or its memory node (node)"},
+
+	HEADING("Taken without effect, as they make nothing faster here"),
 	{.kind = OPT_TEXT,
 	 .name = "aio",
 	 .offset = AT(dummy),
 	 .arg = "N",
 	 .absent = "1",
 	 .help = "asynchronous writing"},
-	TEXT(0, "affinity", dummy, "MODE", "where to run"),
-	{.kind = OPT_CALL,
-	 .name = "threads",
-	 .call = record_opt_threads,
-	 .arg = "SPEC",
-	 .absent = "",
-	 .help = "parallel threads"},
 	{.kind = OPT_U32,
 	 .name = "num-thread-synthesize",
 	 .offset = AT(dummy_number),
@@ -380,6 +387,9 @@ static int next_timeout(struct recorder *recorder, struct watch *watch)
 			opened_disable(&recorder->opened);
 		watch->delay_at++;
 	}
+	// its bytes are written elsewhere, and wake nobody up here
+	if (options->max_size && recorder->readers)
+		timeout = MIN(timeout, 20);
 	if (options->rotate.ns) {
 		uint64_t age = now - recorder->file_started_ns;
 
@@ -409,14 +419,15 @@ static int take_rings(struct recorder *recorder, struct watch *watch)
 	uint64_t bytes;
 	int err = 0;
 
-	if (!options->overwrite)
+	if (!options->overwrite && !recorder->readers)
 		err = collect_rings(recorder, &bytes);
 	if (err)
 		return err;
-	if (options->max_size && writer_bytes(recorder->writer) >= options->max_size) {
+	uint64_t written = writer_bytes(recorder->writer) + readers_bytes(recorder->readers);
+	if (options->max_size && written >= options->max_size) {
 		if (!options->quiet)
 			fprintf(stderr, "[ sonde record: size limit reached (%llu KB), stopping ]\n",
-				(unsigned long long)(writer_bytes(recorder->writer) >> 10));
+				(unsigned long long)(written >> 10));
 		watch->stop = true;
 	}
 	if (options->rotate.bytes && writer_bytes(recorder->writer) >= options->rotate.bytes)
@@ -441,6 +452,7 @@ static int run(struct recorder *recorder, struct watch *watch)
 		int timeout = next_timeout(recorder, watch);
 
 		err = take_rings(recorder, watch);
+		watch->stop |= readers_failed(recorder->readers);
 		if (err || watch->stop)
 			break;
 		if (poll(watch->fds, watch->n, timeout) < 0 && errno != EINTR)
@@ -456,7 +468,7 @@ static int run(struct recorder *recorder, struct watch *watch)
 			}
 			gone += watch->fds[i].fd < 0;
 		}
-		if (gone == watch->rings_n && !recorder->workload.pid)
+		if (gone == watch->rings_n && !recorder->readers && !recorder->workload.pid)
 			watch->stop = true;
 		if (recorder->target.has_tasks && !recorder->workload.pid &&
 		    !target_alive(&recorder->target))
@@ -466,7 +478,8 @@ static int run(struct recorder *recorder, struct watch *watch)
 		uint64_t bytes;
 
 		opened_disable(opened);
-		err = collect_rings(recorder, &bytes);
+		if (!recorder->readers)
+			err = collect_rings(recorder, &bytes);
 	} else if (!err) {
 		opened_disable(opened);
 		err = take_overwrite(recorder);
@@ -481,7 +494,9 @@ static void make_watch(struct recorder *recorder, struct watch *watch)
 	watch->fds = xcalloc(rings + triggers + 2, sizeof(*watch->fds));
 	for (size_t i = 0; i < rings; i++)
 		watch->fds[i] =
-			(struct pollfd){.fd = recorder->opened.rings.v[i].fd, .events = POLLIN};
+			(struct pollfd){// to ask a ring takes the answer from who else asks
+					.fd = recorder->readers ? -1 : recorder->opened.rings.v[i].fd,
+					.events = POLLIN};
 	watch->rings_n = rings;
 	watch->fds[rings] = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
 	watch->fds[rings + 1] = (struct pollfd){.fd = watch->control.fd, .events = POLLIN};
@@ -549,6 +564,18 @@ static int prepare(struct recorder *recorder)
 	return live_new(&recorder->live, recorder);
 }
 
+static int start_readers(struct recorder *recorder)
+{
+	int err = readers_start(&recorder->readers, recorder, recorder->options->threads);
+
+	if (!err)
+		return 0;
+	readers_stop(recorder->readers);
+	recorder->readers = NULL;
+	output_discard(recorder);
+	return err;
+}
+
 static int record(struct recorder *recorder, struct watch *watch, const char *program)
 {
 	struct record_options *options = recorder->options;
@@ -558,6 +585,10 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 		err = output_open(recorder);
 	if (!err && !options->tail_synthesize)
 		err = output_synthesize(recorder);
+	if (err)
+		return err;
+	if (options->threads)
+		err = start_readers(recorder);
 	if (err)
 		return err;
 	make_watch(recorder, watch);
@@ -572,6 +603,11 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 	}
 	if (!err)
 		err = run(recorder, watch);
+	recorder->beside_bytes = readers_bytes(recorder->readers);
+	int stopped = readers_stop(recorder->readers);
+	recorder->readers = NULL;
+	if (!err)
+		err = stopped;
 	if (!err)
 		err = collect_lost(recorder);
 	if (!err && options->tail_synthesize)
@@ -612,6 +648,7 @@ static void tell_result(struct recorder *recorder)
 static void done(struct recorder *recorder)
 {
 	live_free(recorder->live);
+	affinity_free(recorder->affinity);
 	opened_done(&recorder->opened);
 	opened_done(&recorder->trigger);
 	event_specs_done(&recorder->options->rotate.specs);
@@ -631,6 +668,21 @@ static void done(struct recorder *recorder)
 	free(recorder->options->cgroups.v);
 }
 
+// Threads that only copy unwind nothing.
+static void keep_stacks(struct record_options *options)
+{
+	enum { COPIED_BYTES = 8192 }; // as perf does it
+
+	if (options->call_graph == CALL_GRAPH_AUTO)
+		options->call_graph = CALL_GRAPH_FP;
+	options->raw_stacks = options->call_graph == CALL_GRAPH_DWARF;
+	vec_each(const struct event_spec, spec, &options->specs.events)
+		options->raw_stacks |= spec->call_graph == EVENT_CALL_GRAPH_DWARF;
+	options->address |= options->raw_stacks;
+	if (options->raw_stacks && !options->stack_bytes)
+		options->stack_bytes = COPIED_BYTES;
+}
+
 static int check_options(const struct record_options *options, bool has_command)
 {
 	if (options->count && (options->frequency || options->frequency_max))
@@ -647,6 +699,13 @@ static int check_options(const struct record_options *options, bool has_command)
 		return fail(COMMAND_USAGE,
 			    "%s is a FIFO: --kcore, --switch-output and --timestamp-filename need files",
 			    options->output);
+	if (options->threads && (output_is_pipe(options->output) || output_is_fifo(options->output)))
+		return fail(COMMAND_USAGE,
+			    "--threads makes a folder of files: it doesn't go with a pipe");
+	if (options->threads && (options->rotate.on || options->timestamp_filename ||
+				 options->overwrite || options->zstd_level))
+		return fail(COMMAND_USAGE,
+			    "--threads doesn't go with --switch-output, --timestamp-filename, --overwrite or -z");
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
 		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
 	if (!has_command && !options->target.all_cpus && !options->target.cpus &&
@@ -684,6 +743,9 @@ static int run_record(int argc, char **argv)
 		event_specs_done(&options.rotate.specs);
 		return err;
 	}
+	if (options.threads)
+		keep_stacks(&options);
+	recorder.affinity = affinity_new(options.threads ? AFFINITY_ANY : options.affinity, "");
 	if (options.realtime_given) {
 		struct sched_param param = {.sched_priority = (int)options.realtime};
 

@@ -120,7 +120,7 @@ static bool write_dir_format(struct out *out, const struct feature_facts *facts)
 {
 	if (!facts->options->dir_format)
 		return false;
-	section_u64(out, 0); // one file of records; 1: one a CPU
+	section_u64(out, facts->options->beside);
 	return true;
 }
 

@@ -28,7 +28,8 @@ struct writer_options {
 	uint32_t clockid;
 	bool branch_stack;
 	bool has_sample_time;
-	bool dir_format;
+	bool dir_format;  // the recording is a folder
+	bool beside;	  // and has data.0, data.1, ... (perf: directory data version 1)
 	bool counts;	  // STAT records, no samples
 	const char *root; // of /proc and /sys, "" normally
 };

@@ -72,6 +72,11 @@ void output_remove_folder(const char *folder)
 		auto_free char *path = text_dup_fmt("%s/%s", folder, names[i]);
 		unlink(path);
 	}
+	for (size_t i = 0;; i++) {
+		auto_free char *path = text_dup_fmt("%s/data.%zu", folder, i);
+		if (unlink(path) < 0)
+			break;
+	}
 	auto_free char *dir = text_dup_fmt("%s/kcore_dir", folder);
 	rmdir(dir);
 	rmdir(folder);

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cmd/record/live.h"
+#include "cmd/record/readers.h"
 #include "cmd/record/record.h"
 #include <stdio.h>
 
@@ -127,9 +128,8 @@ static void note_time(struct recorder *recorder, const struct perf_event_header 
 		recorder->last_ns = sample.time;
 }
 
-// Walks the records of one ring's pieces.
-static int account(struct recorder *recorder, const struct ring *ring,
-		   const struct ring_pieces *pieces)
+int collect_account(struct recorder *recorder, const struct ring *ring,
+		    const struct ring_pieces *pieces)
 {
 	const struct perf_event_header *last = NULL;
 	size_t total = pieces->n[0] + pieces->n[1], at = 0;
@@ -206,7 +206,8 @@ int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
 		ends[i] = UINT64_MAX;
 		if (!n || n < flush)
 			continue;
-		err = account(recorder, ring, &pieces);
+		affinity_go(recorder->affinity, ring);
+		err = collect_account(recorder, ring, &pieces);
 		for (int k = 0; k < 2 && !err && !recorder->live; k++) {
 			if (pieces.n[k])
 				err = writer_records(recorder->writer, pieces.p[k], pieces.n[k]);

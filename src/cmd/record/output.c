@@ -31,7 +31,8 @@ static int make_writer(struct recorder *recorder)
 		.clockid = options->clockid,
 		.branch_stack = options->branch_type != 0,
 		.has_sample_time = options->timestamp_boundary,
-		.dir_format = options->kcore,
+		.dir_format = output_has_folder(options),
+		.beside = options->threads != NULL,
 		.root = "",
 	};
 
@@ -51,6 +52,11 @@ static int make_writer(struct recorder *recorder)
 	return writer_new(&recorder->writer, recorder->fd, events, n, &how);
 }
 
+bool output_has_folder(const struct record_options *options)
+{
+	return options->kcore || options->threads;
+}
+
 void output_discard(struct recorder *recorder)
 {
 	writer_free(recorder->writer);
@@ -60,7 +66,7 @@ void output_discard(struct recorder *recorder)
 	auto_free char *old = text_dup_fmt("%s.old", recorder->path);
 	close(recorder->fd);
 	recorder->fd = -1;
-	if (recorder->options->kcore)
+	if (output_has_folder(recorder->options))
 		output_remove_folder(recorder->path);
 	if (!recorder->kept_old || rename(old, recorder->path) < 0)
 		unlink(recorder->path);
@@ -84,8 +90,9 @@ int output_open(struct recorder *recorder)
 	free(recorder->path);
 	recorder->path = xstrdup(path);
 	recorder->kept_old = output_keep_old(recorder->path);
-	auto_free char *data = text_dup_fmt("%s%s", recorder->path, options->kcore ? "/data" : "");
-	if (options->kcore && mkdir(recorder->path, 0700) < 0)
+	auto_free char *data =
+		text_dup_fmt("%s%s", recorder->path, output_has_folder(options) ? "/data" : "");
+	if (output_has_folder(options) && mkdir(recorder->path, 0700) < 0)
 		return fail(errno, "can't make the folder %s: %s", recorder->path, strerror(errno));
 	recorder->fd = open(data, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (recorder->fd < 0)
@@ -191,7 +198,7 @@ int output_finish(struct recorder *recorder)
 	if (recorder->live)
 		live_note(recorder->live, recorder->writer);
 	err = writer_finish(recorder->writer);
-	recorder->written_bytes = writer_bytes(recorder->writer);
+	recorder->written_bytes = writer_bytes(recorder->writer) + recorder->beside_bytes;
 	writer_free(recorder->writer);
 	recorder->writer = NULL;
 	if (recorder->is_pipe)

@@ -70,7 +70,9 @@ struct record_options {
 	struct control control;
 	bool quiet;
 	int verbose;
-	const char *dummy; // of options that are taken and need nothing
+	const char *threads; // spec of --threads; NULL: none
+	unsigned affinity;   // enum record_affinity
+	const char *dummy;   // of options that are taken and need nothing
 	unsigned dummy_number;
 	const char **command_line;
 };
@@ -78,7 +80,8 @@ struct record_options {
 opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch,
 	record_opt_regs, record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay,
 	record_opt_control, record_opt_clockid, record_opt_frequency, record_opt_unsupported,
-	record_opt_compress, record_opt_switch_event, record_opt_threads, record_opt_vmlinux;
+	record_opt_compress, record_opt_switch_event, record_opt_threads, record_opt_affinity,
+	record_opt_vmlinux;
 
 // Makes attrs of the options: what to sample, where tracking records go, ids. The dummy that tracks tasks from
 // the beginning is added where perf adds it.
@@ -98,10 +101,13 @@ struct recorder {
 	struct sample_plan *plans; // of the events, by index
 	struct map events_by_id;   // id -> index
 	struct live *live;	   // NULL: no stacks are unwound
+	struct readers *readers;   // of --threads; NULL: the rings are read here
+	uint64_t beside_bytes;	   // that they wrote
+	struct affinity *affinity; // NULL: none
 	struct writer *writer;
 	int fd;
 	bool is_pipe, kept_old;
-	char *path;	   // being written; NULL for pipes; a folder with --kcore
+	char *path;	   // being written; NULL for pipes; a folder with --kcore, --threads
 	VEC(char *) files; // closed by --switch-output
 	uint64_t file_started_ns, written_bytes, wakeups, samples;
 	uint64_t first_ns, last_ns; // of samples
@@ -116,6 +122,8 @@ struct recorder {
 	void *straddle; // room for one record cut by the ring's end
 };
 
+// Is it a folder (--kcore, --threads)?
+bool output_has_folder(const struct record_options *options);
 int output_open(struct recorder *recorder);
 // Writes what tells of tasks that were there before.
 int output_synthesize(struct recorder *recorder);
@@ -139,6 +147,9 @@ void build_ids_add(struct recorder *recorder);
 
 // Takes all that lies in the rings: accounts and writes. *ret_bytes: how much it was.
 int collect_rings(struct recorder *recorder, uint64_t *ret_bytes);
+// Walks the records of one ring's pieces: counts, losses, times, maps.
+int collect_account(struct recorder *recorder, const struct ring *ring,
+		    const struct ring_pieces *pieces);
 // Reads the counters of lost samples at the end and writes them as LOST_SAMPLES records.
 int collect_lost(struct recorder *recorder);
 // The index of the event that a sample belongs to.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Options of perf that one thread has no use for: what they are given is looked at all the same.
+// What --threads and --affinity are given, and options of perf that have nothing to do here.
 #include "base/err.h"
+#include "cmd/record/readers.h"
 #include "cmd/record/record.h"
 #include "sym/options.h"
 #include <strings.h>
@@ -33,17 +34,34 @@ int record_opt_threads(void *at, const struct opt *opt, const char *arg, bool ne
 {
 	static const char *const words[] = {"", "cpu", "core", "package", "numa"};
 
+	struct record_options *options = at;
+	bool is_word = false;
+
+	options->threads = negated ? NULL : arg;
 	if (negated)
 		return 0;
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!strcasecmp(arg, words[i]))
-			return 0;
-	}
-	return is_thread_spec(str_of(arg))
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		is_word |= !strcasecmp(arg, words[i]);
+	return is_word || is_thread_spec(str_of(arg))
 		       ? 0
 		       : fail(EINVAL,
 			      "--threads takes cpu, core, package, numa or lists of CPUs such as 0,2/0:1,3/1, not '%s'",
 			      arg);
+}
+
+int record_opt_affinity(void *at, const struct opt *opt, const char *arg, bool negated)
+{
+	static const char *const words[] =
+		{[AFFINITY_ANY] = "sys", [AFFINITY_NODE] = "node", [AFFINITY_CPU] = "cpu"};
+	struct record_options *options = at;
+
+	for (unsigned i = 0; i < ARRAY_SIZE(words) && !negated; i++) {
+		if (!strcasecmp(arg, words[i])) {
+			options->affinity = i;
+			return 0;
+		}
+	}
+	return negated ? 0 : fail(EINVAL, "--affinity takes node, cpu or sys, not '%s'", arg);
 }
 
 int record_opt_vmlinux(void *at, const struct opt *opt, const char *arg, bool negated)
