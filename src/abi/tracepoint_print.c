@@ -2,35 +2,25 @@
 // Runs compiled print fmts. Rules (what is a pointer, how an unknown flag looks) are libtraceevent's, as
 // tracepoint_test.c proves on all formats at hand.
 #include "abi/tracepoint_program.h"
-#include <netinet/in.h>
 #include <stdio.h>
-#include <sys/socket.h>
-
-// One print in progress.
-struct run {
-	struct out *out;
-	const uint8_t *raw;
-	uint32_t size;
-	const struct tracepoint *tp;
-};
 
 // ==== evaluating
 
-static inline uint64_t field_value(const struct run *r, uint64_t offset, uint32_t size)
+static inline uint64_t field_value(const struct tp_run *r, uint64_t offset, uint32_t size)
 {
 	return tp_read_number(r->raw, r->size, offset, size, r->tp->all->swapped);
 }
 
-static uint64_t eval_slow(const struct run *r, const struct expr *e);
+static uint64_t eval_slow(const struct tp_run *r, const struct expr *e);
 
-static inline uint64_t eval(const struct run *r, const struct expr *e)
+static inline uint64_t eval(const struct tp_run *r, const struct expr *e)
 {
 	if (__builtin_expect(e->kind == E_FIELD, 1))
 		return field_value(r, e->offset, e->size);
 	return eval_slow(r, e);
 }
 
-static uint64_t eval_slow(const struct run *r, const struct expr *e)
+static uint64_t eval_slow(const struct tp_run *r, const struct expr *e)
 {
 	struct tp_extent at;
 
@@ -61,7 +51,7 @@ static uint64_t eval_slow(const struct run *r, const struct expr *e)
 
 // ==== printing text
 
-static void put_str(const struct run *r, const struct step *step, int32_t length, struct str s)
+static void put_str(const struct tp_run *r, const struct step *step, int32_t length, struct str s)
 {
 	int64_t width = step->has_width_arg ? length : step->width;
 	int64_t precision = step->has_precision_arg ? length : step->precision;
@@ -75,7 +65,7 @@ static void put_str(const struct run *r, const struct step *step, int32_t length
 		out_fill(r->out, ' ', (size_t)width - s.n);
 }
 
-static void put_flags(const struct run *r, const struct step *step, int32_t length,
+static void put_flags(const struct tp_run *r, const struct step *step, int32_t length,
 		      const struct text *t)
 {
 	int64_t value = (int64_t)eval(r, t->number);
@@ -107,7 +97,7 @@ static void put_flags(const struct run *r, const struct step *step, int32_t leng
 	}
 }
 
-static void put_symbol(const struct run *r, const struct step *step, int32_t length,
+static void put_symbol(const struct tp_run *r, const struct step *step, int32_t length,
 		       const struct text *t)
 {
 	int64_t value = (int64_t)eval(r, t->number);
@@ -123,7 +113,7 @@ static void put_symbol(const struct run *r, const struct step *step, int32_t len
 }
 
 // Where an array of bytes begins, and what of it is there.
-static struct str array_bytes(const struct run *r, const struct text *t)
+static struct str array_bytes(const struct tp_run *r, const struct text *t)
 {
 	uint32_t offset = t->offset;
 
@@ -134,7 +124,7 @@ static struct str array_bytes(const struct run *r, const struct text *t)
 	return (struct str){(const char *)r->raw + offset, r->size - offset};
 }
 
-static void put_hex_bytes(const struct run *r, const struct text *t)
+static void put_hex_bytes(const struct tp_run *r, const struct text *t)
 {
 	struct str bytes = array_bytes(r, t);
 	uint32_t n = (uint32_t)eval(r, t->number);
@@ -148,7 +138,7 @@ static void put_hex_bytes(const struct run *r, const struct text *t)
 	}
 }
 
-static void put_numbers(const struct run *r, const struct text *t)
+static void put_numbers(const struct tp_run *r, const struct text *t)
 {
 	struct str bytes = array_bytes(r, t);
 	uint32_t n = (uint32_t)eval(r, t->number);
@@ -174,7 +164,7 @@ static void put_numbers(const struct run *r, const struct text *t)
 	}
 }
 
-static void put_bitmask(const struct run *r, const struct step *step, int32_t length,
+static void put_bitmask(const struct tp_run *r, const struct step *step, int32_t length,
 			const struct text *t)
 {
 	struct tp_extent at = tp_dynamic_extent(t->field, r->raw, r->size);
@@ -193,7 +183,7 @@ static void put_bitmask(const struct run *r, const struct step *step, int32_t le
 	put_str(r, step, length, (struct str){text, n});
 }
 
-static void put_cpus(const struct run *r, const struct step *step, int32_t length,
+static void put_cpus(const struct tp_run *r, const struct step *step, int32_t length,
 		     const struct text *t)
 {
 	struct tp_extent at = tp_dynamic_extent(t->field, r->raw, r->size);
@@ -223,7 +213,7 @@ static void put_cpus(const struct run *r, const struct step *step, int32_t lengt
 	out_done(&text);
 }
 
-static void put_pointer_text(const struct run *r, const struct text *t)
+static void put_pointer_text(const struct tp_run *r, const struct text *t)
 {
 	// Not swapped, as libtraceevent does not either.
 	uint64_t address = tp_read_number(r->raw, r->size, t->offset, t->size, false);
@@ -235,7 +225,7 @@ static void put_pointer_text(const struct run *r, const struct text *t)
 		out_hex(r->out, address);
 }
 
-static struct str fixed_text(const struct run *r, uint32_t offset, uint32_t size)
+static struct str fixed_text(const struct tp_run *r, uint32_t offset, uint32_t size)
 {
 	uint32_t left = offset < r->size ? r->size - offset : 0;
 
@@ -245,7 +235,7 @@ static struct str fixed_text(const struct run *r, uint32_t offset, uint32_t size
 			    size ? strnlen((const char *)r->raw + offset, size) : 0};
 }
 
-static void put_text(const struct run *r, const struct step *step, int32_t length,
+static void put_text(const struct tp_run *r, const struct step *step, int32_t length,
 		     const struct text *t)
 {
 	struct tp_extent at;
@@ -308,7 +298,7 @@ static inline uint64_t narrow(const struct step *step, uint64_t v)
 	}
 }
 
-static void put_number(const struct run *r, const struct step *step)
+static void put_number(const struct tp_run *r, const struct step *step)
 {
 	uint64_t v = narrow(step, eval(r, step->number));
 	bool minus = step->is_signed && (int64_t)v < 0;
@@ -333,7 +323,7 @@ static void put_number(const struct run *r, const struct step *step)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 // With the format itself; it has been checked to hold one number and at most one '*'.
-static void put_printf(const struct run *r, const struct step *step, int32_t length)
+static void put_printf(const struct tp_run *r, const struct step *step, int32_t length)
 {
 	unsigned long long v = eval(r, step->number);
 	const char *format = step->format;
@@ -355,7 +345,7 @@ static void put_printf(const struct run *r, const struct step *step, int32_t len
 }
 #pragma GCC diagnostic pop
 
-static void put_function(const struct run *r, const struct step *step)
+static void put_function(const struct tp_run *r, const struct step *step)
 {
 	const struct tracepoints *all = r->tp->all;
 	uint64_t address = eval(r, step->number), start = 0;
@@ -375,168 +365,12 @@ static void put_function(const struct run *r, const struct step *step)
 	}
 }
 
-// The bytes of a field, NULL when the data ends before.
-static const uint8_t *bytes_at(const struct run *r, uint32_t offset, uint32_t n)
-{
-	return offset <= r->size && n <= r->size - offset ? r->raw + offset : NULL;
-}
-
-static void put_mac(const struct run *r, const struct step *step)
-{
-	const uint8_t *p = bytes_at(r, step->offset, 6);
-
-	for (int i = 0; p && i < 6; i++) {
-		if (i && step->letter)
-			out_char(r->out, step->letter);
-		out_hex_zeros(r->out, p[step->reversed ? 5 - i : i], 2);
-	}
-}
-
-static void put_ipv4(const struct run *r, const struct step *step, const uint8_t *p)
-{
-	for (int i = 0; i < 4; i++) {
-		uint8_t byte = p[step->reversed ? 3 - i : i];
-
-		if (i)
-			out_char(r->out, '.');
-		if (step->zero_padded)
-			out_u64_zeros(r->out, byte, 3);
-		else
-			out_u64(r->out, byte);
-	}
-}
-
-static void put_ipv6_compressed(const struct run *r, const uint8_t *p)
-{
-	static const struct step plain = {0};
-	uint16_t words[8];
-	int best = -1, best_n = 1, range = 8;
-	bool colon = false;
-
-	for (int i = 0; i < 8; i++)
-		words[i] = (uint16_t)(p[2 * i] << 8 | p[2 * i + 1]);
-	// addresses that hold an IPv4 one: mapped, ISATAP
-	if ((!words[0] && !words[1] && !words[2] && !words[3] && !words[4] && words[5] == 0xffff) ||
-	    ((words[4] | 0x0200) == 0x0200 && words[5] == 0x5efe))
-		range = 6;
-	for (int i = 0; i < range; i++) {
-		int n = 0;
-
-		while (i + n < range && !words[i + n])
-			n++;
-		if (n > best_n) {
-			best_n = n;
-			best = i;
-		}
-	}
-	for (int i = 0; i < range; i++) {
-		if (i == best) {
-			out_text(r->out, colon || i == 0 ? "::" : ":");
-			colon = false;
-			i += best_n - 1;
-			continue;
-		}
-		if (colon)
-			out_char(r->out, ':');
-		out_hex(r->out, words[i]);
-		colon = true;
-	}
-	if (range == 6) {
-		if (colon)
-			out_char(r->out, ':');
-		put_ipv4(r, &plain, p + 12);
-	}
-}
-
-static void put_ipv6(const struct run *r, const struct step *step, const uint8_t *p)
-{
-	if (step->compressed) {
-		put_ipv6_compressed(r, p);
-		return;
-	}
-	for (int i = 0; i < 16; i += 2) {
-		if (i && !step->zero_padded)
-			out_char(r->out, ':');
-		out_hex_zeros(r->out, (uint64_t)(p[i] << 8 | p[i + 1]), 4);
-	}
-}
-
-static void put_socket_address(const struct run *r, const struct step *step)
-{
-	struct tp_extent at = {step->offset, step->length};
-	const uint8_t *p;
-	uint16_t family;
-
-	if (step->field)
-		at = tp_dynamic_extent(step->field, r->raw, r->size);
-	p = bytes_at(r, at.offset, sizeof(family));
-	if (!p)
-		return;
-	memcpy(&family, p, sizeof(family));
-	if (family == AF_INET) {
-		if (at.size < sizeof(struct sockaddr_in) ||
-		    !bytes_at(r, at.offset, sizeof(struct sockaddr_in))) {
-			out_text(r->out, "INVALIDIPv4");
-			return;
-		}
-		put_ipv4(r, step, p + offsetof(struct sockaddr_in, sin_addr));
-		if (step->with_port) {
-			out_char(r->out, ':');
-			out_u64(r->out, (uint64_t)(p[2] << 8 | p[3]));
-		}
-	} else if (family == AF_INET6) {
-		if (at.size < sizeof(struct sockaddr_in6) ||
-		    !bytes_at(r, at.offset, sizeof(struct sockaddr_in6))) {
-			out_text(r->out, "INVALIDIPv6");
-			return;
-		}
-		if (step->with_port)
-			out_char(r->out, '[');
-		put_ipv6(r, step, p + offsetof(struct sockaddr_in6, sin6_addr));
-		if (step->with_port) {
-			out_text(r->out, "]:");
-			out_u64(r->out, (uint64_t)(p[2] << 8 | p[3]));
-		}
-	}
-}
-
-static void put_uuid(const struct run *r, const struct step *step)
-{
-	static const uint8_t little[16] = {3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15};
-	const uint8_t *p = bytes_at(r, step->offset, 16);
-
-	for (int i = 0; p && i < 16; i++) {
-		uint8_t byte = p[step->reversed ? little[i] : i];
-
-		if (i == 4 || i == 6 || i == 8 || i == 10)
-			out_char(r->out, '-');
-		out_printf(r->out, step->upper ? "%02X" : "%02x", byte);
-	}
-}
-
-static void put_bytes(const struct run *r, const struct step *step, int32_t length)
-{
-	struct tp_extent at = tp_dynamic_extent(step->field, r->raw, r->size);
-	uint32_t n = step->length_arg ? (uint32_t)length : 1;
-
-	if (length < 0 && step->length_arg)
-		n = 0;
-	if (n > at.size)
-		n = at.size;
-	for (uint32_t i = 0; i < n; i++) {
-		if (i && step->letter)
-			out_char(r->out, step->letter);
-		out_hex_zeros(r->out, r->raw[at.offset + i], 2);
-	}
-}
-
 // ==== running
 
 // False when a NUL was printed: the text ends there, as it does for everyone who prints it with %s.
-static inline bool run_step(const struct run *r, const struct step *step)
+static inline bool run_step(const struct tp_run *r, const struct step *step)
 {
 	int32_t length = -1;
-	const uint8_t *p;
 	struct tp_extent at;
 	size_t before;
 	uint64_t v;
@@ -613,26 +447,12 @@ static inline bool run_step(const struct run *r, const struct step *step)
 		out_hex(r->out, v);
 		break;
 	case S_MAC:
-		put_mac(r, step);
-		break;
 	case S_IPV4:
-		p = bytes_at(r, step->offset, 4);
-		if (p)
-			put_ipv4(r, step, p);
-		break;
 	case S_IPV6:
-		p = bytes_at(r, step->offset, 16);
-		if (p)
-			put_ipv6(r, step, p);
-		break;
 	case S_SOCKET_ADDRESS:
-		put_socket_address(r, step);
-		break;
 	case S_UUID:
-		put_uuid(r, step);
-		break;
 	case S_BYTES:
-		put_bytes(r, step, length);
+		tp_put_bytes(r, step, length);
 		break;
 	}
 	return true;
@@ -665,7 +485,7 @@ static void print_by_tep(struct out *out, const struct tracepoint *tp, const voi
 static void print_plain(struct out *out, const struct tracepoint *tp, const void *raw,
 			uint32_t raw_size)
 {
-	const struct run r = {out, raw, raw_size, tp};
+	const struct tp_run r = {out, raw, raw_size, tp};
 
 	// The program is made when it is first needed: most formats of a recording never are.
 	if (!tp->compiled && !tp->failed)

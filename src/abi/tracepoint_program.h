@@ -126,6 +126,17 @@ struct tp_program {
 	size_t n;
 };
 
+// One print in progress.
+struct tp_run {
+	struct out *out;
+	const uint8_t *raw;
+	uint32_t size;
+	const struct tracepoint *tp;
+};
+
+// tracepoint_bytes.c: the steps S_MAC to S_BYTES. `length`: the argument of a '*' or of a length.
+void tp_put_bytes(const struct tp_run *r, const struct step *step, int32_t length);
+
 // Also for folding constants.
 static inline uint64_t tp_operate(enum expr_kind kind, uint64_t a, uint64_t b)
 {
