@@ -137,6 +137,15 @@ static bool counts_branches(const struct annotate *annotate)
 	return annotate->report.mode == MODE_BRANCH;
 }
 
+static bool is_place_wanted(struct annotate *annotate, const struct location *location)
+{
+	if (annotate->dsos && !filter_dso(annotate->dsos, location->dso))
+		return false;
+	if (counts_branches(annotate))
+		return location->sym;
+	return !annotate->o.symbol || (location->sym && is_wanted(annotate, location->sym));
+}
+
 // The symbol is matched before anything is counted: the other samples do not exist. Branches may come from other functions.
 static int on_sample(void *arg, struct session *session, struct event *event,
 		     const struct sample *sample, struct task *task, const struct record *record)
@@ -150,12 +159,10 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	if (!task)
 		task = sym_task(session->sym, UINT32_MAX, UINT32_MAX);
 	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
-	if (annotate->dsos && !filter_dso(annotate->dsos, location.dso))
+	if (!is_place_wanted(annotate, &location)) {
+		session_count_place(session, &location); // the others are counted by the report
 		return 0;
-	if (counts_branches(annotate)
-		    ? !location.sym
-		    : annotate->o.symbol && (!location.sym || !is_wanted(annotate, location.sym)))
-		return 0;
+	}
 	annotate->samples_n++;
 	if (annotate->blocks)
 		blocks_add_sample(annotate->blocks, session->sym, task, sample);

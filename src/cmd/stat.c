@@ -7,6 +7,7 @@
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "cmd/stat/stat.h"
+#include "sys/capture.h"
 #include "sys/signals.h"
 #include <fcntl.h>
 #include <poll.h>
@@ -370,7 +371,7 @@ static int run_counted(struct counting *stat)
 
 static int run_helper(const char *command)
 {
-	int status = command ? system(command) : 0;
+	int status = command ? shell_run(command) : 0;
 
 	return status ? fail(ECHILD, "'%s' failed", command) : 0;
 }

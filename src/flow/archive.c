@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/cache.h"
 #include "base/err.h"
+#include "sys/signals.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -57,6 +58,7 @@ static int unpack_with(const char *program, const char *path, int to)
 		int in = open(path, O_RDONLY);
 		int null = open("/dev/null", O_WRONLY);
 
+		signals_of_child();
 		setrlimit(RLIMIT_FSIZE, &limit);
 		if (in < 0 || dup2(in, 0) < 0 || dup2(to, 1) < 0 || dup2(null, 2) < 0)
 			_exit(126);

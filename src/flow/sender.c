@@ -283,7 +283,7 @@ static int open_path(struct sender *sender)
 			       : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(errno, "can't open %s for push: %s", path, strerror(errno));
-	err = S_ISCHR(st.st_mode) && exists ? 0 : lock(fd, path, sender->is_device);
+	err = exists && S_ISCHR(st.st_mode) ? 0 : lock(fd, path, sender->is_device);
 	if (err < 0) {
 		close(fd);
 		return err;

@@ -138,9 +138,7 @@ static void count_place(struct session *session, const struct sample *sample, st
 	struct location location;
 
 	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &location);
-	session->places_n++;
-	if (location.dso)
-		location.dso->samples_n++;
+	session_count_place(session, &location);
 }
 
 static int give_batch(struct session_private *p)

@@ -41,10 +41,18 @@ struct session {
 	struct sym *sym;
 	struct session_stats stats;
 	VEC(struct session_loss) losses;
-	uint64_t places_n; // samples that were counted in dso.samples_n, or by whoever looked up their places
+	uint64_t places_n; // samples that session_count_place has counted
 	struct session_private *private;
 	struct session_unwind *unwind; // of chain.c
 };
+
+// For what is said of files without names: by whoever looks up where a sample lies.
+static inline void session_count_place(struct session *session, const struct location *location)
+{
+	session->places_n++;
+	if (location->dso)
+		location->dso->samples_n++;
+}
 
 // A sample that waits with others to be handed out.
 struct session_sample {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sys/capture.h"
 #include "base/alloc.h"
+#include "sys/signals.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,6 +12,7 @@ static void child(int to, char *const argv[])
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
+	signals_of_child();
 	dup2(nothing, 0);
 	dup2(to, 1);
 	dup2(nothing, 2);
@@ -54,6 +56,24 @@ int capture(char *const argv[], size_t most, struct out *out, bool *ret_more)
 		return err;
 	if (*ret_more)
 		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return status;
+}
+
+int shell_run(const char *line)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		signals_of_child();
+		execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0)
+		return -errno;
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;

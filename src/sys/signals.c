@@ -38,3 +38,12 @@ bool signals_end_waits(void)
 		any |= sigismember(&waiting, ends[i]) > 0;
 	return any;
 }
+
+void signals_of_child(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+}

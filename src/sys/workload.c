@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sys/workload.h"
+#include "sys/signals.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
@@ -14,13 +15,10 @@
 
 static void child(int go_fd, int exec_fd, char **argv)
 {
-	sigset_t none;
 	char go;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
+	signals_of_child();
 	// The parent closing without a word means: don't.
 	if (read(go_fd, &go, 1) != 1)
 		_exit(0);

@@ -33,6 +33,9 @@ void ranges_add(struct ranges *ranges, const struct dso *dso, uint64_t start, ui
 	struct range *range;
 	uint64_t *at;
 
+	// No code ends with the last address; only maps that were made up have it.
+	if (start > end || end == UINT64_MAX)
+		return;
 	while (ranges->files.n <= dso->id)
 		vec_push(&ranges->files, NULL);
 	if (!ranges->files.v[dso->id])

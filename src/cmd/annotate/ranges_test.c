@@ -56,4 +56,19 @@ static void test_nothing_there(void **state)
 	ranges_free(NULL);
 }
 
-RUN_TESTS(TEST(test_overlap), TEST(test_nothing_there))
+static void test_made_up(void **state)
+{
+	struct ranges *ranges = ranges_new();
+
+	add(ranges, &first, 0x100, UINT64_MAX, 2);
+	add(ranges, &first, UINT64_MAX, UINT64_MAX, 2);
+	add(ranges, &first, 0x200, 0x100, 2);
+	add(ranges, &first, 0, UINT64_MAX - 1, 1);
+	ranges_finish(ranges);
+	assert_true(ranges_at(ranges, &first, 0).entered == 100);
+	assert_true(ranges_at(ranges, &first, UINT64_MAX - 1).left == 100);
+	assert_true(ranges_at(ranges, &first, UINT64_MAX).left == 0);
+	ranges_free(ranges);
+}
+
+RUN_TESTS(TEST(test_overlap), TEST(test_nothing_there), TEST(test_made_up))

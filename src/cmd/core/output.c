@@ -2,7 +2,6 @@
 #include "cmd/core/output.h"
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
+#include "sys/signals.h"
 
 bool output_is_pipe(const char *output)
 {
@@ -27,23 +27,13 @@ bool output_is_fifo(const char *output)
 	return output && stat(output, &st) == 0 && S_ISFIFO(st.st_mode);
 }
 
-// Signals that end a run wait for who reads them when it has begun.
-static bool is_interrupted(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0 ||
-		sigismember(&pending, SIGHUP) > 0);
-}
-
 int output_open_fifo(const char *path)
 {
 	enum { LOOK_AGAIN_US = 20000 };
 	int fd;
 
 	while ((fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0 && errno == ENXIO) {
-		if (is_interrupted())
+		if (signals_end_waits())
 			return fail(EINTR, "ended before anybody read %s", path);
 		usleep(LOOK_AGAIN_US);
 	}

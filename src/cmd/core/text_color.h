@@ -11,7 +11,7 @@
 #define TEXT_PLAIN "\033[m"
 
 // Of --stdio-color: always, never, auto, which is what NULL means: on a terminal that knows colours, unless NO_COLOR is set.
-// -EINVAL with a sentence.
+// -COMMAND_USAGE with a sentence.
 int text_colors(const char *mode, bool is_terminal, bool *ret);
 // What much, some and little are shown in; "": in no colour.
 const char *text_color_of(double percent);

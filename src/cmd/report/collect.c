@@ -401,16 +401,14 @@ static bool take(struct report *report, struct session *session, struct event *e
 		ret->location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
 	else
 		sym_resolve(session->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
+	if (report->has_skip && !filter_sample(report->skip, sample))
+		return false;
+	session_count_place(session, &ret->location);
 	if ((report->o.hide_unresolved && !ret->location.sym) ||
-	    (report->has_skip && !filter_sample(report->skip, sample)))
+	    (report->mode == MODE_BRANCH && !sample->branches))
 		return false;
-	if (report->mode == MODE_BRANCH && !sample->branches)
-		return false;
-	session->places_n++;
-	if (ret->location.dso) {
+	if (ret->location.dso)
 		ret->location.dso->hit = true;
-		ret->location.dso->samples_n++;
-	}
 	return true;
 }
 

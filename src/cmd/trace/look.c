@@ -33,7 +33,7 @@ void trace_add_settings(struct trace_options *options)
 	const char *printer = settings_get("trace.tracepoint_beautifiers");
 
 	if (events && !options->input) { // a recording has the events that it has
-		options->syscalls |= !options->choices.n;
+		options->syscalls |= !options->choices.n && !options->faults;
 		vec_push(&options->choices, (struct trace_choice){events, false});
 	}
 	if (printer && !strcasecmp(printer, "libtraceevent"))
