@@ -111,6 +111,11 @@ const struct command command_annotate = {
 		"that is not the one that was recorded is not used. The kernel's code is read from a vmlinux (-k), "
 		"from /proc/kcore, or from what record --kcore kept. Source lines need debug information (-g, or a "
 		"debug package) and the source where the compiler saw it (see --prefix).\n\n"
+		"Branch stacks (record -b) say more. With their cycles, --stdio2 and the screen have columns of "
+		"instructions per cycle of the block that an instruction is in, and of the cycles of the block that "
+		"a branch ends; there each branch counts as a sample where it begins and where it goes. --stdio says "
+		"at instructions that are jumped to which share came by the jump (+), and at branches how often they "
+		"were taken (-) and predicted (p).\n\n"
 		"A sample stands at the instruction that was about to be executed, so on many processors the one "
 		"before it is what took the time; precise events (cycles:pp) are better.",
 	.opts = opts,

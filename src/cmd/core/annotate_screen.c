@@ -306,13 +306,15 @@ static void put_title(const struct view *view, struct out *out)
 	static const char *const names[] = {"Percent", "Samples", "Period"};
 	const struct annotated *lines = &view->lines;
 
-	out_printf(out, "%s of %s  %s  %llu samples of event '%s'", names[view->shares],
-		   lines->symbol, lines->path ? lines->path : "",
+	if (lines->cycles.any)
+		out_printf(out, "%s, IPC, cycles of %s (IPC %.2f, known of %.1f%%)",
+			   names[view->shares], lines->symbol, annotated_ipc(lines),
+			   annotated_ipc_coverage(lines));
+	else
+		out_printf(out, "%s of %s", names[view->shares], lines->symbol);
+	out_printf(out, "  %s  %llu samples of event '%s'", lines->path ? lines->path : "",
 		   (unsigned long long)(lines->totals ? lines->totals[0].samples : 0),
 		   view->o->event);
-	if (lines->cycles.any)
-		out_printf(out, "  IPC %.2f, known of %.1f%%", annotated_ipc(lines),
-			   annotated_ipc_coverage(lines));
 }
 
 static void draw(struct view *view)
