@@ -182,7 +182,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "branch-history", AT(branch_history),
 	 .help = "Branches in call graphs: not there yet."},
 	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr),
-	 .help = "Longer call chains of branch records: not there yet."},
+	 .help = "Stacks of calls among branches are not sewn together."},
 	{OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS",
 	 "Decoding of processor traces: not there yet.", .absent = ""},
 	IGNORED("source", "Of annotate."),
@@ -230,12 +230,29 @@ const struct command command_report = {
 	.run = run,
 };
 
+// What perf says where it has nothing to sew together.
+static void say_no_stitching(const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		const struct perf_event_attr *attr = &recording->events.v[i]->attr;
+
+		if ((attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
+		    (attr->branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK)) {
+			warn("--stitch-lbr: stacks of calls among branches are shown as they are, not sewn together");
+			return;
+		}
+	}
+	warn("Can't find LBR callchain. Switch off --stitch-lbr.\nPlease apply --call-graph lbr when recording.");
+}
+
 static int check_data(struct report *report)
 {
 	struct recording *recording = report->session->recording;
 	uint64_t types = report_sample_types(recording);
 	const char *path = recording->path;
 
+	if (report->o.stitch_lbr)
+		say_no_stitching(recording);
 	if (report->pipe)
 		return 0;
 	if (!(types & PERF_SAMPLE_CALLCHAIN)) {
@@ -442,8 +459,8 @@ static int check_options(struct report *report)
 	     !report->quantum_ns))
 		return fail(COMMAND_USAGE, "--time-quantum takes a time such as 10ms, not '%s'",
 			    o->time_quantum);
-	if (o->branch_history || o->stitch_lbr)
-		return fail(COMMAND_USAGE, "--branch-history and --stitch-lbr are not there yet");
+	if (o->branch_history)
+		return fail(COMMAND_USAGE, "--branch-history is not there yet");
 	if (o->gtk)
 		warn("There is no window of its own: here is the text.");
 	else if (o->tui && !screen_possible())
