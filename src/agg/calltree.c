@@ -259,6 +259,11 @@ static void follow(struct builder *b, size_t start, size_t n, struct call_node *
 
 static void add_children(struct builder *b, uint32_t parent, struct group *groups, size_t n);
 
+static uint32_t trie_node(const struct item *item)
+{
+	return item->weights ? item->weights->v.v[item->at].node : 0;
+}
+
 static uint32_t add_node(struct builder *b, uint32_t parent, const struct group *group)
 {
 	uint32_t id = (uint32_t)b->tree->nodes.n;
@@ -274,6 +279,7 @@ static uint32_t add_node(struct builder *b, uint32_t parent, const struct group 
 		size_t level = b->items.n, groups_n;
 
 		vec_push(&b->tree->frames, single.frame);
+		vec_push(&b->tree->trie_nodes, trie_node(&b->items.v[start]));
 		node.frames_n++;
 		follow(b, start, n, &node);
 		free(groups);
@@ -384,6 +390,7 @@ void call_tree_done(struct call_tree *tree)
 {
 	vec_done(&tree->nodes);
 	vec_done(&tree->frames);
+	vec_done(&tree->trie_nodes);
 }
 
 struct ended {

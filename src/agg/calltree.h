@@ -59,6 +59,8 @@ struct call_node {
 struct call_tree {
 	VEC(struct call_node) nodes;
 	VEC(uint32_t) frames;
+	VEC(uint32_t)
+	trie_nodes;   // of each frame a node where it stands, in a tree of callees; else 0
 	uint32_t top; // the heaviest at the top, UINT32_MAX: none
 	uint32_t top_n;
 	uint64_t hit; // weight of all

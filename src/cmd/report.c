@@ -180,7 +180,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "full-source-path", AT(full_source_path), .help = "Full paths of source files."},
 	{OPT_GROUP, .help = "Taken from perf and without effect here"},
 	{OPT_FLAG, 0, "branch-history", AT(branch_history),
-	 .help = "Branches in call graphs: not there yet."},
+	 .help = "The last branches before each sample in place of its call chain, with cycles, iterations and predictions."},
 	{OPT_FLAG, 0, "stitch-lbr", AT(stitch_lbr),
 	 .help = "Stacks of calls among branches are not sewn together."},
 	{OPT_TEXT, 0, "itrace", AT(ignored_text), "OPTS",
@@ -259,11 +259,12 @@ static int check_data(struct report *report)
 		if (report->has_parent)
 			return fail(EINVAL,
 				    "%s has no call chains to find parents in: record with -g", path);
-		if (report->chain.enabled)
+		if (report->chain.enabled && !report->history)
 			return fail(EINVAL,
 				    "%s has no call chains: record with -g, or leave -g away", path);
 	}
-	if (report->mode == MODE_BRANCH && !(types & PERF_SAMPLE_BRANCH_STACK))
+	if ((report->mode == MODE_BRANCH || (report->history && !(types & PERF_SAMPLE_CALLCHAIN))) &&
+	    !(types & PERF_SAMPLE_BRANCH_STACK))
 		return fail(EINVAL, "%s has no branch stacks: record with -b", path);
 	if (report->mode == MODE_MEMORY && !(types & PERF_SAMPLE_DATA_SRC))
 		return fail(EINVAL,
@@ -459,8 +460,6 @@ static int check_options(struct report *report)
 	     !report->quantum_ns))
 		return fail(COMMAND_USAGE, "--time-quantum takes a time such as 10ms, not '%s'",
 			    o->time_quantum);
-	if (o->branch_history)
-		return fail(COMMAND_USAGE, "--branch-history is not there yet");
 	if (o->gtk)
 		warn("There is no window of its own: here is the text.");
 	else if (o->tui && !screen_possible())

@@ -89,6 +89,25 @@ uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 	return intern_frame(stacks, &frame);
 }
 
+uint32_t stacks_line_frame(struct stacks *stacks, const struct location *location)
+{
+	struct frame frame = {.dso = location->dso,
+			      .sym = location->sym,
+			      .ip = location->ip,
+			      .addr = location->addr,
+			      .cpumode = location->cpumode,
+			      .level = location->level};
+	struct source_frame line;
+
+	if (stacks->want_srclines && location->dso) {
+		if (source_line(stacks->sources, location->dso, location->addr, &line))
+			frame.srcline = source_text(stacks->sources, &line, false);
+		else if (location->sym && source_exists(stacks->sources, location->dso))
+			frame.srcline = "??:0";
+	}
+	return intern_frame(stacks, &frame);
+}
+
 // What the source says about a location. The call itself stands before where it returns to.
 static size_t source_of_location(struct stacks *stacks, const struct location *location,
 				 bool is_return, const struct source_frame **ret)

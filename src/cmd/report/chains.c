@@ -132,7 +132,7 @@ static void entry_tree(struct run *run, struct entry *e, const uint32_t *pairs, 
 	if (!wants_tree(run, e->period))
 		return;
 	take_paths(run, pairs, n);
-	if (run->report->chain.caller) {
+	if (run->report->chain.caller || run->report->history) {
 		struct subtree all = {.weights = &run->own, .index = NONE};
 
 		weights_build(&run->own, &run->report->trie, run->paths.v, run->paths.n);

@@ -2,7 +2,7 @@
 // Samples become entries and (entry, stack) pairs: nothing here is allocated per sample, and nothing walks a call chain
 // that has been seen before.
 #include "base/hash.h"
-#include "cmd/report/report.h"
+#include "cmd/report/history.h"
 #include "flow/chain.h"
 
 void place_of(struct place *ret, const struct location *location)
@@ -428,7 +428,7 @@ static void find_stacks(struct report *report, struct taken *taken, size_t n)
 	size_t asks_n = 0;
 
 	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
-	if (report->mode == MODE_BRANCH ||
+	if (report->mode == MODE_BRANCH || report->history ||
 	    (!report->children && !report->use_chains && !report->has_parent))
 		return;
 	for (struct taken *it = taken; it < taken + n; it++) {
@@ -463,7 +463,8 @@ static int count_taken(struct report *report, struct taken *taken)
 	struct extra extra;
 	struct entry template = {.x = report->needs_extra ? &extra : &report->no_extra}, *e;
 	uint64_t period;
-	uint32_t stack = taken->stack;
+	uint32_t stack =
+		report->history ? history_stack(report->history, task, sample) : taken->stack;
 
 	hist->seen++;
 	place_of(&template.place, location);
@@ -499,6 +500,8 @@ static int count_taken(struct report *report, struct taken *taken)
 	add_to(e, template.cpumode, period);
 	count_sample(hist, e, period);
 	if (report->children || report->use_chains) {
+		if (report->history)
+			history_count(report->history, e);
 		taken->has_pair = true;
 		taken->pair = pair_of(hist, e, &template, stack, period);
 		hist_expect_pair(hist, e->id, stack);

@@ -37,7 +37,7 @@ struct hist *hist_new(struct report *report, struct event *event)
 
 	hist->report = report;
 	hist->event = event;
-	hist->has_chains = (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	hist->has_chains = report->history || (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 	if (report_keys_are_of_place(report))
 		hist->recent = xcalloc(HIST_RECENT, sizeof(*hist->recent));
 	return hist;

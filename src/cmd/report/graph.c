@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Call graphs as text.
 #include "cmd/core/text_color.h"
-#include "cmd/report/report.h"
+#include "cmd/report/history.h"
 
 enum { NONE = UINT32_MAX, MARGIN = 12 };
 
 struct graph {
 	const struct report *report;
 	const struct call_tree *tree;
+	const struct entry *e;
 	struct out *out;
 	int margin;
 };
@@ -57,6 +58,14 @@ static void print_value(const struct graph *g, uint64_t weight, uint32_t count, 
 	}
 }
 
+// A frame of the tree, with what is known of branches there.
+static void put_tree_frame(const struct graph *g, uint32_t index)
+{
+	report_put_frame(g->report, g->tree->frames.v[index], g->out);
+	if (g->report->history)
+		history_put(g->report->history, g->e, g->tree->trie_nodes.v[index], g->out);
+}
+
 static void print_margin(const struct graph *g)
 {
 	out_fill(g->out, ' ', (size_t)(MARGIN + g->margin));
@@ -67,7 +76,7 @@ static uint32_t bit(int depth)
 	return 1u << (depth & 31);
 }
 
-// One line of a node; `frame` NONE stands for what was left out.
+// One line of a node; `frame`, a place in the tree's frames, NONE stands for what was left out.
 static void print_line(const struct graph *g, const struct call_node *node, uint32_t frame,
 		       int depth, uint32_t mask, bool first, uint64_t total)
 {
@@ -85,7 +94,7 @@ static void print_line(const struct graph *g, const struct call_node *node, uint
 	if (frame == NONE)
 		out_text(g->out, "[...]");
 	else
-		report_put_frame(g->report, frame, g->out);
+		put_tree_frame(g, frame);
 	out_char(g->out, '\n');
 }
 
@@ -109,8 +118,7 @@ static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uin
 			out_text(g->out, mask & bit(i) ? "|          " : "           ");
 		out_char(g->out, '\n');
 		for (uint32_t i = 0; i < node->frames_n; i++)
-			print_line(g, node, g->tree->frames.v[node->first_frame + i], depth,
-				   below_mask, i == 0, total);
+			print_line(g, node, node->first_frame + i, depth, below_mask, i == 0, total);
 		print_level(g, id, node->child,
 			    chain->mode == CHAIN_FRACTAL ? node->children_hit : total, depth + 1,
 			    below_mask | bit(depth));
@@ -160,7 +168,7 @@ static void print_graph(struct graph *g, uint64_t total, uint64_t own)
 				g->margin += 3;
 				started = true;
 			}
-			report_put_frame(g->report, g->tree->frames.v[node->first_frame + i], g->out);
+			put_tree_frame(g, node->first_frame + i);
 			out_char(g->out, '\n');
 			if (++printed == report->chain.print_limit)
 				break;
@@ -223,7 +231,7 @@ static void print_ends(const struct graph *g, uint64_t total, uint64_t least)
 void entry_print_chain(const struct entry *e, struct out *out)
 {
 	const struct report *report = e->hist->report;
-	struct graph g = {.report = report, .tree = e->tree, .out = out};
+	struct graph g = {.report = report, .tree = e->tree, .e = e, .out = out};
 	uint64_t own = report->children ? e->acc : e->period;
 
 	if (!e->tree)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From options and a recording to a report that takes samples, and its end; for report and what shows rows as it does.
-#include "cmd/report/report.h"
+#include "cmd/report/history.h"
 #include "base/err.h"
 #include "cmd/core/command.h"
 #include "sym/options.h"
@@ -38,7 +38,12 @@ static int choose_mode(struct report *report)
 	has_branches = !report->pipe && report_has_branches(report);
 	if (types & PERF_SAMPLE_STACK_USER)
 		has_branches = false;
-	if (report->o.branch < 0 ? has_branches : report->o.branch) {
+	if (report->o.branch_history) {
+		report->chain.by_address = true;
+		report->history = history_new(report);
+		if (!report->o.sort)
+			report->o.sort = "srcline,symbol,dso";
+	} else if (report->o.branch < 0 ? has_branches : report->o.branch) {
 		report->mode = MODE_BRANCH;
 		report->children = false;
 	}
@@ -61,7 +66,10 @@ static int choose_mode(struct report *report)
 	// A pipe tells its events too late for perf to know that there are call chains.
 	if (report->pipe || !has_chains)
 		report->children = false;
-	report->use_chains = report->chain.mode != CHAIN_NONE && (has_chains || report->pipe);
+	report->use_chains =
+		report->chain.mode != CHAIN_NONE && (has_chains || report->pipe || report->history);
+	if (report->history)
+		report->children = false;
 	return 0;
 }
 
@@ -153,8 +161,10 @@ static int make_filters(struct report *report)
 
 void report_init_stacks(struct report *report)
 {
+	// Branches that lie on the same line are told apart.
 	stacks_init(&report->stacks, report->session->sym,
-		    report->chain.by_srcline || (report->has_srcline && report->children)
+		    !report->history && (report->chain.by_srcline ||
+					 (report->has_srcline && report->children))
 			    ? FRAME_BY_SRCLINE
 		    : report->chain.by_address ? FRAME_BY_ADDRESS
 					       : FRAME_BY_FUNCTION);
@@ -297,6 +307,7 @@ int report_open(struct report *report)
 
 void report_done(struct report *report)
 {
+	history_free(report->history);
 	if (report->session) {
 		struct recording *recording = report->session->recording;
 

@@ -18,6 +18,7 @@
 
 struct report;
 struct hist;
+struct history;
 
 enum chain_mode { CHAIN_GRAPH, CHAIN_FRACTAL, CHAIN_FLAT, CHAIN_FOLDED, CHAIN_NONE };
 enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
@@ -310,6 +311,7 @@ struct report {
 	struct blocks *blocks;		   // of branch stacks; NULL: not wanted
 	struct ipcs *ipcs;		   // of functions that were asked for; NULL: none yet
 	struct stacks stacks;
+	struct history *history; // of --branch-history; NULL: it wasn't asked for
 	struct sources *sources;
 	struct map srclines; // (dso, address) -> text, 0: not known
 	struct trie trie;
@@ -418,6 +420,9 @@ void report_forget_stacks(struct report *report);
 // chains.c: accumulation over callers and the call graphs.
 void hist_chains(struct hist *hist);
 void entry_print_chain(const struct entry *e, struct out *out);
+
+// stdio.c: what kinds of branches are called; by PERF_BR_*, and the newer ones.
+extern const char *const report_branch_names[16], *const report_new_branch_names[8];
 
 // graph.c: a frame of report->stacks as one reads it in a call graph.
 void report_put_frame(const struct report *report, uint32_t frame, struct out *out);

@@ -560,15 +560,16 @@ void hist_widen_to_headers(struct hist *hist)
 	}
 }
 
+const char *const report_branch_names[16] = {
+	"N/A",	  "COND",      "UNCOND",   "IND",  "CALL", "IND_CALL", "RET",	"SYSCALL",
+	"SYSRET", "COND_CALL", "COND_RET", "ERET", "IRQ",  "SERROR",   "NO_TX", "",
+};
+const char *const report_new_branch_names[8] = {
+	"FAULT_ALGN", "FAULT_DATA", "FAULT_INST", "ARCH_1", "ARCH_2", "ARCH_3", "ARCH_4", "ARCH_5",
+};
+
 static void print_branch_types(const struct report *report, struct out *out)
 {
-	static const char *const names[16] = {"N/A",	"COND",	     "UNCOND",	 "IND",
-					      "CALL",	"IND_CALL",  "RET",	 "SYSCALL",
-					      "SYSRET", "COND_CALL", "COND_RET", "ERET",
-					      "IRQ",	"SERROR",    "NO_TX",	 ""};
-	static const char *const new_names[8] = {"FAULT_ALGN", "FAULT_DATA", "FAULT_INST",
-						 "ARCH_1",     "ARCH_2",     "ARCH_3",
-						 "ARCH_4",     "ARCH_5"};
 	const struct {
 		const char *name;
 		uint64_t n;
@@ -590,12 +591,12 @@ static void print_branch_types(const struct report *report, struct out *out)
 	}
 	for (size_t i = 0; i < 16; i++) {
 		if (report->branch_types[i])
-			out_printf(out, "\n%8s: %5.1f%%", names[i],
+			out_printf(out, "\n%8s: %5.1f%%", report_branch_names[i],
 				   100.0 * (double)report->branch_types[i] / (double)total);
 	}
 	for (size_t i = 0; i < 8; i++) {
 		if (report->branch_new_types[i])
-			out_printf(out, "\n%8s: %5.1f%%", new_names[i],
+			out_printf(out, "\n%8s: %5.1f%%", report_new_branch_names[i],
 				   100.0 * (double)report->branch_new_types[i] / (double)total);
 	}
 }
