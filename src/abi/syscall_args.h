@@ -15,9 +15,10 @@ enum syscall_kind {
 	ARG_HEX,
 	ARG_HEX32,
 	// what needs to be known of the task
-	ARG_FD,	  // a file descriptor
-	ARG_FD32, // likewise in a wider register: -1 is none, and not shown with mmap's ANONYMOUS
-	ARG_FDAT, // or AT_FDCWD
+	ARG_FD,	    // a file descriptor
+	ARG_FD_NEW, // one that is another file's after the call
+	ARG_FD32,   // likewise in a wider register: -1 is none, and not shown with mmap's ANONYMOUS
+	ARG_FDAT,   // or AT_FDCWD
 	ARG_PID,
 	// what the pointer points at
 	ARG_PTR,

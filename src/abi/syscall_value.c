@@ -186,6 +186,7 @@ void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value, 
 		return;
 	case ARG_INT:
 	case ARG_FD:
+	case ARG_FD_NEW:
 	case ARG_FD32:
 	case ARG_PID:
 		out_i64(out, (int32_t)value);

@@ -144,9 +144,15 @@ static int run_words(struct config *config, char **words, unsigned files, struct
 	for (char **word = words; *word; word++) {
 		const char *equals = strchr(*word, '=');
 
-		if (!equals && !strchr(*word, '.'))
+		const char *dot = strrchr(*word, '.');
+
+		if (!equals && (!dot || dot == *word))
 			return fail(EINVAL,
 				    "The config variable does not contain a section name: %s", *word);
+		if (!equals && !dot[1])
+			return fail(EINVAL,
+				    "The config variable does not contain a variable name: %s",
+				    *word);
 		if (equals) {
 			// Asked for behind it, it is as it was set.
 			auto_free char *key = text_dup_fmt("%.*s", (int)(equals - *word), *word);

@@ -323,15 +323,17 @@ static const struct {
 
 static bool list_word(struct listing *l, struct event_specs *specs, const char *word)
 {
+	size_t before = l->shown;
+
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (strcmp(word, words[i].word))
 			continue;
 		for (size_t j = 0; j < ARRAY_SIZE(words[i].kinds) && words[i].kinds[j]; j++)
 			list_kinds(l, specs, words[i].kinds[j], true);
-		if (!l->shown && (!strcmp(word, "hw") || !strcmp(word, "hardware")))
+		if (l->shown == before && (!strcmp(word, "hw") || !strcmp(word, "hardware")))
 			warn("this machine (or its hypervisor) lends no hardware counters; sonde doctor "
 			     "says more");
-		if (!l->shown && !strcmp(word, "pfm"))
+		if (l->shown == before && !strcmp(word, "pfm"))
 			warn("libpfm4 is not built in or knows no PMU of this machine");
 		return true;
 	}
@@ -352,6 +354,7 @@ static void list_glob(struct listing *l, struct event_specs *specs, const char *
 {
 	const char *colon = strchr(word, ':');
 	auto_free char *system = NULL, *glob = NULL;
+	size_t before = l->shown;
 
 	if (colon) {
 		system = str_dup((struct str){word, (size_t)(colon - word)});
@@ -366,7 +369,7 @@ static void list_glob(struct listing *l, struct event_specs *specs, const char *
 		list_metrics(l, specs, STR(""));
 	}
 	l->system = l->event = l->glob = NULL;
-	if (!l->shown && !l->denied)
+	if (l->shown == before && !l->denied)
 		warn("no event's name %s '%s'", colon ? "matches" : "contains", word);
 }
 

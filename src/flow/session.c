@@ -474,23 +474,45 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 	return err < 0 ? err : 0;
 }
 
+static void warn_loss(const struct session_loss *loss, uint64_t first_ns, uint64_t last_ns)
+{
+	char cpu[32] = "", when[64] = "";
+
+	if (loss->cpu != UINT32_MAX)
+		snprintf(cpu, sizeof(cpu), " on CPU %u", loss->cpu);
+	if (first_ns != UINT64_MAX)
+		snprintf(when, sizeof(when), " between %.6f s and %.6f s", (double)first_ns / 1e9,
+			 (double)last_ns / 1e9);
+	warn("lost %llu %s of %s%s%s", (unsigned long long)loss->lost,
+	     loss->samples ? "samples" : "records",
+	     loss->event ? loss->event->name : "an unknown event", cpu, when);
+}
+
+// What the events' own counters had at the end tells the samples among the records that were lost: the same loss, with better names.
+// LOST records tell when it was.
 static void warn_losses(const struct session *session)
 {
-	for (size_t i = 0; i < session->losses.n; i++) {
-		const struct session_loss *loss = &session->losses.v[i];
-		char cpu[32] = "", when[64] = "";
+	struct session_loss records = {.first_ns = UINT64_MAX, .cpu = UINT32_MAX};
+	uint64_t counted = 0;
 
-		if (!loss->lost)
+	vec_each(const struct session_loss, loss, &session->losses) {
+		counted += session_loss_is_counter(loss) ? loss->lost : 0;
+		if (loss->samples)
 			continue;
-		if (loss->cpu != UINT32_MAX)
-			snprintf(cpu, sizeof(cpu), " on CPU %u", loss->cpu);
-		if (loss->first_ns != UINT64_MAX)
-			snprintf(when, sizeof(when), " between %.6f s and %.6f s",
-				 (double)loss->first_ns / 1e9, (double)loss->last_ns / 1e9);
-		warn("lost %llu %s of %s%s%s", (unsigned long long)loss->lost,
-		     loss->samples ? "samples" : "records",
-		     loss->event ? loss->event->name : "an unknown event", cpu, when);
+		records.lost += loss->lost;
+		records.first_ns = MIN(records.first_ns, loss->first_ns);
+		records.last_ns = MAX(records.last_ns, loss->last_ns);
 	}
+	vec_each(const struct session_loss, loss, &session->losses) {
+		bool counts = session_loss_is_counter(loss);
+
+		if (loss->lost && (loss->samples || !counted))
+			warn_loss(loss, counts ? records.first_ns : loss->first_ns,
+				  counts ? records.last_ns : loss->last_ns);
+	}
+	if (counted && records.lost > counted)
+		warn("lost %llu records that are no samples, such as names of tasks and files",
+		     (unsigned long long)(records.lost - counted));
 }
 
 // Names that are missing in the result, and why: the kernel's by itself, of the others the first stands for all.

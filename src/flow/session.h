@@ -36,6 +36,12 @@ struct session_loss {
 	uint64_t lost, first_ns, last_ns; // first UINT64_MAX: no time known
 };
 
+// What an event's counter had at the end (PERF_FORMAT_LOST): samples that LOST records have among theirs.
+static inline bool session_loss_is_counter(const struct session_loss *loss)
+{
+	return loss->samples && loss->first_ns == UINT64_MAX;
+}
+
 struct session {
 	struct recording *recording;
 	struct sym *sym;

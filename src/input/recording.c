@@ -18,6 +18,8 @@ struct source {
 	struct map *counts;
 	uint64_t *last_ns; // [cpu], for the place of losses
 	size_t cpus_n;
+	uint64_t lost,
+		counted_lost;	// by LOST records; by what the events' own counters had at the end
 	struct feed_loss *gaps; // [cpu]: the record behind is not there yet
 };
 
@@ -287,11 +289,25 @@ static int on_loss(struct source *source, uint64_t lost, const struct sample *id
 	struct feed_loss loss = {.cpu = ids->cpu, .lost = lost, .to_ns = ids->time};
 
 	feed->stats.lost += lost;
+	source->lost += lost;
 	if (ids->cpu < source->cpus_n) {
 		loss.from_ns = source->last_ns[ids->cpu];
 		source->gaps[ids->cpu] = loss;
 		return close_gap(source, ids->cpu, ids->time);
 	}
+	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+}
+
+// The counters have the samples of LOST records, too; what is more was lost behind the last one.
+static int tell_last_losses(struct source *source)
+{
+	struct feed *feed = source->feed;
+	struct feed_loss loss = {.cpu = UINT32_MAX, .from_ns = feed->last_ns, .to_ns = UINT64_MAX};
+
+	if (source->counted_lost <= source->lost)
+		return 0;
+	loss.lost = source->counted_lost - source->lost;
+	feed->stats.lost += loss.lost;
 	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
 }
 
@@ -305,8 +321,14 @@ static int on_record(void *arg, struct session *session, struct event *event,
 	if (header->type == PERF_RECORD_LOST && record_is_whole(header))
 		return on_loss(source, ((const struct record_lost *)header)->lost, ids);
 	if (header->type == PERF_RECORD_LOST_SAMPLES && record_is_whole(header) &&
-	    !(header->misc & (1 << 15)))
-		return on_loss(source, ((const struct record_lost_samples *)header)->lost, ids);
+	    !(header->misc & (1 << 15))) {
+		uint64_t lost = ((const struct record_lost_samples *)header)->lost;
+
+		if (ids->time)
+			return on_loss(source, lost, ids);
+		source->counted_lost += lost;
+		return 0;
+	}
 	if (header->type >= RECORD_HEADER_ATTR)
 		return 0;
 	return feed->hooks->record ? feed->hooks->record(feed->arg, header, ids) : 0;
@@ -355,6 +377,8 @@ static int run(struct feed *feed)
 	if (err)
 		return err;
 	err = session_process(source->session, &hooks, source);
+	if (!err)
+		err = tell_last_losses(source);
 	if (!err)
 		err = give_counts(source);
 	feed->stats.late = source->session->stats.out_of_order;

@@ -37,9 +37,8 @@ static void no_kernel(const struct dso *dso)
 	if (dso->build_id.n)
 		build_id_text(&dso->build_id, id);
 	fail(ENOENT,
-	     "the kernel's code is not here (build-id %s): give its vmlinux with -k FILE, or run as root where /proc/kcore is, "
-	     "or record with --kcore",
-	     *id ? id : "unknown");
+	     "the kernel's code is not here (build-id %s): give its vmlinux with -k FILE, %sor record with --kcore",
+	     *id ? id : "unknown", geteuid() ? "or run as root where /proc/kcore is, " : "");
 }
 
 static bool is_kallsyms(const char *path)

@@ -39,8 +39,13 @@ int probe_show_functions(struct probe_target *target, const char *filter, struct
 
 	if (err == 0 && target->is_kernel)
 		err = probe_kernel_functions(target, add_name, &names);
-	else if (err == 0)
+	if (err == 0 && target->is_kernel && target->file.n && !names.v.n)
+		err = probe_module_functions(target, add_name, &names);
+	if (err == 0 && !target->is_kernel)
 		gather_program(target, &names);
+	if (err == 0 && target->module && !names.v.n)
+		err = fail(ENOENT, "the module %s is not loaded, so its file is needed: -m PATH",
+			   target->module);
 	if (names.v.n)
 		qsort(names.v.v, names.v.n, sizeof(*names.v.v), by_text);
 	for (size_t i = 0; i < names.v.n; i++) {

@@ -178,3 +178,22 @@ bool probe_module_symbol(const struct probe_target *target, const char *name, ui
 	*ret = wanted.addr;
 	return true;
 }
+
+int probe_module_functions(const struct probe_target *target, probe_name_call *call, void *arg)
+{
+	struct elf_section section;
+	struct elf_symbols symbols;
+	int err = 0;
+
+	if (!elf_find_section(&target->elf, ".symtab", &section) ||
+	    !elf_symbols_init(&symbols, &target->elf, &section))
+		return 0;
+	for (uint32_t i = 1; i < symbols.n && !err; i++) {
+		struct elf_symbol symbol;
+
+		elf_symbol(&symbols, i, &symbol);
+		if (symbol.type == STT_FUNC && symbol.section != SHN_UNDEF && *symbol.name)
+			err = call(arg, str_of(symbol.name));
+	}
+	return err;
+}

@@ -155,6 +155,8 @@ bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret);
 
 // ---- modules of the kernel (module.c)
 
+typedef int probe_name_call(void *arg, struct str name); // 0, or -errno to stop
+
 // Of -m NAME|PATH: a file with debug information where there is one of the module that runs, by its name or build-id. 0, or -errno
 // with a sentence: that file can't be read or is of another build.
 int probe_module_open(struct probe_target *target);
@@ -162,12 +164,13 @@ int probe_module_open(struct probe_target *target);
 int probe_module_bytes(struct probe_target *target);
 // The kernel's name of the function that starts at an address: "work.isra.0" of what debug information calls `name`.
 const char *probe_symbol_at(const struct probe_target *target, uint64_t addr, const char *name);
+// Functions of the module's file, which needn't run. 0, or what ends it.
+int probe_module_functions(const struct probe_target *target, probe_name_call *call, void *arg);
 // Where a function of a relocatable file is placed; false: there is none.
 bool probe_module_symbol(const struct probe_target *target, const char *name, uint64_t *ret);
 
 // ---- the running kernel (kernel.c), without its debug information
 
-typedef int probe_name_call(void *arg, struct str name); // 0, or -errno to stop
 // Functions of the target, the kernel itself or a module, by /proc/kallsyms. 0, or -errno with a sentence.
 int probe_kernel_functions(struct probe_target *target, probe_name_call *call, void *arg);
 // The target's; NULL: the kernel doesn't tell.

@@ -6,6 +6,7 @@
 #include "cmd/core/command.h"
 #include "cmd/stat/stat.h"
 #include "event/core/event_kind.h"
+#include "event/core/metric.h"
 #include "sys/pmu.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -86,6 +87,19 @@ static int topdown_counts(struct counting *stat)
 			      "topdown-slots-issued}");
 }
 
+// A hint is worth something only where it leads to numbers.
+static bool counts_stalls(struct counting *stat)
+{
+	const struct event_context context = {.root = stat->options->root};
+	bool opens = false;
+
+	for (const struct metric *metric = metric_table; metric->name && !opens; metric++) {
+		if (metric_matches(metric, STR("Stalls")))
+			metric_form(metric, &stat->options->specs, &context, &opens);
+	}
+	return opens;
+}
+
 static int topdown(struct counting *stat)
 {
 	if (stat_cpu_has(stat, "slots") && stat_cpu_has(stat, "topdown-retiring"))
@@ -93,8 +107,8 @@ static int topdown(struct counting *stat)
 	if (stat_cpu_has(stat, "topdown-total-slots"))
 		return topdown_counts(stat);
 	return fail(EOPNOTSUPP,
-		    "--topdown needs the topdown events of Intel processors, which this machine does not name; "
-		    "-M Stalls counts what most processors have");
+		    "--topdown needs the topdown events of Intel processors, which this machine does not name%s",
+		    counts_stalls(stat) ? "; -M Stalls counts what most processors have" : "");
 }
 
 static int set_freeze(const struct stat_options *options, const char *value)

@@ -237,6 +237,21 @@ const char *files_name(struct files *files, uint32_t pid, int32_t fd)
 	return id ? intern_get(&files->names, id) : NULL;
 }
 
+const char *files_known_name(struct files *files, uint32_t pid, int32_t fd)
+{
+	struct process *process;
+	const uint64_t *value;
+	uint32_t id;
+
+	if (fd < 0 || !pid || !files->follows)
+		return NULL;
+	keep_bound(files);
+	process = process_of(files, pid);
+	value = map_find(&process->descriptors, (uint32_t)fd);
+	id = !value ? 0 : *value & IS_KIND ? kind_shown(files, NAME(*value)) : NAME(*value);
+	return id ? intern_get(&files->names, id) : NULL;
+}
+
 static bool closes_at_exec(const struct files *files, uint32_t pid, const char *fd)
 {
 	char path[PATH_MAX];

@@ -38,3 +38,5 @@ void files_forget(struct files *files); // calls were lost
 void files_look(struct files *files, uint32_t pid);
 // NULL: not known. Valid until the next call of any of these functions. About 20 ns, some us where /proc is asked.
 const char *files_name(struct files *files, uint32_t pid, int32_t fd);
+// Likewise without asking /proc, which has another file there by now.
+const char *files_known_name(struct files *files, uint32_t pid, int32_t fd);

@@ -125,6 +125,11 @@ static void test_calls(void **state)
 		called(files, &rows[i].call);
 		expect(files, PID, rows[i].fd, rows[i].name);
 	}
+	// of a number that is another file's by now only what was known before
+	assert_string_equal(files_known_name(files, PID, 12) ? "?" : "free", "free");
+	assert_null(files_known_name(files, PID, 4));
+	assert_string_equal(files_known_name(files, PID, 6), "/home/x/a/b/c");
+	assert_null(files_known_name(files, PID, 77));
 	files_free(files);
 }
 

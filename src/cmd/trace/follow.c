@@ -156,15 +156,24 @@ void trace_follow_task(struct trace *trace, const struct perf_event_header *head
 		files_execed(trace->files, comm->pid);
 }
 
-void trace_put_file(struct trace *trace, uint32_t pid, int32_t fd, struct out *out)
+static void put_name(const char *name, struct out *out)
 {
-	const char *name = trace->files ? files_name(trace->files, pid, fd) : NULL;
-
 	if (!name)
 		return;
 	out_char(out, '<');
 	out_escaped(out, name);
 	out_char(out, '>');
+}
+
+void trace_put_file(struct trace *trace, uint32_t pid, int32_t fd, struct out *out)
+{
+	put_name(trace->files ? files_name(trace->files, pid, fd) : NULL, out);
+}
+
+void trace_put_new_fd(struct trace *trace, uint32_t pid, int32_t fd, struct out *out)
+{
+	out_i64(out, fd);
+	put_name(trace->files ? files_known_name(trace->files, pid, fd) : NULL, out);
 }
 
 void trace_put_fd(struct trace *trace, uint32_t pid, int32_t fd, struct out *out)

@@ -247,6 +247,9 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 	case ARG_FD32:
 		trace_put_fd(trace, thread->pid, (int32_t)value, out);
 		return;
+	case ARG_FD_NEW:
+		trace_put_new_fd(trace, thread->pid, (int32_t)value, out);
+		return;
 	case ARG_PID:
 		trace_put_pid(trace, (int32_t)value, out);
 		return;

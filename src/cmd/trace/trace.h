@@ -175,6 +175,8 @@ bool trace_follow(struct trace *trace, struct trace_event *event, const struct s
 void trace_followed(struct trace *trace, struct trace_thread *thread, int64_t ret);
 // "</etc/passwd>", nothing where it is not known; with the number before it
 void trace_put_file(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
+// Of a number that a call gave to another file: with the name of what it was before.
+void trace_put_new_fd(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
 void trace_put_fd(struct trace *trace, uint32_t pid, int32_t fd, struct out *out);
 
 // ---- look.c: settings.
