@@ -32,5 +32,6 @@ static inline void *arena_alloc(struct arena *arena, size_t size)
 void *arena_zalloc(struct arena *arena, size_t size);
 char *arena_strdup(struct arena *arena, struct str s); // NUL-terminated
 void *arena_memdup(struct arena *arena, const void *p, size_t size);
-char *arena_join(struct arena *arena, struct str a, struct str b); // one behind the other, NUL-terminated
+// One behind the other, NUL-terminated.
+char *arena_join(struct arena *arena, struct str a, struct str b);
 char *arena_fmt(struct arena *arena, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
