@@ -382,8 +382,11 @@ static int next_slow(struct recording *recording, struct record *ret)
 		p->at += size;
 		uint32_t type = load_u32(record, recording->swap);
 		if (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2) {
-			if (unpacker_start(recording, record, type, size, bytes_offset(p, record)))
+			if (unpacker_start(recording, record, type, size, bytes_offset(p, record))) {
+				recording->compressed_n += type == RECORD_COMPRESSED;
+				recording->compressed2_n += type == RECORD_COMPRESSED2;
 				continue;
+			}
 			recording_damage(recording, true,
 					 "the compressed record at offset %llu is malformed",
 					 (unsigned long long)bytes_offset(p, record));

@@ -115,6 +115,7 @@ struct recording {
 	struct recording_info info;
 	struct tracepoints *tracepoints;	 // NULL until tracing data is seen
 	uint64_t records_skipped, bytes_skipped; // of types that we don't know
+	uint64_t compressed_n, compressed2_n;	 // records that held others, and are not handed out
 	const char *damage; // NULL, or one sentence: where the file stops making sense (see recording_next)
 	struct arena arena;
 	struct recording_private *private;
@@ -145,9 +146,11 @@ static inline const struct perf_event_header *sample_run_look(const struct sampl
 	const struct perf_event_header *header = (const void *)run->at;
 	size_t left = (size_t)(run->end - run->at);
 
-	return left >= sizeof(*header) && header->type == PERF_RECORD_SAMPLE &&
-			       header->size >= sizeof(*header) && header->size <= left &&
-			       !((uintptr_t)run->at & 7)
+	// Made up sizes lead to addresses that no record has.
+	if ((uintptr_t)run->at & 7 || left < sizeof(*header))
+		return NULL;
+	return header->type == PERF_RECORD_SAMPLE && header->size >= sizeof(*header) &&
+			       header->size <= left
 		       ? header
 		       : NULL;
 }

@@ -418,6 +418,16 @@ static int take(struct session_private *p, const struct record *record)
 	return 0;
 }
 
+// What they held has been counted by itself; so does perf.
+static void count_compressed(struct session *session)
+{
+	const struct recording *recording = session->recording;
+
+	session->stats.records[RECORD_COMPRESSED] = recording->compressed_n;
+	session->stats.records[RECORD_COMPRESSED2] = recording->compressed2_n;
+	session->stats.total += recording->compressed_n + recording->compressed2_n;
+}
+
 // Samples one after the other, as nearly all of a large recording is, without a look at what they are not.
 static void take_samples(struct session_private *p)
 {
@@ -464,6 +474,7 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 			release(p, record.offset);
 	}
 	take_machine(session);
+	count_compressed(session);
 	if (!err)
 		err = queue_finish(&p->queue, deliver_queued, p);
 	if (!err)

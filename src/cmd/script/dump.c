@@ -329,7 +329,7 @@ void dump_record(struct dump *dump, const struct event *event, const struct samp
 		break;
 	case PERF_RECORD_READ:
 		dump_read(dump, event, header);
-		out_text(dump->out, ": unhandled!\n");
+		out_text(dump->out, dump->counts_only ? "" : ": unhandled!\n");
 		break;
 	default:
 		put_record_body(dump->out, dump->chains, header);
