@@ -218,23 +218,15 @@ static bool is_table(const struct annotate *annotate)
 	return annotate->o.format && strcmp(annotate->o.format, "text") != 0;
 }
 
-static void put_known(struct table *table, uint64_t n)
-{
-	if (n)
-		table_number(table, n);
-	else
-		table_none(table);
-}
-
 // What a recording without branch stacks does not have gets no columns.
 static void put_cycles(const struct annotate *annotate, const struct annotated_line *line,
 		       struct table *table)
 {
 	if (!annotate->blocks)
 		return;
-	put_known(table, line->cycles);
-	put_known(table, line->cycles_least);
-	put_known(table, line->cycles_most);
+	table_number_if(table, line->cycles, line->cycles);
+	table_number_if(table, line->cycles, line->cycles_least);
+	table_number_if(table, line->cycles, line->cycles_most);
 }
 
 static void add_row(struct annotate *annotate, const struct annotate_view *view,
@@ -253,10 +245,7 @@ static void add_row(struct annotate *annotate, const struct annotate_view *view,
 		table_none(table);
 		table_none(table);
 	}
-	if (!event && line->function)
-		table_text(table, line->function);
-	else
-		table_none(table);
+	table_text_or_none(table, event ? NULL : line->function);
 	table_text(table,
 		   annotate->report.session->recording->events.v[view->hist->event->index + event]->name);
 	table_number(table, line->counts[event].samples);
@@ -420,8 +409,9 @@ static int process(struct annotate *annotate)
 		return report_dump(report);
 	annotate->counts = annotate_counts_new((uint32_t)report->session->recording->events.n);
 	if (report_has_branches(report))
-		annotate->blocks = blocks_new();
-	if (annotate->blocks && !counts_branches(annotate) && !is_table(annotate))
+		annotate->blocks = report_blocks_new(report);
+	if (annotate->blocks && !annotate->blocks->no_starts && !counts_branches(annotate) &&
+	    !is_table(annotate))
 		annotate->ranges = ranges_new();
 	if (counts_branches(annotate))
 		report->addresses = annotate->counts;

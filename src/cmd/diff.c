@@ -178,7 +178,7 @@ static int read_file(struct diff *diff, size_t file)
 	if (diff->compute == DIFF_CYCLES) {
 		if (!report_has_branches(report))
 			return fail(EINVAL, "%s has no branch stacks: record with -b", r->input);
-		report->blocks = blocks_new();
+		report->blocks = report_blocks_new(report);
 	}
 	err = report_prepare(report);
 	if (err)

@@ -361,18 +361,6 @@ static bool has_ipc(const struct report *report)
 	return has;
 }
 
-// Where only some kinds of branches were recorded, nobody knows what ran between two of them.
-static struct blocks *make_blocks(const struct recording *recording)
-{
-	struct blocks *blocks = blocks_new();
-	uint64_t kinds = 0;
-
-	for (size_t i = 0; i < recording->events.n; i++)
-		kinds |= recording->events.v[i]->attr.branch_sample_type;
-	blocks->no_starts = !(kinds & PERF_SAMPLE_BRANCH_ANY);
-	return blocks;
-}
-
 static int show_table(struct report *report)
 {
 	enum table_format format;
@@ -412,7 +400,7 @@ static int show(struct report *report)
 		report->addresses =
 			annotate_counts_new((uint32_t)report->session->recording->events.n);
 	if (report->mode == MODE_BRANCH && (screen || report->o.total_cycles || has_ipc(report)))
-		report->blocks = make_blocks(report->session->recording);
+		report->blocks = report_blocks_new(report);
 	err = check_data(report);
 	if (!err && o->dump)
 		return report_dump(report);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "view/annotated.h"
 #include "base/search.h"
+#include <stdio.h>
 
 void annotated_init(struct annotated *annotated, uint32_t events_n)
 {
@@ -71,4 +72,18 @@ double annotated_ipc_coverage(const struct annotated *annotated)
 	size_t n = annotated->instructions.n;
 
 	return annotated->cycles.any && n ? (double)annotated->cycles.covered * 100.0 / (double)n : 0;
+}
+
+void annotated_cycles_text(const struct annotated_line *line, bool with_range, char ret[96])
+{
+	int n;
+
+	*ret = 0;
+	if (!line->cycles)
+		return;
+	n = snprintf(ret, 96, "%llu", (unsigned long long)line->cycles);
+	if (with_range)
+		snprintf(ret + n, 96 - (size_t)n, "(%llu/%llu)",
+			 (unsigned long long)line->cycles_least,
+			 (unsigned long long)line->cycles_most);
 }

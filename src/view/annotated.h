@@ -72,3 +72,5 @@ uint32_t annotated_at(const struct annotated *annotated, uint64_t addr);
 // The function's instructions per cycle, and the share of its instructions of which they are known, in percent; 0: not known.
 double annotated_ipc(const struct annotated *annotated);
 double annotated_ipc_coverage(const struct annotated *annotated);
+// "12", with the range "12(10/15)"; "" where they are not known.
+void annotated_cycles_text(const struct annotated_line *line, bool with_range, char ret[96]);

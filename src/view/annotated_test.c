@@ -62,4 +62,17 @@ static void test_jumps(void **state)
 	annotated_done(&a);
 }
 
-RUN_TESTS(TEST(test_at), TEST(test_jumps))
+static void test_cycles_text(void **state)
+{
+	const struct annotated_line line = {.cycles = 12, .cycles_least = 10, .cycles_most = 15};
+	char text[96];
+
+	annotated_cycles_text(&line, false, text);
+	assert_string_equal(text, "12");
+	annotated_cycles_text(&line, true, text);
+	assert_string_equal(text, "12(10/15)");
+	annotated_cycles_text(&(const struct annotated_line){0}, true, text);
+	assert_string_equal(text, "");
+}
+
+RUN_TESTS(TEST(test_at), TEST(test_jumps), TEST(test_cycles_text))

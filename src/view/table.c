@@ -39,3 +39,19 @@ void table_none(struct table *table)
 {
 	vec_push(&table->cells, (struct table_cell){.none = true});
 }
+
+void table_text_or_none(struct table *table, const char *text)
+{
+	if (text)
+		table_text(table, text);
+	else
+		table_none(table);
+}
+
+void table_number_if(struct table *table, bool known, uint64_t v)
+{
+	if (known)
+		table_number(table, v);
+	else
+		table_none(table);
+}

@@ -48,6 +48,8 @@ void table_number(struct table *table, uint64_t v);
 void table_share(struct table *table, uint64_t n, uint64_t percent);
 void table_text(struct table *table, const char *text); // copied
 void table_none(struct table *table);
+void table_text_or_none(struct table *table, const char *text); // NULL: not known
+void table_number_if(struct table *table, bool known, uint64_t v);
 static inline size_t table_rows(const struct table *table)
 {
 	return table->columns.n ? table->cells.n / table->columns.n : 0;

@@ -2,7 +2,8 @@
 // Runs a program step by step and writes what a processor with branch stacks would have recorded of it: each branch that was
 // taken, and at every so many of them a sample with the last 16. For machines that have no such processor. x86-64 only.
 // branches FILE SAMPLES EVERY PROGRAM ARGUMENT...; cycles and predictions are made up, by a fixed rule. With CHAINS=1 in the
-// environment samples have call chains, too; with BROKEN=1 some branches are missing, wrong, or of the kernel.
+// environment samples have call chains, too; with BROKEN=1 some branches are missing, wrong, or of the kernel; with ANY_CALL=1
+// only calls are branches, as -j any_call has it.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -25,7 +26,7 @@ static struct perf_branch_entry stack[DEPTH]; // the newest first
 static uint64_t stack_n, taken, now = 1000000000;
 static uint64_t calls[CALLS];
 static unsigned calls_n;
-static bool with_chains, broken;
+static bool with_chains, broken, only_calls;
 
 static void put(const void *p, size_t n)
 {
@@ -222,7 +223,8 @@ static void run(uint32_t pid, uint64_t samples, uint64_t every)
 		if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
 			return;
 		if (size && (always ? true : regs.rip != last + size)) {
-			branch(last, regs.rip);
+			if (!only_calls || was_call)
+				branch(last, regs.rip);
 			if (was_call && calls_n < CALLS)
 				calls[calls_n++] = last + size;
 			while (was_return && calls_n && calls[--calls_n] != regs.rip)
@@ -283,6 +285,9 @@ int main(int argc, char **argv)
 
 	with_chains = getenv("CHAINS") != NULL;
 	broken = getenv("BROKEN") != NULL;
+	only_calls = getenv("ANY_CALL") != NULL;
+	if (only_calls)
+		attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER;
 	if (with_chains)
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (argc < 5 || !(out = fopen(argv[1], "w")))

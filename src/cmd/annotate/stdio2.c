@@ -133,14 +133,8 @@ static void put_cycles(struct printer *p, const struct annotated_line *line, boo
 	if (line->ipc != 0)
 		snprintf(text, sizeof(text), "%.2f", (double)line->ipc);
 	out_printf(p->out, "%*s ", IPC_WIDTH - 1, *text || !titles ? text : "IPC");
-	*text = 0;
-	if (line->cycles && range)
-		snprintf(text, sizeof(text), "%llu(%llu/%llu)", (unsigned long long)line->cycles,
-			 (unsigned long long)line->cycles_least,
-			 (unsigned long long)line->cycles_most);
-	else if (line->cycles)
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)line->cycles);
-	else if (titles)
+	annotated_cycles_text(line, range, text);
+	if (!*text && titles)
 		snprintf(text, sizeof(text), "%s", range ? "Cycle(min/max)" : "Cycle");
 	out_printf(p->out, "%*s ", p->cycles_width - 1, text);
 	if (!titles || *line->text)

@@ -164,7 +164,7 @@ static int cycles_width(const struct view *view)
 // Instructions per cycle, cycles of the block that ends here.
 static void put_cycles(const struct view *view, const struct annotated_line *line, struct out *out)
 {
-	char text[96] = "";
+	char text[96];
 
 	if (!view->lines.cycles.any)
 		return;
@@ -172,12 +172,7 @@ static void put_cycles(const struct view *view, const struct annotated_line *lin
 		out_printf(out, "%*.2f ", IPC_WIDTH - 1, (double)line->ipc);
 	else
 		out_fill(out, ' ', IPC_WIDTH);
-	if (line->cycles && view->look.cycle_range)
-		snprintf(text, sizeof(text), "%llu(%llu/%llu)", (unsigned long long)line->cycles,
-			 (unsigned long long)line->cycles_least,
-			 (unsigned long long)line->cycles_most);
-	else if (line->cycles)
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)line->cycles);
+	annotated_cycles_text(line, view->look.cycle_range, text);
 	out_printf(out, "%*s ", cycles_width(view) - IPC_WIDTH - 1, text);
 }
 

@@ -18,7 +18,8 @@ size_t block_changes_base_n(const struct diff_row *row)
 	return blocks ? blocks->blocks.n : 0;
 }
 
-static const struct block *find_block(struct function_blocks *function, const struct block *wanted)
+static const struct block *find_block(const struct function_blocks *function,
+				      const struct block *wanted)
 {
 	const uint64_t *at = function ? map_find(&function->by_end, wanted->end) : NULL;
 	const struct block *block = at && *at ? &function->blocks.v[*at - 1] : NULL;
@@ -82,7 +83,7 @@ void block_changes_init(struct block_changes *ret, const struct diff *diff,
 		struct block_change *change = vec_add(&ret->v);
 
 		change->block = &blocks->blocks.v[i];
-		change->base = find_block((struct function_blocks *)base, change->block);
+		change->base = find_block(base, change->block);
 		compare(change);
 	}
 	if (ret->v.n)

@@ -127,6 +127,17 @@ static const struct block_change *change_of(const struct printer *p, size_t file
 	return p->block < changes->v.n ? &changes->v.v[p->block] : NULL;
 }
 
+// In texts a separator is a dot.
+static void replace_separator(const struct printer *p, struct out *text)
+{
+	const char *separator = p->diff->o.separator;
+
+	for (size_t i = 0; separator && i < text->n; i++) {
+		if (text->buf[i] == *separator)
+			text->buf[i] = '.';
+	}
+}
+
 static void put_block(struct printer *p, size_t file, char ret[NUMBER_SIZE])
 {
 	const struct block_change *change = change_of(p, file);
@@ -135,6 +146,7 @@ static void put_block(struct printer *p, size_t file, char ret[NUMBER_SIZE])
 		return;
 	p->scratch.n = 0;
 	block_change_put_range(&p->changes[file], change, &p->scratch);
+	replace_separator(p, &p->scratch);
 	out_char(&p->scratch, 0);
 	snprintf(ret, NUMBER_SIZE, "%s %4lld", p->scratch.buf, (long long)change->change);
 }
@@ -281,7 +293,6 @@ static void print_headers(struct printer *p)
 
 static void print_key(struct printer *p, const struct diff_row *row, size_t key)
 {
-	const char *separator = p->diff->o.separator;
 	const struct column *column = row->hist->report->fields.v[p->diff->keys.v[key]];
 	struct out *scratch = &p->scratch;
 	size_t width = (size_t)column_width(column, row->hist);
@@ -290,10 +301,7 @@ static void print_key(struct printer *p, const struct diff_row *row, size_t key)
 	column_print(column, row->hist, row->shown, scratch);
 	if (key + 1 < p->diff->keys.n && scratch->n < width)
 		out_fill(scratch, ' ', width - scratch->n);
-	for (size_t i = 0; separator && i < scratch->n; i++) {
-		if (scratch->buf[i] == *separator)
-			scratch->buf[i] = '.';
-	}
+	replace_separator(p, scratch);
 	out_char(scratch, 0);
 	out_safe(p->out, scratch->buf);
 }
@@ -308,10 +316,13 @@ static void print_row(struct printer *p, const struct diff_row *row)
 
 		put_between(p, separator && !i);
 		put_number(p, row, column, text);
+		p->scratch.n = 0;
 		if (separator)
-			out_text_left(p->out, text, column->width);
+			out_text_left(&p->scratch, text, column->width);
 		else
-			out_text_right(p->out, text, column->width);
+			out_text_right(&p->scratch, text, column->width);
+		out_char(&p->scratch, 0);
+		out_safe(p->out, p->scratch.buf);
 	}
 	for (size_t i = 0; i < p->diff->keys.n; i++) {
 		if (is_elided(p, i))

@@ -73,32 +73,16 @@ static void add_value(struct table *table, const struct diff *diff, const struct
 		table_text(table, text);
 }
 
-static void text_or_none(struct table *table, const char *text)
-{
-	if (text)
-		table_text(table, text);
-	else
-		table_none(table);
-}
-
 static void add_keys(struct table *table, const struct diff *diff, const struct event *event,
 		     const struct diff_row *row)
 {
 	table_text(table, event->name);
 	for (size_t i = 0; i < diff->keys.n; i++)
-		text_or_none(table, column_skipped(row->hist->report->fields.v[diff->keys.v[i]],
-						   row->hist) &&
-						    !*row->texts[i]
-					    ? NULL
-					    : row->texts[i]);
-}
-
-static void number_if(struct table *table, bool known, uint64_t n)
-{
-	if (known)
-		table_number(table, n);
-	else
-		table_none(table);
+		table_text_or_none(table, column_skipped(row->hist->report->fields.v[diff->keys.v[i]],
+							 row->hist) &&
+							  !*row->texts[i]
+						  ? NULL
+						  : row->texts[i]);
 }
 
 static void add_blocks(struct table *table, const struct diff *diff, const struct event *event,
@@ -113,16 +97,17 @@ static void add_blocks(struct table *table, const struct diff *diff, const struc
 
 			add_keys(table, diff, event, row);
 			table_number(table, i);
-			number_if(table, block->has_start, block->start);
+			table_number_if(table, block->has_start, block->start);
 			table_number(table, block->end);
-			text_or_none(table, block->has_start
-						    ? report_block_line(changes.report,
-									changes.place, block->start)
-						    : NULL);
-			text_or_none(table,
-				     report_block_line(changes.report, changes.place, block->end));
-			number_if(table, base && !row->dummy,
-				  base ? base->cycles_all / base->n_all : 0);
+			table_text_or_none(table,
+					   block->has_start
+						   ? report_block_line(changes.report,
+								       changes.place, block->start)
+						   : NULL);
+			table_text_or_none(table, report_block_line(changes.report, changes.place,
+								    block->end));
+			table_number_if(table, base && !row->dummy,
+					base ? base->cycles_all / base->n_all : 0);
 			table_number(table, block->cycles_all / block->n_all);
 		}
 		block_changes_done(&changes);

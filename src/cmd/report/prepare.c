@@ -21,6 +21,19 @@ bool report_has_branches(const struct report *report)
 	return recording->features[FEATURE_BRANCH_STACK].present || recording->info.has_branch_stack;
 }
 
+// Where only some kinds of branches were recorded, nobody knows what ran between two of them.
+struct blocks *report_blocks_new(const struct report *report)
+{
+	const struct recording *recording = report->session->recording;
+	struct blocks *blocks = blocks_new();
+	uint64_t kinds = 0;
+
+	for (size_t i = 0; i < recording->events.n; i++)
+		kinds |= recording->events.v[i]->attr.branch_sample_type;
+	blocks->no_starts = !(kinds & PERF_SAMPLE_BRANCH_ANY);
+	return blocks;
+}
+
 // The order of these decisions is perf's.
 static int choose_mode(struct report *report)
 {

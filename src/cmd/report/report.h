@@ -360,6 +360,8 @@ int report_open(struct report *report);
 int report_prepare(struct report *report);
 void report_init_stacks(struct report *report);
 bool report_has_branches(const struct report *report); // does the recording have branch stacks?
+// For the branch stacks of an open recording; the caller frees.
+struct blocks *report_blocks_new(const struct report *report);
 uint64_t report_sample_types(const struct recording *recording); // of all events together
 // The hook for records that are no samples.
 int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,

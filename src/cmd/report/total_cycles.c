@@ -116,15 +116,30 @@ void report_put_block_range(struct report *report, const struct place *place,
 	const char *from = report_block_line(report, place, block->start),
 		   *to = report_block_line(report, place, block->end), *name = place->sym->name;
 
-	if (from && to)
+	if (report->blocks->no_starts && to)
+		out_printf(out, "[?? -> %s]", to);
+	else if (report->blocks->no_starts)
+		out_printf(out, "[?? -> %.200s+0x%llx]", name, (unsigned long long)block->end);
+	else if (from && to)
 		out_printf(out, "[%s -> %s]", from, to);
 	else
 		out_printf(out, "[%.200s+0x%llx -> %.200s+0x%llx]", name,
 			   (unsigned long long)block->start, name, (unsigned long long)block->end);
 }
 
+// In texts a separator is a dot.
+static void replace_separator(const struct report *report, struct out *out, size_t start)
+{
+	for (size_t i = start; report->separator && i < out->n; i++) {
+		if (out->buf[i] == report->separator)
+			out->buf[i] = '.';
+	}
+}
+
+// `out` is in memory.
 static void put_range(struct report *report, struct out *out, const struct block_row *row)
 {
+	size_t start = out->n;
 	struct out text;
 
 	out_init_memory(&text);
@@ -132,6 +147,7 @@ static void put_range(struct report *report, struct out *out, const struct block
 	out_char(&text, 0);
 	out_text_right(out, text.buf, columns[4].width);
 	out_done(&text);
+	replace_separator(report, out, start);
 }
 
 static void put_row(struct report *report, struct out *out, const struct block_rows *rows,
@@ -139,6 +155,7 @@ static void put_row(struct report *report, struct out *out, const struct block_r
 {
 	const char *between = report->separator ? report->separator_text : "  ";
 	const struct block *block = row->block;
+	size_t start;
 
 	out_printf(out, "%s%*.2f%%%s", report->separator ? "" : between, columns[0].width - 1,
 		   percent(block->cycles_all, report->blocks->total_cycles), between);
@@ -148,7 +165,10 @@ static void put_row(struct report *report, struct out *out, const struct block_r
 	put_cycles(out, average(block), columns[3].width);
 	out_text(out, between);
 	put_range(report, out, row);
-	out_printf(out, "%s%*s", between, columns[5].width, row->place->dso->short_name);
+	out_text(out, between);
+	start = out->n;
+	out_text_right(out, row->place->dso->short_name, columns[5].width);
+	replace_separator(report, out, start);
 }
 
 static void put_headers(const struct report *report, struct out *out)
@@ -191,14 +211,6 @@ void report_print_blocks(struct report *report, struct hist *hist)
 	rows_done(&rows);
 }
 
-static void text_or_none(struct table *table, const char *text)
-{
-	if (text)
-		table_text(table, text);
-	else
-		table_none(table);
-}
-
 static void add_rows(struct report *report, struct table *table, const struct hist *hist)
 {
 	struct block_rows rows;
@@ -210,15 +222,12 @@ static void add_rows(struct report *report, struct table *table, const struct hi
 		table_text(table, hist->event->name);
 		table_text(table, row->place->sym->name);
 		table_text(table, row->place->dso->long_name);
-		if (block->has_start)
-			table_number(table, block->start);
-		else
-			table_none(table);
+		table_number_if(table, block->has_start, block->start);
 		table_number(table, block->end);
-		text_or_none(table, block->has_start
-					    ? report_block_line(report, row->place, block->start)
-					    : NULL);
-		text_or_none(table, report_block_line(report, row->place, block->end));
+		table_text_or_none(table, block->has_start ? report_block_line(report, row->place,
+									       block->start)
+							   : NULL);
+		table_text_or_none(table, report_block_line(report, row->place, block->end));
 		table_number(table, block->cycles_all);
 		table_number(table, block->n_all);
 		table_number(table, block->cycles_least);

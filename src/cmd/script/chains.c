@@ -105,7 +105,7 @@ const char *dso_print_name(const struct dso *dso, bool full_kernel_path)
 	}
 }
 
-static void put_name(struct out *out, const struct chains *chains, const char *name)
+void put_name(struct out *out, const struct chains *chains, const char *name)
 {
 	if (chains->options.escape)
 		out_escaped(out, name);

@@ -72,6 +72,8 @@ void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *c
 // Resolves an address that may lie on the other side (user, kernel) than the sample itself.
 void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t addr,
 		    struct location *ret);
+// A name that strangers chose, as options.escape says.
+void put_name(struct out *out, const struct chains *chains, const char *name);
 // "symbol+0xoffset" or "[unknown]"; without the offset when !offset.
 void put_symbol(struct out *out, const struct chains *chains, const struct location *location,
 		bool offset);

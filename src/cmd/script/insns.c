@@ -3,6 +3,8 @@
 // processor left out (entries into the kernel, late branches) is passed over as perf does.
 #include "cmd/script/insns.h"
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "obj/disasm.h"
 #include "sym/code.h"
@@ -23,13 +25,13 @@ struct insn {
 struct dso_code {
 	struct code *code; // NULL: not here
 	struct disasm *disasm;
-	bool opened;
+	bool opened, said_missing;
 };
 
 struct insns {
 	struct chains *chains;
 	VEC(struct dso_code) codes; // by the dso's id
-	struct map seen;	    // dso and address: index in all + 1
+	struct map seen;	    // hash of dso and address: index in all + 1
 	VEC(struct insn) all;
 	struct arena texts;
 };
@@ -74,6 +76,15 @@ static const char *name_of(void *arg, uint64_t addr, uint64_t *ret_offset)
 	return code_name(arg, addr, ret_offset);
 }
 
+static void say_missing(struct dso_code *code, const struct dso *dso)
+{
+	// Once a file.
+	if (!code->said_missing)
+		warn("Can't show instructions of %s: %s", dso->short_name, err_sentence());
+	code->said_missing = true;
+	err_clear();
+}
+
 static struct dso_code *code_of(struct insns *insns, struct dso *dso)
 {
 	struct dso_code *code;
@@ -83,10 +94,26 @@ static struct dso_code *code_of(struct insns *insns, struct dso *dso)
 	code = &insns->codes.v[dso->id];
 	if (!code->opened) {
 		code->opened = true;
-		if (code_new(&code->code, insns->chains->sym, dso) < 0)
+		if (code_new(&code->code, insns->chains->sym, dso) < 0) {
 			code->code = NULL;
+			say_missing(code, dso);
+		}
 	}
 	return code;
+}
+
+// In it are names of symbols.
+static const char *keep_text(struct insns *insns, struct out *text)
+{
+	const char *kept;
+	struct out shown;
+
+	out_init_memory(&shown);
+	out_char(text, 0);
+	put_name(&shown, insns->chains, text->buf);
+	kept = arena_strdup(&insns->texts, (struct str){shown.buf, shown.n});
+	out_done(&shown);
+	return kept;
 }
 
 static int decode(struct insns *insns, struct dso *dso, uint64_t addr, bool want_text,
@@ -98,8 +125,13 @@ static int decode(struct insns *insns, struct dso *dso, uint64_t addr, bool want
 	struct out text;
 
 	*ret = (struct insn){0};
-	if (!code->code || code_read(code->code, addr, addr + MOST_SIZE, &bytes) < 0 ||
-	    !bytes.bytes.n)
+	if (!code->code)
+		return 0;
+	if (code_read(code->code, addr, addr + MOST_SIZE, &bytes) < 0) {
+		say_missing(code, dso);
+		return 0;
+	}
+	if (!bytes.bytes.n)
 		return 0;
 	if (!code->disasm) {
 		const struct disasm_options options = {
@@ -121,7 +153,7 @@ static int decode(struct insns *insns, struct dso *dso, uint64_t addr, bool want
 	ret->is_branch = decoded.kind != DISASM_PLAIN || decoded.is_trap;
 	memcpy(ret->bytes, bytes.bytes.p, MIN(ret->size, MOST_SIZE));
 	if (want_text)
-		ret->text = arena_fmt(&insns->texts, "%.*s", (int)text.n, text.buf);
+		ret->text = keep_text(insns, &text);
 	out_done(&text);
 	return 0;
 }
@@ -141,7 +173,7 @@ static const struct insn *insn_at(struct walk *walk, const struct location *at, 
 
 	if (!at->dso)
 		return NULL;
-	index = map_at(&insns->seen, addr ^ (uint64_t)at->dso->id << 48, &is_new);
+	index = map_at(&insns->seen, hash_mix(at->dso->id + 1ull, addr), &is_new);
 	if (is_new) {
 		vec_push(&insns->all, (struct insn){0});
 		*index = insns->all.n;
@@ -245,10 +277,11 @@ static void put_line(struct walk *walk, const struct location *at)
 		text = source_text(chains->sources, &source, chains->options.whole_paths);
 	if (text) {
 		out_char(walk->out, '\t');
-		out_safe(walk->out, text);
+		put_name(walk->out, chains, text);
 	} else if (!source_exists(chains->sources, at->dso)) {
-		out_printf(walk->out, "\t%s[%llx]", at->dso->short_name,
-			   (unsigned long long)at->addr);
+		out_char(walk->out, '\t');
+		put_name(walk->out, chains, at->dso->short_name);
+		out_printf(walk->out, "[%llx]", (unsigned long long)at->addr);
 	}
 }
 

@@ -16,6 +16,6 @@ struct insns_options {
 struct insns *insns_new(struct chains *chains);
 void insns_free(struct insns *insns);
 // Appends what the fields ask for. -ENOTSUP with a sentence: no libcapstone, or a processor that it doesn't know. Code that isn't
-// here is left out. About 100 ns an instruction that was seen before.
+// here is left out, and a warning says so once a file. About 100 ns an instruction that was seen before.
 int insns_put(struct insns *insns, struct out *out, struct task *task, const struct sample *sample,
 	      const struct insns_options *options);

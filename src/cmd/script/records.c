@@ -19,14 +19,6 @@ static void put_pid_tid(struct out *out, uint32_t pid, uint32_t tid)
 	out_i64(out, (int32_t)tid);
 }
 
-static void put_text_safe(struct out *out, const struct chains *chains, const char *text)
-{
-	if (chains->options.escape)
-		out_escaped(out, text);
-	else
-		out_text(out, text);
-}
-
 static void put_range(struct out *out, uint64_t start, uint64_t len, uint64_t pgoff)
 {
 	out_bytes(out, ": [", 3);
@@ -45,7 +37,7 @@ static void put_mmap(struct out *out, const struct chains *chains,
 	put_pid_tid(out, mmap->pid, mmap->tid);
 	put_range(out, mmap->start, mmap->len, mmap->pgoff);
 	out_text(out, header->misc & PERF_RECORD_MISC_MMAP_DATA ? "]: r " : "]: x ");
-	put_text_safe(out, chains, mmap->filename);
+	put_name(out, chains, mmap->filename);
 	out_char(out, '\n');
 }
 
@@ -77,7 +69,7 @@ static void put_mmap2(struct out *out, const struct chains *chains,
 	out_char(out, mmap->prot & PROT_EXEC ? 'x' : '-');
 	out_char(out, mmap->flags & MAP_SHARED ? 's' : 'p');
 	out_char(out, ' ');
-	put_text_safe(out, chains, mmap->filename);
+	put_name(out, chains, mmap->filename);
 	out_char(out, '\n');
 }
 
@@ -87,7 +79,7 @@ static void put_comm(struct out *out, const struct chains *chains,
 	const struct record_comm *comm = (const void *)header;
 
 	out_text(out, header->misc & PERF_RECORD_MISC_COMM_EXEC ? " exec: " : ": ");
-	put_text_safe(out, chains, comm->comm);
+	put_name(out, chains, comm->comm);
 	out_printf(out, ":%d/%d\n", (int)comm->pid, (int)comm->tid);
 }
 
@@ -128,7 +120,7 @@ static void put_cgroup(struct out *out, const struct chains *chains,
 	out_text(out, " cgroup: ");
 	out_u64(out, cgroup->id);
 	out_char(out, ' ');
-	put_text_safe(out, chains, cgroup->path);
+	put_name(out, chains, cgroup->path);
 	out_char(out, '\n');
 }
 
@@ -201,7 +193,7 @@ static void put_ksymbol(struct out *out, const struct chains *chains,
 
 	out_printf(out, " addr %llx len %u type %u flags 0x%x name ",
 		   (unsigned long long)symbol->addr, symbol->len, symbol->ksym_type, symbol->flags);
-	put_text_safe(out, chains, symbol->name);
+	put_name(out, chains, symbol->name);
 	out_char(out, '\n');
 }
 
