@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "cmd/report/history.h"
 #include "flow/chain.h"
+#include <elf.h>
 
 void place_of(struct place *ret, const struct location *location)
 {
@@ -14,18 +15,19 @@ void place_of(struct place *ret, const struct location *location)
 			      .level = location->level};
 }
 
-// A caller's entry shows the address as it was sampled, not where it lies in the file; so does perf.
+// A caller's entry shows the address as it was sampled, not where it lies in the file, but how far it is in data; so does perf.
 void frame_template(const struct report *report, struct entry *template,
 		    const struct entry *context, uint32_t frame)
 {
 	const struct frame *f = &report->stacks.frames.v[frame];
 
 	*template = *context;
-	template->place = (struct place){.dso = f->dso,
-					 .sym = f->sym,
-					 .addr = f->ip,
-					 .ip = f->ip,
-					 .level = f->level};
+	template->place =
+		(struct place){.dso = f->dso,
+			       .sym = f->sym,
+			       .addr = f->sym && f->sym->type == STT_OBJECT ? f->addr : f->ip,
+			       .ip = f->ip,
+			       .level = f->level};
 	template->cpumode = f->cpumode;
 }
 

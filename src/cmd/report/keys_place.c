@@ -2,6 +2,7 @@
 // Sort keys: who ran and where, by thread, file, symbol and source line.
 #include "base/hash.h"
 #include "cmd/report/keys.h"
+#include <elf.h>
 
 // Names of threads and commands
 
@@ -137,7 +138,7 @@ void key_place_symbol_print(R report, const struct place *place, uint64_t addr, 
 	}
 	if (!place->sym || !place->dso) {
 		key_put_address(out, addr);
-	} else if (place->sym->type == 1 /* STT_OBJECT */) {
+	} else if (place->sym->type == STT_OBJECT) {
 		out_text(out, place->sym->name);
 		out_printf(out, "+0x%llx", (unsigned long long)(place->addr - place->sym->start));
 	} else {
