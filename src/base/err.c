@@ -49,6 +49,11 @@ int fail_context(int err, const char *fmt, ...)
 	return err;
 }
 
+int fail_again(int err, const char *text)
+{
+	return *text ? fail(-err, "%s", text) : err;
+}
+
 const char *err_sentence(void)
 {
 	return sentence;

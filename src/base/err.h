@@ -8,5 +8,7 @@
 int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 // Puts "context: " before the sentence (or the errno text when there is none); returns err.
 int fail_context(int err, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
+// Leaves the sentence of an error again, when what failed later may have left its own; returns err.
+int fail_again(int err, const char *sentence) __attribute__((cold));
 const char *err_sentence(void); // "" when there is none
 void err_clear(void);

@@ -603,11 +603,10 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 	}
 	if (!err)
 		err = run(recorder, watch);
-	recorder->beside_bytes = readers_bytes(recorder->readers);
+	auto_free char *sentence = xstrdup(err_sentence());
 	int stopped = readers_stop(recorder->readers);
 	recorder->readers = NULL;
-	if (!err)
-		err = stopped;
+	err = err ? fail_again(err, sentence) : stopped;
 	if (!err)
 		err = collect_lost(recorder);
 	if (!err && options->tail_synthesize)
@@ -774,10 +773,7 @@ static int run_record(int argc, char **argv)
 		auto_free char *sentence = xstrdup(err_sentence());
 		int closed = output_finish(&recorder);
 
-		if (!err)
-			err = closed;
-		else if (*sentence)
-			fail(-err, "%s", sentence);
+		err = err ? fail_again(err, sentence) : closed;
 	}
 	workload_done(&recorder.workload, true);
 	code = watch.exit_signal ? 128 + watch.exit_signal : workload_exit_code(&recorder.workload);

@@ -72,17 +72,26 @@ void output_remove_folder(const char *folder)
 	rmdir(folder);
 }
 
-bool output_keep_old(const char *path)
+int output_keep_old(const char *path)
 {
 	auto_free char *old = text_dup_fmt("%s.old", path);
 	auto_free char *data = text_dup_fmt("%s/data", path);
-	struct stat st;
+	struct stat st, older;
 
 	if (stat(path, &st) != 0 || !(S_ISREG(st.st_mode) ? st.st_size : access(data, F_OK) == 0))
-		return false;
-	if (stat(old, &st) == 0 && S_ISDIR(st.st_mode))
-		output_remove_folder(old);
-	return rename(path, old) == 0;
+		return 0;
+	if (lstat(old, &older) == 0) {
+		if (S_ISDIR(older.st_mode))
+			output_remove_folder(old);
+		else if (S_ISDIR(st.st_mode))
+			unlink(old); // rename puts a folder in the place of none but a folder
+	}
+	if (rename(path, old) < 0)
+		return fail(errno,
+			    "can't keep the older recording %s as %s: %s; move one of them away, or "
+			    "give another -o FILE",
+			    path, old, strerror(errno));
+	return 1;
 }
 
 int output_check_input(const char *output, const char *input)

@@ -13,8 +13,9 @@ int output_open_fifo(const char *path);
 // The name of the file: perf.data when nothing was said. NULL with a sentence: '' is none, or a pipe would be a terminal.
 const char *output_path(const char *output);
 
-// As perf does, one older recording that isn't empty is kept as PATH.old. True: it is there now.
-bool output_keep_old(const char *path);
+// As perf does, one older recording, file or folder, that isn't empty is kept as PATH.old. 1: it is there now; 0: there was none;
+// -errno with a sentence: it can't be moved.
+int output_keep_old(const char *path);
 // A recording that is a folder (record --kcore); only the files that such a folder has are removed.
 void output_remove_folder(const char *folder);
 

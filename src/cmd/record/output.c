@@ -89,7 +89,10 @@ int output_open(struct recorder *recorder)
 		return recorder->fd < 0 ? recorder->fd : make_writer(recorder);
 	free(recorder->path);
 	recorder->path = xstrdup(path);
-	recorder->kept_old = output_keep_old(recorder->path);
+	int kept = output_keep_old(recorder->path);
+	if (kept < 0)
+		return kept;
+	recorder->kept_old = kept;
 	auto_free char *data =
 		text_dup_fmt("%s%s", recorder->path, output_has_folder(options) ? "/data" : "");
 	if (output_has_folder(options) && mkdir(recorder->path, 0700) < 0)

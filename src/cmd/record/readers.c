@@ -206,32 +206,44 @@ static int look_at(struct recorder *recorder, const struct ring_file *file)
 	return err;
 }
 
+// Returns err, with its sentence, or when there is none yet what came next.
+static int first_error(int err, int next, char **sentence)
+{
+	if (err)
+		return fail_again(err, *sentence);
+	if (next)
+		*sentence = xstrdup(err_sentence());
+	return next;
+}
+
 int readers_stop(struct readers *readers)
 {
+	auto_free char *sentence = NULL;
 	uint64_t one = 1;
 	int err = 0;
 
 	if (!readers)
 		return 0;
 	if (readers->stop >= 0 && write(readers->stop, &one, sizeof(one)) < 0)
-		err = fail(errno, "can't end the threads: %s", strerror(errno));
+		err = first_error(0, fail(errno, "can't end the threads: %s", strerror(errno)),
+				  &sentence);
 	for (size_t i = 0; i < readers->n; i++) {
 		struct reader *reader = &readers->v[i];
 
 		if (reader->runs)
 			pthread_join(reader->thread, NULL);
-		if (reader->error && !err)
-			err = fail(-reader->error, "can't write %s/data.N: %s",
-				   readers->recorder->path, strerror(-reader->error));
+		if (reader->error)
+			err = first_error(err,
+					  fail(-reader->error, "can't write %s/data.N: %s",
+					       readers->recorder->path, strerror(-reader->error)),
+					  &sentence);
 		vec_each(struct ring_file, file, &reader->files) {
-			int looked = look_at(readers->recorder, file);
-
-			if (!err)
-				err = looked;
+			err = first_error(err, look_at(readers->recorder, file), &sentence);
 			close(file->fd);
 		}
 		vec_done(&reader->files);
 	}
+	readers->recorder->beside_bytes = readers_bytes(readers);
 	if (readers->stop >= 0)
 		close(readers->stop);
 	free(readers->v);

@@ -44,7 +44,8 @@ int readers_start(struct readers **ret, struct recorder *recorder, const char *s
 uint64_t readers_bytes(const struct readers *readers);
 // Has one failed? readers_stop says how.
 bool readers_failed(const struct readers *readers);
-// Takes what is left in the rings, ends the threads and walks what they have written once, for samples, losses and maps. NULL is taken.
+// Takes what is left in the rings, ends the threads and walks what they have written once, for samples, losses and maps. Then the
+// recorder knows how much that was (beside_bytes). Of several errors it is the first one. NULL is taken.
 int readers_stop(struct readers *readers);
 
 // ---- the one thread

@@ -45,7 +45,9 @@ static int open_file(struct stat_file *file, const char *output)
 	file->fd = 1;
 	if (output_is_pipe(output))
 		return 0;
-	output_keep_old(file->path);
+	int kept = output_keep_old(file->path);
+	if (kept < 0)
+		return kept;
 	file->fd = open(file->path, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	return file->fd < 0 ? fail(errno, "can't create %s: %s", file->path, strerror(errno)) : 0;
 }
