@@ -17,5 +17,10 @@ try sonde vers
 try sonde --ver
 try sonde help --m
 try sonde help --man --e
+# what has two words is offered word by word
+try sonde bench ''
+try sonde bench sched ''
+try sonde help bench mem ''
+try sonde bench sched pipe --l
 END
 bash complete.bash

@@ -1,24 +1,79 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/core/complete.h"
+#include "base/alloc.h"
 #include "base/err.h"
 #include "cmd/core/help.h"
 
-// Calls one for every command and sub-command; parent is NULL for a command.
-typedef void visit_command(struct out *out, const struct command *command, const char *parent);
+// The words of the sub-commands that are shown, a blank behind each; of "GROUP NAME" the group, or the names of one group. Heap.
+static char *sub_words(const struct command *command, const char *group)
+{
+	char *words = xstrdup("");
+	struct str last = {NULL, 0};
+	struct command sub = {0};
 
-static void each_command(struct out *out, visit_command *visit)
+	for (size_t i = 0; command->sub && command->sub(i, &sub); i++, sub = (struct command){0}) {
+		struct str rest = str_of(sub.name), word = str_cut(&rest, ' ');
+
+		if (sub.hidden || (group && !str_is(word, group)))
+			continue;
+		if (group)
+			word = rest;
+		// those of a group follow each other
+		if (str_eq(word, last))
+			continue;
+		auto_free char *before = words;
+		words = text_dup_fmt("%s%.*s ", before, (int)word.n, word.p);
+		last = word;
+	}
+	return words;
+}
+
+// A command, the words that it stands behind (NULL for none) and those of its sub-commands.
+struct place {
+	const struct command *command;
+	const char *parent, *words;
+};
+typedef void visit_place(struct out *out, const struct place *place);
+
+static void visit_subs(struct out *out, visit_place *visit, const struct command *command)
+{
+	auto_free char *last = xstrdup("");
+	struct command sub = {0};
+
+	for (size_t i = 0; command->sub(i, &sub); i++, sub = (struct command){0}) {
+		struct str name = str_of(sub.name), group = str_cut(&name, ' ');
+
+		if (sub.hidden)
+			continue;
+		if (!name.n) {
+			visit(out, &(struct place){&sub, command->name, ""});
+			continue;
+		}
+		auto_free char *first = str_dup(group);
+		auto_free char *parent = text_dup_fmt("%s %s", command->name, first);
+		if (strcmp(first, last)) {
+			auto_free char *words = sub_words(command, first);
+			struct command all = {.name = first, .summary = words};
+
+			visit(out, &(struct place){&all, command->name, words});
+			free(last);
+			last = xstrdup(first);
+		}
+		sub.name = name.p;
+		visit(out, &(struct place){&sub, parent, ""});
+	}
+}
+
+// Calls one for every command and sub-command, and for what only groups some ("sched" of "bench sched pipe").
+static void each_command(struct out *out, visit_place *visit)
 {
 	for (const struct command *const *command = commands; *command; command++) {
-		struct command sub = {0};
-
 		if ((*command)->hidden)
 			continue;
-		visit(out, *command, NULL);
-		for (size_t i = 0; (*command)->sub && (*command)->sub(i, &sub); i++) {
-			if (!sub.hidden)
-				visit(out, &sub, (*command)->name);
-			sub = (struct command){0};
-		}
+		auto_free char *words = sub_words(*command, NULL);
+		visit(out, &(struct place){*command, NULL, words});
+		if ((*command)->sub)
+			visit_subs(out, visit, *command);
 	}
 }
 
@@ -61,20 +116,13 @@ static bool takes_filter(const struct opt *opt, const char *parent)
 	return opt->name && !strcmp(opt->name, "filter") && !parent;
 }
 
-static void bash_words(struct out *out, const struct command *command, const char *parent)
+static void bash_words(struct out *out, const struct place *place)
 {
-	struct command sub = {0};
-
 	out_text(out, "\t\"");
-	if (parent)
-		out_printf(out, "%s ", parent);
-	out_printf(out, "%s\") words='", command->name);
-	for (size_t i = 0; command->sub && command->sub(i, &sub); i++) {
-		if (!sub.hidden)
-			out_printf(out, "%s ", sub.name);
-		sub = (struct command){0};
-	}
-	each_option(opt, command)
+	if (place->parent)
+		out_printf(out, "%s ", place->parent);
+	out_printf(out, "%s\") words='%s", place->command->name, place->words);
+	each_option(opt, place->command)
 	{
 		if (opt->letter)
 			out_printf(out, "-%c ", opt->letter);
@@ -189,13 +237,13 @@ static void bash_script(struct out *out)
 		 "\t\t\treturn\n"
 		 "\t\tfi\n"
 		 "\tfi\n"
-		 "\tif [[ $cur == -* ]]; then\n"
+		 "\tif [[ $cur == -* && $cur != *=* ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-		 "\telif [[ -z $path || $words == [!-]* ]]; then\n"
+		 "\telif [[ $cur != -* ]] && [[ -z $path || $words == [!-]* ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"${words%% -*}\" -- \"$cur\"))\n"
 		 "\telse\n"
-		 "\t\tcompopt -o filenames\n"
-		 "\t\tCOMPREPLY=($(compgen -f -- \"${cur##*[$COMP_WORDBREAKS]}\"))\n"
+		 "\t\t# the shell knows best how a name is quoted\n"
+		 "\t\tcompopt -o default -o filenames\n"
 		 "\tfi\n"
 		 "}\n"
 		 "complete -F _sonde sonde sonde-prof perf-prof\n");
@@ -208,8 +256,11 @@ static const char *zsh_action(const struct opt *opt, const char *parent)
 					   : "_files";
 }
 
-static void zsh_specs(struct out *out, const struct command *command, const char *parent)
+static void zsh_specs(struct out *out, const struct place *place)
 {
+	const struct command *command = place->command;
+	const char *parent = place->parent;
+
 	out_printf(out, "\t'%s%s%s') specs=(\n", parent ? parent : "", parent ? " " : "",
 		   command->name);
 	each_option(opt, command)
@@ -236,12 +287,12 @@ static void zsh_specs(struct out *out, const struct command *command, const char
 	out_text(out, "\t) ;;\n");
 }
 
-static void zsh_names(struct out *out, const struct command *command, const char *parent)
+static void zsh_names(struct out *out, const struct place *place)
 {
-	out_printf(out, "\t'%s' '", parent ? parent : "");
-	put_quotable(out, command->name, ":\\");
+	out_printf(out, "\t'%s' '", place->parent ? place->parent : "");
+	put_quotable(out, place->command->name, ":\\");
 	out_char(out, ':');
-	put_quotable(out, command->summary, "\\");
+	put_quotable(out, place->command->summary, "\\");
 	out_text(out, "'\n");
 }
 
@@ -304,8 +355,11 @@ static void zsh_script(struct out *out)
 		 "_sonde \"$@\"\n");
 }
 
-static void fish_lines(struct out *out, const struct command *command, const char *parent)
+static void fish_lines(struct out *out, const struct place *place)
 {
+	const struct command *command = place->command;
+	const char *parent = place->parent;
+
 	out_printf(out, "complete -c sonde -n '__sonde_at%s%s' -f -a '", parent ? " " : "",
 		   parent ? parent : "");
 	put_quotable(out, command->name, "");
