@@ -5,9 +5,12 @@
 #include "base/num.h"
 #include <fcntl.h>
 #include <fts.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 int file_read_fd(int fd, size_t limit, char **ret_text, size_t *ret_size)
 {
@@ -72,6 +75,48 @@ int file_map(struct mapped *ret, const char *path)
 	if (fd < 0)
 		return fail(errno, "can't open %s: %s", path, strerror(errno));
 	return file_map_fd(ret, fd, path);
+}
+
+char *file_follow_links(const char *path)
+{
+	enum { LINKS_MAX = 40 }; // as the kernel has it
+	char *at = realpath(path, NULL);
+	char to[PATH_MAX];
+	ssize_t n;
+
+	if (at)
+		return at;
+	at = xstrdup(path);
+	for (int i = 0; i < LINKS_MAX && (n = readlink(at, to, sizeof(to) - 1)) > 0; i++) {
+		const char *slash = strrchr(at, '/');
+		to[n] = '\0';
+		char *next = to[0] == '/' || !slash
+				     ? xstrdup(to)
+				     : text_dup_fmt("%.*s/%s", (int)(slash - at), at, to);
+		free(at);
+		at = next;
+	}
+	return at;
+}
+
+bool file_is_same(const char *a, const char *b)
+{
+	struct stat at_a, at_b;
+	bool has_a = stat(a, &at_a) == 0, has_b = stat(b, &at_b) == 0;
+
+	if (has_a != has_b)
+		return false;
+	if (!has_a) {
+		auto_free char *to_a = file_follow_links(a), *to_b = file_follow_links(b);
+		const char *name_a = text_base_name(to_a), *name_b = text_base_name(to_b);
+		auto_free char *in_a = text_dup_fmt("%.*s.", (int)(name_a - to_a), to_a);
+		auto_free char *in_b = text_dup_fmt("%.*s.", (int)(name_b - to_b), to_b);
+
+		return !strcmp(name_a, name_b) && stat(in_a, &at_a) == 0 && stat(in_b, &at_b) == 0 &&
+		       at_a.st_dev == at_b.st_dev && at_a.st_ino == at_b.st_ino;
+	}
+	return (S_ISREG(at_a.st_mode) || S_ISFIFO(at_a.st_mode)) && at_a.st_dev == at_b.st_dev &&
+	       at_a.st_ino == at_b.st_ino;
 }
 
 static const char *kind_of(mode_t mode)

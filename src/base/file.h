@@ -23,6 +23,11 @@ int file_open_plain(const char *path, struct stat *ret_st);
 int file_map_plain(struct mapped *ret, const char *path); // likewise
 void file_unmap(struct mapped *mapped);
 
+// The file that a name leads to, by links also when it is not there yet; heap.
+char *file_follow_links(const char *path);
+// Whether two names lead to one plain file or FIFO, or would make one file where neither is there yet.
+bool file_is_same(const char *a, const char *b);
+
 // Reads all of a small file (also /proc, /sys), NUL-terminated on the heap. ret_size may be NULL.
 // -EFBIG above `limit` bytes. No sentence: absence is often normal.
 int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_size);

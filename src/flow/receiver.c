@@ -8,6 +8,7 @@
 #include "flow/wire.h"
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,6 +25,8 @@ struct receiver {
 	enum kind kind;
 	enum receiver_state state;
 	bool connecting, told_away, quiet;
+	bool awaited; // a path that wasn't there
+	bool grows;   // a file that was read up to where its writer is
 	int fd;
 	uint32_t connections;
 	uint64_t retry_ns;
@@ -43,6 +46,7 @@ static int look(struct receiver *receiver)
 		auto_free char *folder = str_dup((struct str){path, n});
 
 		receiver->kind = ABSENT;
+		receiver->awaited = true;
 		// A word alone is more often one too many than a file to come.
 		return err == ENOENT && n && stat(folder, &st) == 0
 			       ? 0
@@ -54,6 +58,9 @@ static int look(struct receiver *receiver)
 	receiver->kind = S_ISSOCK(st.st_mode)			       ? UNIX
 			 : S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode) ? DEVICE
 								       : PLAIN;
+	// Its writer makes it, then locks it.
+	if (receiver->kind == PLAIN && receiver->awaited && !st.st_size)
+		receiver->kind = ABSENT;
 	return 0;
 }
 
@@ -97,8 +104,17 @@ bool receiver_is_socket(const struct receiver *receiver)
 	return receiver->kind == PORT || receiver->kind == UNIX;
 }
 
+static void tell_connected(const struct receiver *receiver)
+{
+	warn("Connected to %s%s",
+	     receiver->place.host && !strchr(receiver->place.text, ':') ? "127.0.0.1:" : "",
+	     receiver->place.text);
+}
+
 void receiver_be_quiet(struct receiver *receiver, bool quiet)
 {
+	if (receiver->quiet && !quiet && receiver_is_socket(receiver))
+		tell_connected(receiver);
 	receiver->quiet = quiet;
 }
 
@@ -116,9 +132,7 @@ static void opened(struct receiver *receiver)
 	else if (receiver->kind == DEVICE)
 		warn("Open cdev %s", receiver->place.text);
 	else if (receiver->kind != PLAIN)
-		warn("Connected to %s%s",
-		     receiver->place.host && !strchr(receiver->place.text, ':') ? "127.0.0.1:" : "",
-		     receiver->place.text);
+		tell_connected(receiver);
 	receiver->state = RECEIVER_OPEN;
 	receiver->connecting = receiver->told_away = false;
 	receiver->connections++;
@@ -240,6 +254,17 @@ static void see_whether_connected(struct receiver *receiver)
 
 // ---- bytes
 
+// Who pushes into a file holds its lock until all is written. Once it is free, what came since is read.
+static bool is_being_written(struct receiver *receiver)
+{
+	bool was_growing = receiver->grows;
+
+	receiver->grows = flock(receiver->fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (!receiver->grows)
+		flock(receiver->fd, LOCK_UN);
+	return receiver->grows || was_growing;
+}
+
 static void read_more(struct receiver *receiver)
 {
 	ssize_t n;
@@ -255,6 +280,8 @@ static void read_more(struct receiver *receiver)
 	if (n > 0)
 		receiver->n += (size_t)n;
 	else if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	else if (receiver->kind == PLAIN && !n && is_being_written(receiver))
 		return;
 	else if (receiver->kind == PLAIN)
 		receiver->state = RECEIVER_ENDED;
@@ -290,8 +317,10 @@ int receiver_wait(const struct receiver *receiver, int *ret_fd, short *ret_event
 	*ret_events = receiver->connecting ? POLLOUT : POLLIN;
 	if (receiver->state == RECEIVER_ENDED)
 		return RETRY_MS;
-	if (receiver->kind == PLAIN)
+	if (receiver->kind == PLAIN && !receiver->grows && receiver->state == RECEIVER_OPEN)
 		return 0;
+	if (receiver->kind == PLAIN && receiver->state == RECEIVER_OPEN)
+		return 10;
 	// HUP would wake us up all the time.
 	if (receiver->kind == DEVICE)
 		return 10;

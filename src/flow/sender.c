@@ -20,11 +20,19 @@ enum {
 	FINISH_MS = 1000,
 };
 
+// Events that wait in a queue, up to this place of it.
+struct mark {
+	size_t end;
+	uint64_t events, told; // told: lost ones that are told there
+	uint64_t from_ns;      // before the first of them
+};
+
 struct peer {
 	int fd;
 	char name[128];
 	struct out queue; // from `at` on it waits
 	size_t at;
+	VEC(struct mark) marks;
 	uint64_t sent, lost, untold; // events; untold: the peer was not told yet that it lacks them
 	uint64_t lost_from_ns, last_ns;
 	bool is_socket, waits; // waits: epoll tells when it may be written to
@@ -39,6 +47,7 @@ struct sender {
 	int listen_fd, epoll_fd;
 	VEC(struct peer *) peers;
 	bool is_device;
+	bool is_old;				 // a file that is still to be emptied
 	uint64_t next_look_ns, next_greeting_ns; // of a device
 };
 
@@ -66,6 +75,7 @@ static void free_peer(struct peer *peer)
 {
 	close(peer->fd);
 	out_done(&peer->queue);
+	vec_done(&peer->marks);
 	free(peer);
 }
 
@@ -115,8 +125,52 @@ static int flush(struct peer *peer)
 			return n ? -errno : -EIO;
 		peer->at += (size_t)n;
 	}
-	peer->at = peer->queue.n = 0;
+	peer->at = peer->queue.n = peer->marks.n = 0;
 	return 0;
+}
+
+// What waits is thrown away: its events were not sent, and what was told of lost ones is to be told again.
+static void drop_queue(struct peer *peer)
+{
+	vec_each(struct mark, mark, &peer->marks) {
+		if (mark->end <= peer->at)
+			continue;
+		if (!peer->untold || mark->from_ns < peer->lost_from_ns)
+			peer->lost_from_ns = mark->from_ns;
+		peer->sent -= mark->events;
+		peer->lost += mark->events;
+		peer->untold += mark->events + mark->told;
+	}
+	peer->at = peer->queue.n = peer->marks.n = 0;
+}
+
+static void lack(struct peer *peer, const struct sender_batch *batch)
+{
+	if (!batch->events)
+		return;
+	if (!peer->untold)
+		peer->lost_from_ns = peer->last_ns;
+	peer->untold += batch->events;
+	peer->lost += batch->events;
+}
+
+// The beginning of the queue was sent.
+static void shorten_queue(struct peer *peer)
+{
+	size_t left = 0;
+
+	memmove(peer->queue.buf, peer->queue.buf + peer->at, waiting(peer));
+	peer->queue.n = waiting(peer);
+	for (size_t i = 0; i < peer->marks.n; i++) {
+		struct mark mark = peer->marks.v[i];
+
+		if (mark.end <= peer->at)
+			continue;
+		mark.end -= peer->at;
+		peer->marks.v[left++] = mark;
+	}
+	peer->marks.n = left;
+	peer->at = 0;
 }
 
 static void watch_writing(struct sender *sender, struct peer *peer)
@@ -163,31 +217,33 @@ static int write_or_keep(struct peer *peer, const char *p, size_t n)
 
 static int send_to(struct sender *sender, struct peer *peer, const struct sender_batch *batch)
 {
+	struct mark mark = {.events = batch->events};
 	int err = flush(peer);
 
 	if (err)
 		return err;
-	if (peer->at > QUEUE_BYTES / 2) {
-		memmove(peer->queue.buf, peer->queue.buf + peer->at, waiting(peer));
-		peer->queue.n = waiting(peer);
-		peer->at = 0;
-	}
+	if (peer->at > QUEUE_BYTES / 2)
+		shorten_queue(peer);
 	if (waiting(peer) && waiting(peer) + batch->n > QUEUE_BYTES) {
-		if (!peer->untold)
-			peer->lost_from_ns = peer->last_ns;
-		peer->untold += batch->events;
-		peer->lost += batch->events;
+		lack(peer, batch);
 		return 0;
 	}
 	if (batch->events) {
+		mark.told = peer->untold;
+		mark.from_ns = peer->untold ? peer->lost_from_ns : peer->last_ns;
 		tell_untold(peer, batch->first_ns);
-		peer->last_ns = batch->last_ns;
 	}
-	peer->sent += batch->events;
 	err = write_or_keep(peer, batch->bytes, batch->n);
-	if (!err)
-		watch_writing(sender, peer);
-	return err;
+	if (err)
+		return err;
+	peer->sent += batch->events;
+	if (batch->events)
+		peer->last_ns = batch->last_ns;
+	mark.end = peer->queue.n;
+	if (batch->events && waiting(peer))
+		vec_push(&peer->marks, mark);
+	watch_writing(sender, peer);
+	return 0;
 }
 
 // ---- a port
@@ -259,15 +315,29 @@ static bool hangs_up(const struct peer *peer)
 
 // ---- devices and files
 
-// What two wrote into one file at the same time nobody could read. Only then it is emptied.
-static int lock(int fd, const char *path, bool is_fifo)
+// What two wrote into one file at the same time nobody could read.
+static int lock(int fd, const char *path)
 {
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
-		return fail(EBUSY, "another run pushes into %s", path);
-	// Some file systems have no locks.
-	return is_fifo || ftruncate(fd, 0) == 0
-		       ? 0
-		       : fail(errno, "can't empty %s for push: %s", path, strerror(errno));
+	// Who pulls looks for a moment whether somebody has the lock (flow/receiver.c).
+	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno != EWOULDBLOCK)
+			return 0; // some file systems have no locks
+		if (tries == 5)
+			return fail(EBUSY, "another run pushes into %s", path);
+		usleep(1000);
+	}
+	return 0;
+}
+
+// When the run has begun, so that one that can't leaves what was there.
+static int empty_old(struct sender *sender)
+{
+	if (!sender->is_old)
+		return 0;
+	sender->is_old = false;
+	return ftruncate(sender->peers.v[0]->fd, 0) == 0 ? 0
+							 : fail(errno, "can't empty %s for push: %s",
+								sender->place.text, strerror(errno));
 }
 
 static int open_path(struct sender *sender)
@@ -283,11 +353,12 @@ static int open_path(struct sender *sender)
 			       : open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(errno, "can't open %s for push: %s", path, strerror(errno));
-	err = exists && S_ISCHR(st.st_mode) ? 0 : lock(fd, path, sender->is_device);
+	err = exists && S_ISCHR(st.st_mode) ? 0 : lock(fd, path);
 	if (err < 0) {
 		close(fd);
 		return err;
 	}
+	sender->is_old = !sender->is_device;
 	greet(sender, add_peer(sender, fd, path));
 	if (sender->is_device)
 		warn("Open cdev %s", path);
@@ -310,7 +381,7 @@ static void tend_device(struct sender *sender)
 		if (!peer->away)
 			warn("Cdev %s has hang up", peer->name);
 		peer->away = true;
-		peer->at = peer->queue.n = 0;
+		drop_queue(peer);
 		peer->untold = 0;
 		return;
 	}
@@ -329,9 +400,8 @@ static void device_failed(struct peer *peer, const struct sender_batch *batch, i
 	if (!peer->error)
 		warn("can't write %s: %s", peer->name, strerror(-err));
 	peer->error = err;
-	peer->lost += batch->events;
-	peer->sent -= MIN(batch->events, peer->sent);
-	peer->at = peer->queue.n = 0;
+	drop_queue(peer);
+	lack(peer, batch);
 }
 
 static int path_failed(const struct sender *sender, int err)
@@ -394,6 +464,10 @@ int sender_ready(struct sender *sender)
 
 int sender_send(struct sender *sender, const struct sender_batch *batch)
 {
+	int old = empty_old(sender);
+
+	if (old)
+		return old;
 	if (sender->is_device)
 		tend_device(sender);
 	for (size_t i = sender->peers.n; i-- > 0;) {
@@ -434,7 +508,10 @@ static bool flush_all(struct sender *sender)
 int sender_finish(struct sender *sender, bool may_return)
 {
 	uint64_t until = time_now_ns(CLOCK_MONOTONIC) + FINISH_MS * 1000000ull;
+	int old = empty_old(sender);
 
+	if (old)
+		return old;
 	for (size_t i = 0; i < sender->peers.n; i++) {
 		struct peer *peer = sender->peers.v[i];
 		struct wire_end end = {peer->sent, peer->lost, may_return};

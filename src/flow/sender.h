@@ -18,7 +18,8 @@ struct sender_batch {
 	uint64_t events, first_ns, last_ns;
 };
 
-// "[IP:]PORT" listens; a path is a character device, a FIFO, or a file that is made anew. -errno with a sentence.
+// "[IP:]PORT" listens; a path is a character device, a FIFO, or a file, which is emptied at
+// the first sender_send. -errno with a sentence.
 int sender_new(struct sender **ret, const char *where, sender_greeting *greeting, void *arg);
 // Becomes readable when there is something to do for sender_ready; -1: never.
 int sender_fd(const struct sender *sender);

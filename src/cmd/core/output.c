@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/file.h"
 #include "base/str.h"
 #include "sys/signals.h"
 
@@ -109,29 +110,6 @@ int output_check_input(const char *output, const char *input)
 		    strcmp(input, "-") ? input : "standard input", output);
 }
 
-// The file that a name leads to, by links also when it is not there yet; heap.
-static char *follow_links(const char *path)
-{
-	enum { LINKS_MAX = 40 }; // as the kernel has it
-	char *at = realpath(path, NULL);
-	char to[PATH_MAX];
-	ssize_t n;
-
-	if (at)
-		return at;
-	at = xstrdup(path);
-	for (int i = 0; i < LINKS_MAX && (n = readlink(at, to, sizeof(to) - 1)) > 0; i++) {
-		const char *slash = strrchr(at, '/');
-		to[n] = '\0';
-		char *next = to[0] == '/' || !slash
-				     ? xstrdup(to)
-				     : text_dup_fmt("%.*s/%s", (int)(slash - at), at, to);
-		free(at);
-		at = next;
-	}
-	return at;
-}
-
 // Without a name a file goes when we are killed.
 static void open_part(struct output_file *file)
 {
@@ -161,7 +139,7 @@ int output_file_open(struct output_file *file, const char *path)
 	if (there && !S_ISREG(st.st_mode)) {
 		file->fd = open(path, O_WRONLY | O_CLOEXEC);
 	} else {
-		file->target = follow_links(path);
+		file->target = file_follow_links(path);
 		file->part = text_dup_fmt("%s.%d", file->target, (int)getpid());
 		open_part(file);
 	}

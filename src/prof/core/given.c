@@ -2,6 +2,7 @@
 #include "prof/core/given.h"
 #include "base/err.h"
 #include "base/nearest.h"
+#include "prof/core/files.h"
 #include "prof/core/push.h"
 #include "prof/core/run.h"
 #include "prof/core/sources.h"
@@ -147,6 +148,9 @@ int prof_add_given(struct prof *prof)
 		err = prof_specs_parse(&prof->specs, list->v[i]);
 	for (size_t i = 0; !list->n && defaults && defaults[i] && !err; i++)
 		err = prof_specs_parse(&prof->specs, defaults[i]);
+	// Who pulls waits for what it pulls from, and profilers open their files.
+	if (!err)
+		err = prof_files_check(prof);
 	for (size_t i = 0; i < prof->specs.list.n && !err; i++) {
 		const struct prof_spec *spec = prof->specs.list.v[i];
 		struct adding adding = {.prof = prof,
