@@ -253,17 +253,6 @@ static bool is_listed(const struct recording *recording, const char *name)
 	return false;
 }
 
-static bool kernel_id(struct build_id *ret)
-{
-	auto_free char *notes = NULL;
-	size_t n;
-
-	if (file_read("/sys/kernel/notes", 1 << 20, &notes, &n) < 0)
-		return false;
-	ret->n = (uint8_t)notes_build_id((struct str){notes, n}, false, ret->bytes);
-	return ret->n > 0;
-}
-
 static void put_build_id(struct injector *in, struct dso *dso)
 {
 	bool is_kernel = dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE;
@@ -274,7 +263,8 @@ static void put_build_id(struct injector *in, struct dso *dso)
 	dso->hit = true;
 	if (is_listed(in->recording, dso->name))
 		return;
-	if (!id.n && dso->kind == DSO_KERNEL && !in->sym->options.other_machine && !kernel_id(&id))
+	if (!id.n && dso->kind == DSO_KERNEL && !in->sym->options.other_machine &&
+	    !kernel_build_id("", &id))
 		return;
 	if (!id.n && (dso->long_name[0] != '/' || !file_build_id(dso->long_name, &id)))
 		return;

@@ -51,6 +51,17 @@ bool file_build_id(const char *path, struct build_id *ret)
 	return ret->n > 0;
 }
 
+bool kernel_build_id(const char *root, struct build_id *ret)
+{
+	auto_free char *notes = NULL;
+	size_t n;
+
+	if (file_read_at(root, "/sys/kernel/notes", 1 << 20, &notes, &n) < 0)
+		return false;
+	ret->n = (uint8_t)notes_build_id((struct str){notes, n}, false, ret->bytes);
+	return ret->n > 0;
+}
+
 char *idcache_link_dup(const char *folder, const struct build_id *id)
 {
 	char text[41];

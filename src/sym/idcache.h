@@ -47,3 +47,5 @@ void idcache_list_done(struct idcache_list *list);
 bool build_id_parse(const char *text, struct build_id *ret);
 // Of an ELF file; false: not one, or it has none.
 bool file_build_id(const char *path, struct build_id *ret);
+// Of the kernel that runs, by what stands below `root` ("": really); false: it tells none.
+bool kernel_build_id(const char *root, struct build_id *ret);

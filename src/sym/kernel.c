@@ -3,24 +3,13 @@
 #include <limits.h>
 #include <stdio.h>
 #include <sys/utsname.h>
+#include "sym/idcache.h"
 #include "sym/kallsyms.h"
 #include "sym/kcore.h"
 #include "sym/kernel_cache.h"
 #include "sym/load.h"
 
 enum { MOST_KALLSYMS = 1 << 28 };
-
-static bool running_kernel_id(const struct sym *sym, struct build_id *ret)
-{
-	char *notes;
-	size_t n;
-
-	if (file_read_at(sym->options.root, "/sys/kernel/notes", 1 << 20, &notes, &n) < 0)
-		return false;
-	ret->n = (uint8_t)notes_build_id((struct str){notes, n}, false, ret->bytes);
-	free(notes);
-	return ret->n;
-}
 
 // Symbols that perf takes: text, weak, data and bss.
 static bool is_wanted(char type)
@@ -360,7 +349,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 		load_failed(sym, dso, "no vmlinux below %s", options->symfs);
 		return;
 	}
-	if (dso->build_id.n && running_kernel_id(sym, &running) &&
+	if (dso->build_id.n && kernel_build_id(sym->options.root, &running) &&
 	    same_build_id(&dso->build_id, running.bytes, running.n)) {
 		load_running(sym, dso);
 		// Another user may have kept what is hidden from this one.

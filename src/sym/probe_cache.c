@@ -66,10 +66,12 @@ int probe_cache_read(struct probe_cache *ret, const char *folder, const struct b
 	auto_free char *path = path_of(folder, id), *text = NULL;
 	struct probe_cache cache = {0};
 	size_t n;
-	int err = file_read(path, LARGEST, &text, &n);
+	int err = file_read_plain(path, LARGEST, &text, &n);
 
 	if (err < 0 && err != -ENOENT && err != -ENOTDIR)
-		return fail(-err, "%s can't be read: %s", path, strerror(-err));
+		return err;
+	if (err < 0)
+		err_clear();
 	if (err >= 0)
 		probe_cache_parse(&cache, (struct str){text, n});
 	*ret = cache;

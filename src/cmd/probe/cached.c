@@ -14,17 +14,6 @@ struct kept_file {
 	char *folder;
 };
 
-static bool kernel_id(struct build_id *ret)
-{
-	auto_free char *notes = NULL;
-	size_t n;
-
-	if (file_read("/sys/kernel/notes", 1 << 20, &notes, &n) < 0)
-		return false;
-	ret->n = (uint8_t)notes_build_id((struct str){notes, n}, false, ret->bytes);
-	return ret->n;
-}
-
 // 0, or -errno with a sentence. The folder is the caller's to free.
 static int kept_file(const struct probe_target *target, struct kept_file *ret)
 {
@@ -35,7 +24,7 @@ static int kept_file(const struct probe_target *target, struct kept_file *ret)
 		kept.file.name = "[kernel.kallsyms]";
 		kept.file.path = "/proc/kallsyms";
 		kept.file.kind = IDCACHE_KALLSYMS;
-		if (!kernel_id(id))
+		if (!kernel_build_id("", id))
 			return fail(ENOENT, "the running kernel tells no build-id");
 	} else if (!target->path) {
 		return fail(ENOENT, "the file of the module %s isn't here", target->module);
@@ -158,23 +147,35 @@ struct finding {
 	struct probe_events *events;
 };
 
-static size_t find_in(const struct finding *finding, const char *folder, const struct build_id *id,
-		      const char *path)
+// How many, or -errno with a sentence; likewise below.
+static int find_in(const struct finding *finding, const char *folder, const struct build_id *id,
+		   const char *path)
 {
 	struct arena *arena = &finding->target->arena;
+	uint32_t most = finding->target->options->max_probes;
 	struct probe_cache cache;
-	size_t n = 0;
+	int n = 0;
 
-	if (probe_cache_read(&cache, folder, id) < 0)
+	if (probe_cache_read(&cache, folder, id) < 0) {
+		warn("%s; what it has is left out", err_sentence());
+		err_clear();
 		return 0;
+	}
 	vec_each(struct probe_cache_entry, entry, &cache.v) {
 		if (!is_wanted(entry, finding->request, finding->text))
 			continue;
 		vec_each(const char *, line, &entry->definitions) {
 			struct probe_event event;
 
-			if (!take_definition(arena, *line, path, &event))
+			if (n < 0 || !take_definition(arena, *line, path, &event))
 				continue;
+			if (finding->events->v.n >= most) {
+				vec_done(&event.values);
+				n = fail(ERANGE,
+					 "the cache has more than %u places; --max-probes allows more",
+					 most);
+				continue;
+			}
 			vec_push(&finding->events->v, event);
 			n++;
 		}
@@ -183,41 +184,53 @@ static size_t find_in(const struct finding *finding, const char *folder, const s
 	return n;
 }
 
+static bool is_module(const char *path)
+{
+	static const char *const ends[] = {".ko", ".ko.gz", ".ko.xz", ".ko.zst"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (text_ends(path, ends[i]))
+			return true;
+	return false;
+}
+
 // Of all files, as long as they are the ones that the definitions were made for.
-static size_t find_everywhere(const struct finding *finding)
+static int find_everywhere(const struct finding *finding)
 {
 	auto_free char *folder = idcache_folder_dup();
 	struct build_id running = {0};
 	struct idcache_list list;
-	size_t n = 0;
+	int n = 0;
 
 	if (!folder)
 		return 0;
-	kernel_id(&running);
+	kernel_build_id("", &running);
 	idcache_list_take(folder, &list);
 	vec_each(struct idcache_entry, entry, &list.entries) {
 		struct build_id id, now;
+		int found = 0;
 
-		if (!build_id_parse(entry->id, &id))
+		if (n < 0 || !build_id_parse(entry->id, &id))
 			continue;
 		if (!strcmp(entry->name, "[kernel.kallsyms]") &&
 		    same_build_id(&running, id.bytes, id.n))
-			n += find_in(finding, folder, &id, NULL);
-		else if (*entry->name == '/' && !strstr(entry->name, ".ko") &&
+			found = find_in(finding, folder, &id, NULL);
+		else if (*entry->name == '/' && !is_module(entry->name) &&
 			 file_build_id(entry->name, &now) && same_build_id(&now, id.bytes, id.n))
-			n += find_in(finding, folder, &id,
-				     arena_strdup(&finding->target->arena, str_of(entry->name)));
+			found = find_in(finding, folder, &id,
+					arena_strdup(&finding->target->arena, str_of(entry->name)));
+		n = found < 0 ? found : n + found;
 	}
 	idcache_list_done(&list);
 	return n;
 }
 
-size_t probe_cached_find(struct probe_target *target, const struct probe_request *request,
-			 struct probe_events *events)
+int probe_cached_find(struct probe_target *target, const struct probe_request *request,
+		      struct probe_events *events)
 {
 	struct finding finding = {.target = target, .request = request, .events = events};
 	struct kept_file kept;
-	size_t n;
+	int n;
 
 	if (request->is_sdt && target->is_kernel && !target->module)
 		return find_everywhere(&finding);
@@ -230,7 +243,7 @@ size_t probe_cached_find(struct probe_target *target, const struct probe_request
 		request->is_sdt ? NULL : text_of(&target->arena, request, probe_group_of(target));
 	n = find_in(&finding, kept.folder, &kept.file.id, target->is_kernel ? NULL : target->path);
 	free(kept.folder);
-	if (n)
+	if (n > 0)
 		inform("defined as the cache has it");
 	return n;
 }

@@ -316,8 +316,10 @@ static int by_name(struct making *making)
 	struct probe_target *target = making->target;
 	int err = by_note(making);
 
-	if (err < 0 || making->events->v.n || probe_cached_find(target, request, making->events))
-		return err;
+	if (!err && !making->events->v.n)
+		err = probe_cached_find(target, request, making->events);
+	if (err < 0 || making->events->v.n)
+		return MIN(err, 0);
 	if (target->path)
 		return fail(ENOENT, "%s has no static probe '%s%s%s'", target->path,
 			    request->group ? request->group : "", request->group ? ":" : "",
@@ -364,9 +366,10 @@ static int make(struct making *making)
 
 	if (request->is_sdt)
 		return by_name(making);
-	if (needs_debug(request) && !target->debug &&
-	    probe_cached_find(target, request, making->events))
-		return 0;
+	if (needs_debug(request) && !target->debug)
+		n = probe_cached_find(target, request, making->events);
+	if (n)
+		return MIN(n, 0);
 	if (target->debug)
 		n = probe_find(target, &request->point, add_site, making);
 	else if (needs_debug(request) && !target->is_kernel)

@@ -284,9 +284,9 @@ void probe_put_definition(struct out *out, const struct probe_event *event);
 // ---- perf's cache of probes (cached.c): sym/probe_cache.h
 
 // Adds those that the cache has for a request: of the text, or by the names of %[GROUP:]NAME, without a file in all files that are
-// still the same. How many; damage of the cache is passed over.
-size_t probe_cached_find(struct probe_target *target, const struct probe_request *request,
-			 struct probe_events *events);
+// still the same. How many; damage of the cache is passed over. -ERANGE with a sentence above --max-probes.
+int probe_cached_find(struct probe_target *target, const struct probe_request *request,
+		      struct probe_events *events);
 // Keeps what a request made. 0, or -errno with a sentence.
 int probe_cached_add(struct probe_target *target, const struct probe_request *request,
 		     const struct probe_events *events);
