@@ -191,6 +191,7 @@ static int read_file(struct diff *diff, size_t file)
 	if (err < 0)
 		return err;
 	report_finish(report);
+	report_say_no_cycles(report);
 	return 0;
 }
 

@@ -413,6 +413,8 @@ static int show(struct report *report)
 		return is_text(report) ? 0 : show_table(report);
 	}
 	report_finish(report);
+	if (report->o.total_cycles)
+		report_say_no_cycles(report);
 	report->escape = is_text(report) && !screen && report->out.is_terminal;
 	report->colors &= is_text(report) && !screen;
 	if (screen) {

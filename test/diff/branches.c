@@ -3,7 +3,7 @@
 // taken, and at every so many of them a sample with the last 16. For machines that have no such processor. x86-64 only.
 // branches FILE SAMPLES EVERY PROGRAM ARGUMENT...; cycles and predictions are made up, by a fixed rule. With CHAINS=1 in the
 // environment samples have call chains, too; with BROKEN=1 some branches are missing, wrong, or of the kernel; with ANY_CALL=1
-// only calls are branches, as -j any_call has it.
+// only calls are branches, as -j any_call has it; with NO_CYCLES=1 there are no cycles.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/perf_event.h>
@@ -26,7 +26,7 @@ static struct perf_branch_entry stack[DEPTH]; // the newest first
 static uint64_t stack_n, taken, now = 1000000000;
 static uint64_t calls[CALLS];
 static unsigned calls_n;
-static bool with_chains, broken, only_calls;
+static bool with_chains, broken, only_calls, no_cycles;
 
 static void put(const void *p, size_t n)
 {
@@ -203,7 +203,7 @@ static void branch(uint64_t from, uint64_t to)
 		.predicted = taken % 13 != 0,
 		.in_tx = taken % 101 == 0,
 		.abort = taken % 97 == 0,
-		.cycles = taken % 7 ? taken % 29 : 0,
+		.cycles = taken % 7 && !no_cycles ? taken % 29 : 0,
 	};
 }
 
@@ -288,6 +288,7 @@ int main(int argc, char **argv)
 	only_calls = getenv("ANY_CALL") != NULL;
 	if (only_calls)
 		attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER;
+	no_cycles = getenv("NO_CYCLES") != NULL;
 	if (with_chains)
 		attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
 	if (argc < 5 || !(out = fopen(argv[1], "w")))

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/num.h"
+#include <ctype.h>
 
 struct settings_row {
 	const char *key, *command, *option;
@@ -58,9 +59,14 @@ static const struct config *all_settings(void)
 const char *settings_get(const char *key)
 {
 	const struct config_entry *entry = config_find(all_settings(), key);
+	bool known = false;
 
 	if (!entry)
 		return NULL;
+	vec_each(const struct config_entry *, it, &used)
+		known |= *it == entry;
+	if (!known && !entry->value && entry->file)
+		warn("%s:%u: %s has no value, so it is taken as true", entry->file, entry->line, key);
 	vec_push(&used, entry);
 	return entry->value ? entry->value : "true";
 }
@@ -83,6 +89,22 @@ bool settings_bool(const char *key, bool otherwise)
 	return otherwise;
 }
 
+// As perf has it: 10k is 10240.
+static int parse_units(struct str text, uint64_t *ret)
+{
+	static const char units[] = "kmg";
+	const char *unit = text.n ? strchr(units, tolower((unsigned char)text.p[text.n - 1])) : NULL;
+	unsigned shift = unit && *unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	uint64_t n;
+
+	if (shift)
+		text.n--;
+	if (num_parse_u64(text, &n) || n > UINT64_MAX >> shift)
+		return -EINVAL;
+	*ret = n << shift;
+	return 0;
+}
+
 unsigned settings_number(const char *key, unsigned otherwise)
 {
 	const char *value = settings_get(key);
@@ -90,10 +112,19 @@ unsigned settings_number(const char *key, unsigned otherwise)
 
 	if (!value)
 		return otherwise;
-	if (num_parse_u64(str_of(value), &n) == 0 && n <= UINT32_MAX)
+	if (parse_units(str_of(value), &n) == 0 && n <= UINT32_MAX)
 		return (unsigned)n;
 	say_place(key, value, "no number");
 	return otherwise;
+}
+
+int settings_blame(const char *key, int err)
+{
+	const struct config_entry *entry = config_find(all_settings(), key);
+	const char *sentence = err_sentence();
+	auto_free char *alone = xstrdup(text_starts(sentence, "-e: ") ? sentence + 4 : sentence);
+
+	return fail(-err, "%s:%u: %s: %s", entry->file, entry->line, key, alone);
 }
 
 int settings_explain(int err)
@@ -102,7 +133,10 @@ int settings_explain(int err)
 		const struct config_entry *entry = *it;
 		auto_free char *quoted = text_dup_fmt("'%s'", entry->value ? entry->value : "true");
 		auto_free char *also = text_dup_fmt("`%s", quoted + 1);
+		auto_free char *place = text_dup_fmt("%s:%u: ", entry->file, entry->line);
 
+		if (text_starts(err_sentence(), place))
+			return err;
 		if (strstr(err_sentence(), quoted) || strstr(err_sentence(), also))
 			return fail_context(err, "%s:%u: %s.%s", entry->file, entry->line,
 					    entry->section, entry->name);
@@ -130,6 +164,8 @@ static char *option_of(const struct settings_row *row, const char *value)
 	if (row->when) {
 		const char *is = on < 0 ? value : on ? "true" : "false";
 
+		if (on < 0 && config_bool(row->when) >= 0)
+			say_place(row->key, value, "neither true nor false");
 		return strcmp(is, row->when) ? NULL : text_dup_fmt("--%s", row->option);
 	}
 	if (!row->is_bool)

@@ -8,6 +8,8 @@ const char *settings_get(const char *key);
 // Likewise where it is there and is what it should be; else a warning names the file, and the answer is `otherwise`.
 bool settings_bool(const char *key, bool otherwise);
 unsigned settings_number(const char *key, unsigned otherwise);
+// The sentence, of a value of -e, is about a setting that is there: says where it stands instead of -e; returns err.
+int settings_blame(const char *key, int err);
 // Puts where a setting stands before the sentence, when the sentence is about its value ('VALUE', `VALUE'); returns err.
 int settings_explain(int err);
 // The options that settings stand for, before those that were typed: returns a new argv (NULL at the end, words stay for ever), or

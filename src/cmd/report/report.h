@@ -463,6 +463,8 @@ void report_ipc_free(struct report *report);
 
 // total_cycles.c: --total-cycles, basic blocks in place of rows. After report_finish.
 void report_print_blocks(struct report *report, struct hist *hist);
+// On standard error, where the branch stacks that were read had none.
+void report_say_no_cycles(const struct report *report);
 // "[code.c:12 -> code.c:14]" of a block of the function that the place is in; without line numbers as offsets from the function.
 void report_put_block_range(struct report *report, const struct place *place,
 			    const struct block *block, struct out *out);

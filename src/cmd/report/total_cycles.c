@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // report --total-cycles: basic blocks by their cycles, in perf's layout (tools/perf/util/block-info.c of 6.1).
+#include "base/log.h"
 #include "cmd/report/keys.h"
 #include "base/hash.h"
 #include <stdio.h>
@@ -187,6 +188,13 @@ static void put_headers(const struct report *report, struct out *out)
 		out_fill(out, '.', (size_t)columns[i].width);
 	}
 	out_text(out, "\n#\n");
+}
+
+void report_say_no_cycles(const struct report *report)
+{
+	if (report->blocks && !report->blocks->total_cycles)
+		warn("the branch stacks of %s have no cycles, so it has no blocks: a processor that counts them is needed",
+		     report->session->recording->path);
 }
 
 void report_print_blocks(struct report *report, struct hist *hist)

@@ -34,7 +34,7 @@ void trace_add_settings(struct trace_options *options)
 
 	if (events && !options->input) { // a recording has the events that it has
 		options->syscalls |= !options->choices.n && !options->faults;
-		vec_push(&options->choices, (struct trace_choice){events, false});
+		vec_push(&options->choices, (struct trace_choice){events, false, .is_setting = true});
 	}
 	if (printer && !strcasecmp(printer, "libtraceevent"))
 		options->print_fmt = true;

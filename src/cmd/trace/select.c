@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "cmd/core/command.h"
+#include "cmd/core/settings.h"
 #include "cmd/trace/trace.h"
 
 // Groups beyond those that follow from the arguments.
@@ -377,7 +378,7 @@ int trace_select(struct trace *trace)
 		before = trace->events.n;
 		err = take_choice(trace, str_of(choice->text), &calls, &negated);
 		if (err)
-			return err;
+			return choice->is_setting ? settings_blame("trace.add_events", err) : err;
 	}
 	if (negated) {
 		for (uint32_t i = 0; i < trace->wanted_n; i++)

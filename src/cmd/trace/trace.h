@@ -23,6 +23,7 @@ enum trace_fault { FAULT_MAJOR = 1, FAULT_MINOR = 2 };
 struct trace_choice {
 	const char *text;
 	bool is_filter;
+	bool is_setting; // trace.add_events
 };
 
 struct trace_options {
