@@ -52,6 +52,7 @@ static void test_requests(void **state)
 		{"bank::mix:3 a", "bank::mix:3 a"},
 		{"%sdt_libc:setjmp", "static sdt_libc:setjmp "},
 		{"sdt_libc:setjmp", "static sdt_libc:setjmp "},
+		{"%setjmp", "static setjmp "},
 		{"work p@user:string", "work p@user:string"},
 		{"", NULL},
 		{"1bad=work", NULL},
@@ -68,7 +69,9 @@ static void test_requests(void **state)
 		{"work a[b]", NULL},
 		{"work a->", NULL},
 		{"0xzz", NULL},
-		{"%sdt_libc", NULL},
+		{"%", NULL},
+		{"%:", NULL},
+		{"%:setjmp", NULL},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a result lacks, in sentences.
+#include "base/log.h"
+#include "flow/chain.h"
+#include "flow/session.h"
+#include "flow/session_parts.h"
+#include <stdio.h>
+
+static void warn_loss(const struct session_loss *loss, uint64_t first_ns, uint64_t last_ns)
+{
+	char cpu[32] = "", when[64] = "";
+
+	if (loss->cpu != UINT32_MAX)
+		snprintf(cpu, sizeof(cpu), " on CPU %u", loss->cpu);
+	if (first_ns != UINT64_MAX)
+		snprintf(when, sizeof(when), " between %.6f s and %.6f s", (double)first_ns / 1e9,
+			 (double)last_ns / 1e9);
+	warn("lost %llu %s of %s%s%s", (unsigned long long)loss->lost,
+	     loss->samples ? "samples" : "records",
+	     loss->event ? loss->event->name : "an unknown event", cpu, when);
+}
+
+// What the events' own counters had at the end tells the samples among the records that were lost: the same loss, with better names.
+// LOST records tell when it was.
+static void warn_losses(const struct session *session)
+{
+	struct session_loss records = {.first_ns = UINT64_MAX, .cpu = UINT32_MAX};
+	uint64_t counted = 0;
+
+	vec_each(const struct session_loss, loss, &session->losses) {
+		counted += session_loss_is_counter(loss) ? loss->lost : 0;
+		if (loss->samples)
+			continue;
+		records.lost += loss->lost;
+		records.first_ns = MIN(records.first_ns, loss->first_ns);
+		records.last_ns = MAX(records.last_ns, loss->last_ns);
+	}
+	vec_each(const struct session_loss, loss, &session->losses) {
+		bool counts = session_loss_is_counter(loss);
+
+		if (loss->lost && (loss->samples || !counted))
+			warn_loss(loss, counts ? records.first_ns : loss->first_ns,
+				  counts ? records.last_ns : loss->last_ns);
+	}
+	if (counted && records.lost > counted)
+		warn("lost %llu records that are no samples, such as names of tasks and files",
+		     (unsigned long long)(records.lost - counted));
+}
+
+// Names that are missing in the result, and why: the kernel's by itself, of the others the first stands for all.
+static void warn_symbols(const struct session *session)
+{
+	const struct recording_info *info = &session->recording->info;
+	const struct dso *example = NULL;
+	size_t others = 0;
+
+	for (size_t i = 0; i < session->sym->dsos.n; i++) {
+		const struct dso *dso = session->sym->dsos.v[i];
+
+		if (dso->state != DSO_NO_SYMBOLS || !dso->note)
+			continue;
+		if (dso->kind == DSO_KERNEL) {
+			warn("kernel addresses have no names: %s%s%s", dso->note,
+			     session->sym->options.other_machine && info->os_release
+				     ? "; it was recorded under Linux "
+				     : "",
+			     session->sym->options.other_machine && info->os_release ? info->os_release
+										     : "");
+		} else {
+			others++;
+			if (!example)
+				example = dso;
+		}
+	}
+	if (others)
+		warn("%zu file%s no symbols here, such as %s: %s", others,
+		     others == 1 ? " has" : "s have", example->short_name, example->note);
+}
+
+// Why user stacks are not whole.
+static void warn_stacks(const struct session *session)
+{
+	struct unwind_counts counts;
+	uint64_t all = 0, roots;
+	char text[256] = "";
+	size_t n = 0;
+
+	session_unwind_counts(session, &counts);
+	for (int i = 0; i < UNWIND_ENDS; i++)
+		all += counts.ends[i];
+	roots = counts.ends[UNWIND_ROOT];
+	for (int i = UNWIND_ROOT + 1; all && i < UNWIND_ENDS; i++) {
+		if (counts.ends[i])
+			n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu %s",
+					      (unsigned long long)counts.ends[i],
+					      unwind_end_text((enum unwind_end)i));
+	}
+	if (n)
+		warn("%llu of %llu user stacks are whole; the others ended: %s",
+		     (unsigned long long)roots, (unsigned long long)all, text + 2);
+	else if (all)
+		inform("all %llu user stacks are whole", (unsigned long long)all);
+}
+
+int session_warn(const struct session *session)
+{
+	const struct session_stats *stats = &session->stats;
+	const struct recording *recording = session->recording;
+
+	warn_losses(session);
+	warn_symbols(session);
+	warn_stacks(session);
+	if (stats->lost_events + stats->lost_samples)
+		warn("%s lacks what was lost: record with a larger buffer (-m), fewer events or a lower rate (-F)",
+		     recording->path);
+	if (stats->throttled)
+		warn("the kernel throttled the events %llu times: samples are missing there",
+		     (unsigned long long)stats->throttled);
+	if (stats->unknown_ids)
+		warn("%llu samples belong to events that the recording does not describe; they are left out",
+		     (unsigned long long)stats->unknown_ids);
+	if (stats->bad_samples)
+		warn("%llu samples are malformed and left out",
+		     (unsigned long long)stats->bad_samples);
+	if (stats->bad_records)
+		warn("%llu records are malformed and left out",
+		     (unsigned long long)stats->bad_records);
+	if (stats->out_of_order)
+		inform("%llu records came later than their round and stand out of order",
+		       (unsigned long long)stats->out_of_order);
+	if (recording->records_skipped)
+		inform("%llu records (%llu bytes) of unknown types were skipped",
+		       (unsigned long long)recording->records_skipped,
+		       (unsigned long long)recording->bytes_skipped);
+	if (recording->damage)
+		warn("%s", recording->damage);
+	return recording->damage ? 1 : 0;
+}
