@@ -7,6 +7,7 @@
 #include "flow/session.h"
 #include "obj/elf.h"
 #include "flow/synthesize.h"
+#include "sym/idcache.h"
 
 struct options {
 	const char *input, *format;
@@ -124,8 +125,7 @@ static int print_kernel(const struct line *line)
 {
 	struct build_id id;
 
-	notes_of("/sys/kernel/notes", &id);
-	if (!id.n)
+	if (!kernel_build_id("", &id))
 		return fail(ENOENT, "the running kernel tells no build-id: /sys/kernel/notes can't be "
 				    "read or has none");
 	put(line, &id, line->json ? "[kernel]" : NULL);

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "cmd/record/record.h"
 #include "obj/elf.h"
+#include "sym/idcache.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -68,11 +69,12 @@ static void add_modules(struct recorder *recorder)
 
 void build_ids_add(struct recorder *recorder)
 {
+	struct build_id kernel;
 	uint8_t id[20];
-	size_t n = of_notes("/sys/kernel/notes", id);
+	size_t n;
 
-	if (n)
-		add(recorder, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", id, n);
+	if (kernel_build_id("", &kernel))
+		add(recorder, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", kernel.bytes, kernel.n);
 	add_modules(recorder);
 	for (size_t i = 1; i < recorder->dsos.strings.n; i++) {
 		const char *path = recorder->dsos.strings.v[i].p;
