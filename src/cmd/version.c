@@ -42,11 +42,6 @@ static const struct {
 #else
 	{"capstone", "HAVE_CAPSTONE", false},
 #endif
-#ifdef HAVE_LIBBPF
-	{"libbpf", "HAVE_LIBBPF", true},
-#else
-	{"libbpf", "HAVE_LIBBPF", false},
-#endif
 #ifdef HAVE_LIBPFM
 	{"libpfm", "HAVE_LIBPFM", true},
 #else
