@@ -90,6 +90,6 @@ int main(int argc, char **argv)
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	for (int i = 1; i < argc; i++)
 		run_path(argv[i]);
-	printf("%u files\n", files);
+	printf("ok no bytes, and %u file%s\n", files, files == 1 ? "" : "s");
 	return 0;
 }
