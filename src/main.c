@@ -7,6 +7,7 @@
 #include "base/out.h"
 #include "base/vec.h"
 #include "cmd/core/command.h"
+#include "cmd/core/elsewhere.h"
 #include "cmd/core/help.h"
 #include "cmd/core/settings.h"
 #include <fcntl.h>
@@ -135,6 +136,7 @@ static bool is_perfs(const char *word)
 static int unknown_command(const char *word)
 {
 	const struct command *owner = owner_of(word);
+	const char *line = elsewhere_line(word);
 	VEC(const char *) names = {0};
 	const char *near;
 
@@ -146,6 +148,8 @@ static int unknown_command(const char *word)
 	if (owner)
 		fail(ENOENT, "there is no command '%s'; did you mean 'sonde %s %s'?", word,
 		     owner->name, word);
+	else if (line)
+		fail(ENOENT, "sonde has no command '%s'; what it answers, this does: %s", word, line);
 	else if (is_perfs(word))
 		fail(ENOENT,
 		     "perf has the command '%s', sonde does not have it yet; 'sonde help' lists what there is",

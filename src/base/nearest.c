@@ -2,6 +2,7 @@
 #include "base/nearest.h"
 #include "base/alloc.h"
 #include "base/str.h"
+#include <limits.h>
 #include <string.h>
 
 enum { LONGEST = 127 };
@@ -38,18 +39,33 @@ unsigned edit_distance(const char *a, const char *b, unsigned limit)
 	return above[m];
 }
 
+// How far a candidate is: its distance, then, behind all that are near by it, what begins with the word, what contains it, what the
+// word begins with. UINT_MAX: not near.
+static unsigned rank(const char *word, const char *candidate, unsigned limit)
+{
+	unsigned d = edit_distance(word, candidate, limit);
+
+	if (d < limit || (d == limit && strlen(word) < 3))
+		return d;
+	if (strlen(word) >= 3 && text_starts(candidate, word))
+		return limit;
+	if (d == limit)
+		return limit + 1;
+	if (strlen(word) >= 3 && strstr(candidate, word))
+		return limit + 2;
+	if (strlen(candidate) >= 3 && text_starts(word, candidate))
+		return limit + 3;
+	return UINT_MAX;
+}
+
 const char *nearest(const char *word, const char *const *candidates)
 {
-	unsigned limit = MAX(1u, ((unsigned)strlen(word) + 1) / 3), best = limit + 1;
+	unsigned limit = MAX(1u, ((unsigned)strlen(word) + 1) / 3), best = UINT_MAX;
 	const char *found = NULL;
 
 	for (; *candidates; candidates++) {
-		unsigned d = edit_distance(word, *candidates, limit);
+		unsigned d = rank(word, *candidates, limit);
 
-		if (d > limit && strlen(word) >= 3 &&
-		    (strstr(*candidates, word) ||
-		     (strlen(*candidates) >= 3 && text_starts(word, *candidates))))
-			d = limit;
 		if (d < best) {
 			best = d;
 			found = *candidates;

@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "base/vec.h"
 #include "cmd/core/command.h"
+#include "cmd/core/elsewhere.h"
 #include "cmd/core/complete.h"
 #include "cmd/core/man.h"
 
@@ -53,7 +54,7 @@ const struct command command_help = {
 static int unknown(const char *word)
 {
 	VEC(const char *) names = {0};
-	const char *near;
+	const char *near, *line = elsewhere_line(word);
 	int err;
 
 	for (const struct command *const *command = commands; *command; command++)
@@ -61,7 +62,10 @@ static int unknown(const char *word)
 	vec_push(&names, NULL);
 	near = nearest(word, names.v);
 	vec_done(&names);
-	if (near)
+	if (line)
+		err = fail(COMMAND_USAGE,
+			   "sonde has no command '%s'; what it answers, this does: %s", word, line);
+	else if (near)
 		err = fail(COMMAND_USAGE, "there is no command '%s'; did you mean '%s'?", word, near);
 	else
 		err = fail(COMMAND_USAGE,

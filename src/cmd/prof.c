@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "base/out.h"
 #include "cmd/core/command.h"
+#include "cmd/core/elsewhere.h"
 #include "cmd/core/help.h"
 #include "cmd/core/output.h"
 #include "cmd/prof/complete.h"
@@ -53,13 +54,16 @@ static int list(void)
 static int unknown(const char *word)
 {
 	VEC(const char *) names = {0};
-	const char *near;
+	const char *near, *line = elsewhere_line(word);
 
 	for (size_t i = 0; profilers[i]; i++)
 		vec_push(&names, profilers[i]->name);
 	vec_push(&names, NULL);
 	near = nearest(word, names.v);
 	vec_done(&names);
+	if (line)
+		return fail(COMMAND_USAGE,
+			    "there is no profiler '%s'; what it answers, this does: %s", word, line);
 	if (near)
 		return fail(COMMAND_USAGE, "there is no profiler '%s'; did you mean '%s'?", word,
 			    near);
@@ -226,6 +230,12 @@ static int profiler_help(const struct command *command)
 	return out_close(&out, "standard output");
 }
 
+static int put_version(void)
+{
+	printf("sonde prof %s\n", SONDE_VERSION);
+	return 0;
+}
+
 static int run_named(const struct profiler *profiler, int argc, char **argv, const char **line)
 {
 	auto_free struct prof_options *options = xcalloc(1, profiler->size);
@@ -239,6 +249,8 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 	words = command_parse(&command, options, argc, argv, OPT_STOP_AT_WORD);
 	if (words < 0)
 		return words == -ECANCELED ? 0 : words;
+	if (options->version)
+		return put_version();
 	log_set_level(options->quiet ? LOG_QUIET : options->verbose);
 	if (words == 1 && !strcmp(argv[1], "help") && opt_words_before_dashes == 1) {
 		for (size_t i = 0;
@@ -289,10 +301,8 @@ static int run(int argc, char **argv)
 
 	if (!word || !strcmp(word, "-h") || !strcmp(word, "--help") || !strcmp(word, "help"))
 		return list();
-	if (!strcmp(word, "-V") || !strcmp(word, "--version")) {
-		printf("sonde prof %s\n", SONDE_VERSION);
-		return 0;
-	}
+	if (!strcmp(word, "-V") || !strcmp(word, "--version"))
+		return put_version();
 	if (!strcmp(word, "--complete-event") && argc == 4)
 		return complete(argv[2], argv[3]);
 	if (!strcmp(word, "-e") && argc == 4 && !strcmp(argv[3], "help")) {

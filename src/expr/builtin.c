@@ -131,6 +131,11 @@ static const struct expr_builtin builtins[] = {
 	{"max", ANY, 2, 2, {ANY, ANY}, .is_max = 2},
 };
 
+// perf-prof's names of the same.
+static const struct {
+	const char *name, *ours;
+} aliases[] = {{"comm_get", "comm"}, {"syscall_name", "syscall"}};
+
 bool expr_asks_symbols(const struct expr *expr)
 {
 	vec_each(const struct expr_call, call, &expr->calls) {
@@ -224,6 +229,9 @@ struct node *node_call(struct parser *p, struct str name, struct str where, stru
 	struct node *n, **tail = &args;
 	unsigned skipped;
 
+	for (size_t i = 0; i < ARRAY_SIZE(aliases); i++)
+		if (str_is(name, aliases[i].name))
+			name = str_of(aliases[i].ours);
 	for (size_t i = 0; i < ARRAY_SIZE(builtins); i++)
 		if (str_is(name, builtins[i].name))
 			builtin = &builtins[i];

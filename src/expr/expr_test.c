@@ -333,6 +333,8 @@ static void test_texts(void **state)
 		{"comm(2)", ":2"},
 		{"syscall(39)", "getpid"},
 		{"syscall(-1)", "-1"},
+		{"comm_get(1)", "init"},
+		{"syscall_name(39)", "getpid"},
 		{"comm + 2", "sh"},
 		{"&comm[1]", "ash"},
 		{"\"a\" \"b\\t\\x41\"", "ab\tA"},

@@ -50,6 +50,7 @@ static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to count"),
 	PROF_FLAG(0, "syscalls", offsetof(struct percpu_stat, syscalls), "system calls as well"),
+	PROF_OPTIONS_NO_RINGS,
 	PROF_OPTIONS_OUTPUT,
 	OPT_END,
 };

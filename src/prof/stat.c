@@ -29,6 +29,7 @@ static const struct opt options[] = {
 		      "several counts in each interval, one every TIME"),
 	PROF_FLAG(0, "perins", PROF_AT(perins),
 		  "each CPU (with -p, -t or a command: thread) by itself"),
+	PROF_OPTIONS_NO_RINGS,
 	PROF_OPTIONS_OUTPUT,
 	OPT_END,
 };

@@ -75,7 +75,23 @@ opt_call prof_opt_duration, prof_opt_signed, prof_opt_mmap, prof_opt_inherit;
 		PROF_FLAG(0, "exclude-kernel", PROF_AT(exclude_kernel),                                 \
 			  "not what happens in the kernel"),                                            \
 		PROF_FLAG(0, "exclude-guest", PROF_AT(exclude_guest), "not what guests do"),            \
-		PROF_FLAG(0, "exclude-host", PROF_AT(exclude_host), "only what guests do")
+		PROF_FLAG('G', "exclude-host", PROF_AT(exclude_host), "only what guests do")
+
+// Of profilers that have no rings: taken, as command lines for perf-prof have them.
+#define PROF_OPTIONS_NO_RINGS                                                                      \
+	{.kind = OPT_CALL,                                                                         \
+	 .letter = 'm',                                                                            \
+	 .name = "mmap-pages",                                                                     \
+	 .offset = PROF_AT(mmap_pages),                                                            \
+	 .arg = "PAGES",                                                                           \
+	 .call = prof_opt_mmap,                                                                    \
+	 .no_negation = true,                                                                      \
+	 .hidden = true,                                                                           \
+	 .help = "taken for perf-prof's sake: counters need no rings"},                            \
+	{                                                                                          \
+		.kind = OPT_FLAG, .name = "order", .offset = PROF_AT(order), .hidden = true,       \
+		.help = "taken for perf-prof's sake: counters have no order"                       \
+	}
 
 // What comes out.
 #define PROF_OPTIONS_OUTPUT                                                                                 \
@@ -106,6 +122,13 @@ opt_call prof_opt_duration, prof_opt_signed, prof_opt_mmap, prof_opt_inherit;
 		PROF_U64(0, "usage-self", PROF_AT(usage_self_ms), "MS",                                     \
 			 "every MS milliseconds: what sonde itself used"),                                  \
 		PROF_FLAG('q', "quiet", PROF_AT(quiet), "no messages"),                                     \
+		{.kind = OPT_FLAG,                                                                          \
+		 .letter = 'V',                                                                             \
+		 .name = "version",                                                                         \
+		 .offset = PROF_AT(version),                                                                \
+		 .no_negation = true,                                                                       \
+		 .hidden = true,                                                                            \
+		 .help = "taken for perf-prof's sake: the version of this program"},                        \
 	{                                                                                                   \
 		.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = PROF_AT(verbose),            \
 		.help = "more messages; twice: also each event"                                             \

@@ -22,7 +22,7 @@ struct prof_options {
 	bool exclude_user, exclude_kernel, exclude_guest, exclude_host;
 	bool user_chain, user_chain_given, kernel_chain, kernel_chain_given;
 	bool call_graph, perins;
-	bool quiet, no_bpf;
+	bool quiet, no_bpf, version;
 	const char *word; // what stands between options and --, of a profiler that takes one
 	int64_t clock_offset;
 	bool has_clock_offset, tsc, monotonic;
