@@ -86,17 +86,29 @@ static int take_spec(struct watching *live, const struct event_spec *spec, struc
 	return 0;
 }
 
-// Without them it is an event without fields.
-static void add_arguments(struct watching *live, const struct live_probe *probe, struct event *event)
+static bool is_inherited(const struct feed *feed)
 {
-	const struct tracepoint *tp;
+	return feed->options->inherit && feed_has_tasks(feed);
+}
 
-	if (!probe->fetch || !*probe->fetch)
-		return;
-	if (live_dynamic_add(&live->dynamic, probe, live->formats, &tp) < 0) {
+// As an event of tracefs, where it has to be one, or has fields by it.
+static int make_dynamic(struct watching *live, const struct live_probe *probe, struct event *event)
+{
+	bool needed = is_inherited(live->feed);
+	const struct tracepoint *tp;
+	int err;
+
+	if (!needed && (!probe->fetch || !*probe->fetch))
+		return 0;
+	err = live_dynamic_add(&live->dynamic, probe, live->formats, &tp);
+	if (err < 0 && needed)
+		return fail_context(err,
+				    "%s can't be watched in what is started (--no-inherit: not there)",
+				    probe->name);
+	if (err < 0) { // without them it is an event without fields
 		warn("%s: its arguments are no fields: %s", probe->name, err_sentence());
 		err_clear();
-		return;
+		return 0;
 	}
 	event->tp = tp;
 	event->attr = (struct perf_event_attr){.size = sizeof(event->attr),
@@ -104,6 +116,7 @@ static void add_arguments(struct watching *live, const struct live_probe *probe,
 					       .config = tracepoint_id(tp),
 					       .sample_type = PERF_SAMPLE_RAW,
 					       .sample_period = 1};
+	return 0;
 }
 
 static int find_probes(struct watching *live, const char *text, input_found *found, void *arg)
@@ -120,8 +133,9 @@ static int find_probes(struct watching *live, const char *text, input_found *fou
 		event->index = (uint32_t)live->events.n;
 		event->leader = event;
 		event->scale = 1;
-		add_arguments(live, &probes[i], event);
-		err = found(arg, event, NULL, NULL);
+		err = make_dynamic(live, &probes[i], event);
+		if (!err)
+			err = found(arg, event, NULL, NULL);
 	}
 	return err;
 }

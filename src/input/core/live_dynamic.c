@@ -8,6 +8,7 @@
 #include "sys/tracefs.h"
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -20,17 +21,23 @@ enum {
 };
 
 #define GROUP "sonde_"
-#define EVENTS_FILE "uprobe_events"
+
+static const char *const events_files[] = {"uprobe_events", "kprobe_events"};
+
+static const char *events_file(bool is_kernel)
+{
+	return events_files[is_kernel];
+}
 
 // "p:sonde_12/name ..." of a process that is no more. What others use stays: the kernel says EBUSY.
-static void sweep(const struct tracefs *tracefs)
+static void sweep(const struct tracefs *tracefs, const char *file)
 {
 	auto_free char *text = NULL;
 	struct str rest;
 	uint64_t pid;
 	size_t n;
 
-	if (tracefs_read(tracefs, EVENTS_FILE, EVENTS_MAX, &text, &n) < 0)
+	if (tracefs_read(tracefs, file, EVENTS_MAX, &text, &n) < 0)
 		return;
 	for (rest = (struct str){text, n}; rest.p;) {
 		struct str line = str_cut(&rest, '\n'), head = str_cut(&line, ' '), group;
@@ -44,7 +51,7 @@ static void sweep(const struct tracefs *tracefs)
 		    pid > INT32_MAX || !pid || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			continue;
 		auto_free char *removal = text_dup_fmt("-:%.*s/%.*s", STR_FMT(group), STR_FMT(head));
-		tracefs_append(tracefs, EVENTS_FILE, removal);
+		tracefs_append(tracefs, file, removal);
 	}
 }
 
@@ -58,7 +65,8 @@ static int enter(struct live_dynamic *dynamic)
 	if (err < 0)
 		return err;
 	snprintf(dynamic->group, sizeof(dynamic->group), GROUP "%d", (int)getpid());
-	sweep(dynamic->tracefs);
+	for (size_t i = 0; i < ARRAY_SIZE(events_files); i++)
+		sweep(dynamic->tracefs, events_files[i]);
 	return 0;
 }
 
@@ -123,10 +131,10 @@ static int read_format(struct live_dynamic *dynamic, const char *name, struct tr
 	return *ret ? 0 : -ENOENT;
 }
 
-// A name that tracefs takes: "PROVIDER_NAME_3", unique in the group.
+// A name that tracefs takes: "p3_FUNCTION", "p3_PROVIDER_NAME", unique in the group.
 static char *name_for(const struct live_dynamic *dynamic, const struct live_probe *probe)
 {
-	char *name = text_dup_fmt("p%zu_%s", dynamic->events.n, probe->name + strlen("usdt:"));
+	char *name = text_dup_fmt("p%zu_%s", dynamic->events.n, strchr(probe->name, ':') + 1);
 
 	for (char *c = name; *c; c++) {
 		if (!isalnum((unsigned char)*c))
@@ -137,28 +145,59 @@ static char *name_for(const struct live_dynamic *dynamic, const struct live_prob
 	return name;
 }
 
-// All but the name: "PATH:0x1234(0x4000) arg1=%di:s32". The kernel takes paths from the root directory only.
-static char *what_of(const struct live_probe *probe)
+// A blank would end the path; through a descriptor it has none. The kernel follows it while it takes the definition.
+static char *path_of(const char *given, int *ret_fd)
 {
-	const char *given = (const char *)(uintptr_t)probe->attr.uprobe_path;
 	auto_free char *absolute = realpath(given, NULL);
 	const char *path = absolute ? absolute : given;
-	unsigned long long at = probe->attr.probe_offset, counter = probe->counter;
 
-	return counter ? text_dup_fmt("%s:0x%llx(0x%llx)%s", path, at, counter, probe->fetch)
-		       : text_dup_fmt("%s:0x%llx%s", path, at, probe->fetch);
+	*ret_fd = -1;
+	if (!strpbrk(path, " \t\n"))
+		return xstrdup(path);
+	*ret_fd = open(path, O_RDONLY | O_CLOEXEC);
+	return text_dup_fmt("/proc/%d/fd/%d", (int)getpid(), *ret_fd);
+}
+
+// All but the name and the path: "0x1234(0x4000) arg1=%di:s32", "function+4".
+static char *place_of(const struct live_probe *probe)
+{
+	const char *function = (const char *)(uintptr_t)probe->attr.kprobe_func;
+	unsigned long long at = probe->attr.probe_offset, counter = probe->counter;
+	const char *fetch = probe->fetch ? probe->fetch : "";
+
+	if (probe->in_kernel)
+		return at ? text_dup_fmt("%s+%llu", function, at) : xstrdup(function);
+	return counter ? text_dup_fmt("0x%llx(0x%llx)%s", at, counter, fetch)
+		       : text_dup_fmt("0x%llx%s", at, fetch);
+}
+
+static int define(struct live_dynamic *dynamic, const struct live_probe *probe, const char *name,
+		  const char *place)
+{
+	auto_free char *path = NULL, *line = NULL;
+	char kind = probe->at_return ? 'r' : 'p';
+	auto_close int fd = -1;
+	int err;
+
+	if (!probe->in_kernel)
+		path = path_of((const char *)(uintptr_t)probe->attr.uprobe_path, &fd);
+	line = text_dup_fmt("%c:%s/%s %s%s%s", kind, dynamic->group, name, path ? path : "",
+			    path ? ":" : "", place);
+	err = tracefs_append(dynamic->tracefs, events_file(probe->in_kernel), line);
+	return err < 0 ? fail(-err, "the kernel doesn't take '%s': %s", line, strerror(-err)) : 0;
 }
 
 static int add(struct live_dynamic *dynamic, const struct live_probe *probe, const char *what,
 	       struct tracepoints *formats)
 {
-	struct live_dynamic_event event = {.name = name_for(dynamic, probe)};
-	auto_free char *line = text_dup_fmt("p:%s/%s %s", dynamic->group, event.name, what);
-	int err = tracefs_append(dynamic->tracefs, EVENTS_FILE, line);
+	auto_free char *place = place_of(probe);
+	struct live_dynamic_event event = {.name = name_for(dynamic, probe),
+					   .in_kernel = probe->in_kernel};
+	int err = define(dynamic, probe, event.name, place);
 
 	if (err < 0) {
 		free(event.name);
-		return fail(-err, "the kernel doesn't take '%s': %s", line, strerror(-err));
+		return err;
 	}
 	event.what = xstrdup(what);
 	err = read_format(dynamic, event.name, formats, &event.tp);
@@ -171,13 +210,14 @@ static int add(struct live_dynamic *dynamic, const struct live_probe *probe, con
 int live_dynamic_add(struct live_dynamic *dynamic, const struct live_probe *probe,
 		     struct tracepoints *formats, const struct tracepoint **ret)
 {
-	auto_free char *what = what_of(probe);
+	const char *path = probe->in_kernel ? "" : (const char *)(uintptr_t)probe->attr.uprobe_path;
+	auto_free char *place = place_of(probe);
+	auto_free char *what =
+		text_dup_fmt("%s %d %s", path, probe->in_kernel * 2 + probe->at_return, place);
 	int err = enter(dynamic);
 
 	if (err < 0)
 		return err;
-	if (strpbrk((const char *)(uintptr_t)probe->attr.uprobe_path, " \t\n"))
-		return fail(EINVAL, "the kernel takes no blanks in a path");
 	vec_each(const struct live_dynamic_event, event, &dynamic->events) {
 		if (event->tp && !strcmp(event->what, what)) {
 			*ret = event->tp;
@@ -194,7 +234,7 @@ void live_dynamic_done(struct live_dynamic *dynamic)
 {
 	vec_each(struct live_dynamic_event, event, &dynamic->events) {
 		auto_free char *line = text_dup_fmt("-:%s/%s", dynamic->group, event->name);
-		int err = tracefs_append(dynamic->tracefs, EVENTS_FILE, line);
+		int err = tracefs_append(dynamic->tracefs, events_file(event->in_kernel), line);
 
 		if (err < 0)
 			warn("%s/%s can't be removed: %s; try: sonde probe -d '%s:*'",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Static probes with their arguments as fields arg1, arg2, ...: dynamic events of tracefs (uprobe_events, Documentation/trace/uprobetracer.rst)
-// in a group of this process. They go when the input is closed; what a killed process left goes when the next one makes some.
+// Probes as dynamic events of tracefs (uprobe_events, kprobe_events: Documentation/trace/uprobetracer.rst, kprobetrace.rst) in a group of
+// this process: static ones with their arguments as fields arg1, arg2, ..., and all that are inherited. They go when the input is closed;
+// what a killed process left goes when the next one makes some.
 #pragma once
 #include "abi/tracepoint.h"
 #include "base/vec.h"
@@ -15,6 +16,7 @@ struct live_dynamic {
 	VEC(struct live_dynamic_event {
 		char *name; // in the group
 		char *what; // as it was defined
+		bool in_kernel;
 		const struct tracepoint *tp;
 	})
 	events;

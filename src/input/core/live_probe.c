@@ -202,6 +202,8 @@ int live_probe_find(struct arena *arena, const char *text, struct live_probe **r
 		err = probe_type(kind, &attr->type);
 	if (err)
 		return err;
+	probe->in_kernel = !kind->in_file;
+	probe->at_return = kind->at_return;
 	probe->name = arena_fmt(arena, "%s%.*s", kind->prefix, STR_FMT(name));
 	*ret = probe;
 	*ret_n = 1;
