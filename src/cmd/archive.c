@@ -14,6 +14,7 @@
 #include "flow/session.h"
 #include "sym/idcache.h"
 #include "sym/jitdump.h"
+#include "sym/seen.h"
 
 struct options {
 	const char *input, *output;
@@ -157,16 +158,17 @@ static bool has_id(const char *path, const struct build_id *id)
 	       memcmp(found.bytes, id->bytes, id->n) == 0;
 }
 
-static void put_file(struct archiver *a, const struct dso *dso)
+static void put_file(struct archiver *a, const struct sym *sym, const struct dso *dso)
 {
 	const char *path = dso->long_name;
-	char hex[41];
+	char hex[41], own[PATH_MAX];
 
 	if (!dso->build_id.n) {
 		// Under its own name, as only that tells what it is.
 		auto_free char *entry = text_dup_fmt("files%s", path);
 
-		if (path[0] == '/' && tar_name_is_safe(entry) && !put_path(a, entry, path))
+		if (path[0] == '/' && tar_name_is_safe(entry) &&
+		    (!seen_own_path(sym, dso, own) || !put_path(a, entry, own)))
 			a->missing++;
 		return;
 	}
@@ -174,6 +176,8 @@ static void put_file(struct archiver *a, const struct dso *dso)
 	auto_free char *debug = text_dup_fmt("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 	if (has_id(path, &dso->build_id))
 		put_cached(a, path, hex, "elf", path);
+	else if (seen_own_path(sym, dso, own) && has_id(own, &dso->build_id))
+		put_cached(a, path, hex, "elf", own);
 	else if (dso->symbols_path && has_id(dso->symbols_path, &dso->build_id))
 		put_cached(a, path, hex, "elf", dso->symbols_path);
 	else
@@ -200,7 +204,7 @@ static void put_dso(struct archiver *a, struct sym *sym, struct dso *dso)
 			if (dso->symbols_path && tar_name_is_safe(entry))
 				put_path(a, entry, dso->symbols_path);
 		} else if (dso->long_name[0] == '/') {
-			put_file(a, dso);
+			put_file(a, sym, dso);
 		}
 		break;
 	default:

@@ -448,6 +448,7 @@ static void done(struct recorder *recorder)
 	event_specs_done(&recorder->options->rotate.specs);
 	target_done(&recorder->target);
 	event_specs_done(&recorder->options->specs);
+	held_free(recorder->held);
 	intern_done(&recorder->dsos);
 	intern_done(&recorder->modules);
 	vec_each(char *, file, &recorder->files)
@@ -551,6 +552,8 @@ static int run_record(int argc, char **argv)
 	}
 	intern_init(&recorder.dsos);
 	intern_init(&recorder.modules);
+	recorder.held = held_new();
+	recorder.held->keeps_facts = true;
 	recorder.straddle = xmalloc(1 << 16);
 	watch.control = options.control;
 	watch.signal_fd = err = signals_open(SIGUSR2);

@@ -698,7 +698,7 @@ static int end_file(struct writer *writer)
 void writer_note(struct writer *writer, const char *fmt, ...)
 {
 	va_list args;
-	char text[256];
+	char text[2 * 4096 + 256]; // two paths
 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);

@@ -51,11 +51,6 @@ static bool package_of(const char *path, char *ret, size_t ret_size)
 	return false;
 }
 
-static bool is_other_file(const struct dso *dso)
-{
-	return dso->note && strstr(dso->note, "build-id differs");
-}
-
 static void put_help(const struct dso *dso, char *ret, size_t ret_size)
 {
 	char package[4096];
@@ -63,7 +58,7 @@ static void put_help(const struct dso *dso, char *ret, size_t ret_size)
 	*ret = '\0';
 	if (dso->kind == DSO_KERNEL)
 		snprintf(ret, ret_size, "sonde report --vmlinux FILE, or --kallsyms FILE");
-	else if (dso->kind == DSO_USER && is_other_file(dso))
+	else if (dso->kind == DSO_USER && dso->is_other_file)
 		snprintf(ret, ret_size,
 			 "sonde archive where it was recorded, or DEBUGINFOD_URLS=https://debuginfod.debian.net");
 	else if (dso->kind == DSO_USER && !is_deleted_name(dso->long_name) &&
@@ -85,7 +80,7 @@ static const char *why_cut(const struct dso *dso)
 {
 	if (dso->kind == DSO_ANON)
 		return "code made at run time";
-	return is_other_file(dso) ? dso->note : "no unwind information";
+	return dso->is_other_file ? dso->note : "no unwind information";
 }
 
 struct table {

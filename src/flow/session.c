@@ -38,10 +38,40 @@ static void take_machine(struct session *session)
 
 		sym_build_id(session->sym, id->name, id->misc, id->id, id->id_size);
 	}
-	if (uname(&here) == 0)
+	if (uname(&here) == 0) {
+		session->sym->options.same_host =
+			info->hostname && strcmp(info->hostname, here.nodename) == 0;
 		session->sym->options.other_machine =
 			(info->os_release && strcmp(info->os_release, here.release)) ||
 			(info->arch && strcmp(info->arch, here.machine));
+	}
+}
+
+// When it was complete: what has changed since may not be what it is of.
+static void learn_age(struct session *session)
+{
+	struct sym_options *options = &session->sym->options;
+	struct timespec now, up;
+
+	options->recorded_ns = session->recording->modified_ns;
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	options->same_boot =
+		!options->recorded_ns || options->recorded_ns / 1000000000 > now.tv_sec - up.tv_sec;
+}
+
+static void learn_files(struct session *session)
+{
+	const char *notes = session->recording->info.notes;
+	struct file_facts facts;
+
+	for (struct str rest = str_of(notes ? notes : ""); rest.n;) {
+		if (!file_facts_parse(str_cut(&rest, '\n'), &facts))
+			continue;
+		sym_learn_file(session->sym, &facts);
+		free((char *)facts.name);
+		free((char *)facts.path);
+	}
 }
 
 static const char *resolve_kernel(void *arg, uint64_t addr, uint64_t *ret_start,
@@ -99,6 +129,8 @@ int session_open(struct session **ret, const struct session_options *options)
 		return err;
 	}
 	take_machine(session);
+	learn_age(session);
+	learn_files(session);
 	learn_clock(session);
 	session->private->fetch_order = (struct fetch_order){session, *options};
 	if (!options->no_fetch)

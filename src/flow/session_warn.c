@@ -52,7 +52,8 @@ static void warn_symbols(const struct session *session)
 {
 	const struct recording_info *info = &session->recording->info;
 	const struct dso *example = NULL;
-	size_t others = 0;
+	enum { SHOWN = 5 };
+	size_t others = 0, refused = 0;
 
 	for (size_t i = 0; i < session->sym->dsos.n; i++) {
 		const struct dso *dso = session->sym->dsos.v[i];
@@ -66,6 +67,10 @@ static void warn_symbols(const struct session *session)
 				     : "",
 			     session->sym->options.other_machine && info->os_release ? info->os_release
 										     : "");
+		} else if (dso->is_other_file && refused++ < SHOWN) {
+			warn("%s has no names: %s; sonde archive keeps such files with a recording%s",
+			     dso->short_name, dso->note,
+			     dso->build_id.n ? "" : ", --symfs=/ takes what is there");
 		} else {
 			others++;
 			if (!example)

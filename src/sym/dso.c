@@ -123,16 +123,6 @@ static struct dso_private *dso_new(struct sym *sym, const char *name)
 	return private;
 }
 
-static bool same_file(const struct file_id *a, const struct file_id *b)
-{
-	return memcmp(a, b, sizeof(*a)) == 0;
-}
-
-static bool file_known(const struct file_id *id)
-{
-	return id && (id->words[0] | id->words[1] | id->words[2]);
-}
-
 // The first of that name, whatever file.
 struct dso *dso_find(struct sym *sym, const char *name)
 {
@@ -159,8 +149,9 @@ struct dso *dso_get(struct sym *sym, const char *name, const struct file_id *fil
 	unsigned n = 0;
 
 	for (dso = head; dso; dso = dso->same_name) {
-		if (!file_known(file) || !file_known(&dso->file) || same_file(file, &dso->file)) {
-			if (file_known(file))
+		if (!file_id_known(file) || !file_id_known(&dso->file) ||
+		    file_id_same(file, &dso->file)) {
+			if (file_id_known(file) && !dso->file.words[2])
 				dso->file = *file;
 			return &dso->dso;
 		}

@@ -6,13 +6,6 @@
 #include "base/err.h"
 #include "obj/unpack.h"
 
-void build_id_text(const struct build_id *id, char ret[41])
-{
-	for (unsigned i = 0; i < id->n; i++)
-		sprintf(ret + i * 2, "%02x", id->bytes[i]);
-	ret[id->n * 2] = '\0';
-}
-
 bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n)
 {
 	// Old recorders filled shorter ones up with zeros.

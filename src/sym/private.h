@@ -4,21 +4,24 @@
 #include "base/arena.h"
 #include "base/file.h"
 #include "sym/debuginfod.h"
+#include "sym/held.h"
+#include "sym/identity.h"
 #include "sym/sym.h"
 #include "sym/symtab.h"
 
-// (device, inode, generation) as the 24 bytes lie in an MMAP2 record; all zero: not known.
-struct file_id {
-	uint64_t words[3];
-};
+// May the file that has a dso's name now give its names?
+enum verdict { VERDICT_NONE, VERDICT_TAKE, VERDICT_TAKE_NOTED, VERDICT_REFUSE };
 
 struct dso_private {
 	struct dso dso; // first: dso_private_of casts
 	struct dso_private *same_name;
 	struct file_id file;
-	bool header_build_id; // from the table of the recording
-	bool unlisted;	      // made by a KSYMBOL record: lookups by name don't see it
-	bool module;	      // knows that it is a .ko
+	const struct held_file *held;	// live, NULL: none
+	const struct file_facts *facts; // that the recording notes, NULL: none
+	enum verdict verdict;		// on the file of its name
+	bool header_build_id;		// from the table of the recording, which knows names alone
+	bool unlisted;			// made by a KSYMBOL record: lookups by name don't see it
+	bool module;			// knows that it is a .ko
 	bool is_vdso;
 	uint32_t pid; // that mapped it last, where; 0: nobody
 	uint64_t mapped_at, mapped_end;
@@ -78,6 +81,8 @@ struct sym_private {
 	VEC(struct space *) free_spaces;
 	struct jit *jits;
 	struct debuginfod_wait debuginfod;
+	struct held *own_held;		   // where options.held is none
+	struct map facts;		   // hash of name and file_id -> struct file_facts
 	struct map mount_spaces;	   // pid -> inode of the mount namespace
 	struct known_symbol *known_user;   // KNOWN_USER of them
 	struct known_kernel *known_kernel; // KNOWN_KERNEL

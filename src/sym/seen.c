@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include "base/file.h"
 #include "base/num.h"
+#include "sym/idcache.h"
+#include "sym/load.h"
 
 static const char deleted[] = " (deleted)";
 
@@ -97,6 +99,10 @@ enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret)
 		return SEEN_SAME;
 	if (archived_file(sym, dso->long_name, ret))
 		return SEEN_PATH;
+	if (private->held && private->held->fd >= 0) {
+		snprintf(ret, PATH_MAX, "/proc/self/fd/%d", private->held->fd);
+		return SEEN_PATH;
+	}
 	if (is_deleted_name(dso->long_name))
 		return seen_deleted(sym, private, ret);
 	if (!can_look(sym, private))
@@ -111,6 +117,95 @@ enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret)
 	    !(stat_file(dso->long_name, &st) && is_same_inode(private, &st)))
 		return SEEN_GONE;
 	return SEEN_SAME;
+}
+
+static bool has_its_id(const struct dso *dso, const char *path)
+{
+	struct build_id id;
+
+	return file_build_id(path, &id) && same_build_id(&dso->build_id, id.bytes, id.n);
+}
+
+// Why a file is not, or not surely, the one that was mapped; NULL: nothing speaks against it.
+static const char *contradiction(const struct sym *sym, const struct dso_private *dso, int fd,
+				 const char *path)
+{
+	const struct file_facts *noted = dso->facts;
+	bool is_by_name = dso->dso.build_id.n && dso->header_build_id;
+	int64_t recorded_ns = sym->options.recorded_ns, changed_ns;
+	enum likeness likeness;
+	struct file_print print;
+	struct stat st;
+
+	if (noted && noted->print.size && file_print_read(fd, &print))
+		return print.size == noted->print.size && print.hash == noted->print.hash
+			       ? NULL
+			       : "what is in it is not what was recorded";
+	if ((dso->dso.build_id.n && !is_by_name) || !sym->options.same_host || fstat(fd, &st) < 0)
+		return NULL;
+	likeness = file_likeness(&dso->file, fd, sym->options.same_boot);
+	changed_ns =
+		MAX(st.st_mtim.tv_sec, st.st_ctim.tv_sec) * 1000000000 +
+		(st.st_mtim.tv_sec > st.st_ctim.tv_sec ? st.st_mtim.tv_nsec : st.st_ctim.tv_nsec);
+	// Build-ids were read at the end, by name: that of what had taken its place by then.
+	if (is_by_name)
+		return likeness == LIKE_OTHER && recorded_ns && changed_ns <= recorded_ns &&
+				       has_its_id(&dso->dso, path)
+			       ? "it took that one's place while it was recorded"
+			       : NULL;
+	if (likeness == LIKE_OTHER)
+		return "it has another inode than the recorded one";
+	return recorded_ns && changed_ns > recorded_ns ? "it was changed after it was recorded"
+						       : NULL;
+}
+
+static bool is_refused(const struct sym *sym, struct dso_private *dso, const char *path)
+{
+	auto_close int fd = file_open_plain(path, NULL);
+	const char *why = fd < 0 ? NULL : contradiction(sym, dso, fd, path);
+
+	if (why)
+		dso->dso.note = arena_fmt(&sym->private->arena,
+					  "%s is not surely the file that ran: %s", path, why);
+	return why;
+}
+
+static enum verdict judge(const struct sym *sym, struct dso_private *dso, const char *path)
+{
+	const char *noted = dso->facts && sym->options.same_host ? dso->facts->path : NULL;
+	bool is_other = is_refused(sym, dso, path), has_id = dso->dso.build_id.n;
+
+	if (noted &&
+	    (is_other || access(path, R_OK) < 0 || (has_id && !has_its_id(&dso->dso, path))) &&
+	    access(noted, R_OK) == 0 && !is_refused(sym, dso, noted)) {
+		dso->dso.note = NULL;
+		return VERDICT_TAKE_NOTED;
+	}
+	dso->dso.is_other_file = is_other;
+	// Nor is what the table says by that name about it.
+	if (is_other && dso->header_build_id)
+		dso->dso.build_id.n = 0;
+	return is_other ? VERDICT_REFUSE : VERDICT_TAKE;
+}
+
+bool seen_own_path(const struct sym *sym, const struct dso *dso, char *ret)
+{
+	struct dso_private *private =
+		dso_private_of((struct dso *)(uintptr_t)dso); // to keep the verdict
+	const char *symfs = sym->options.symfs ? sym->options.symfs : "";
+	enum seen seen = seen_file(sym, dso, ret);
+
+	if (seen != SEEN_SAME)
+		return seen == SEEN_PATH;
+	if ((size_t)snprintf(ret, PATH_MAX, "%s%s", symfs, dso->long_name) >= PATH_MAX)
+		return false;
+	if (*symfs || dso->kind != DSO_USER)
+		return true;
+	if (!private->verdict)
+	private->verdict = judge(sym, private, ret);
+	if (private->verdict == VERDICT_TAKE_NOTED)
+		snprintf(ret, PATH_MAX, "%s", private->facts->path);
+	return private->verdict != VERDICT_REFUSE;
 }
 
 // The number that the process has in its own pid namespace: the last of "NSpid:\t123\t1".

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/err.h"
+#include "base/hash.h"
 #include "sym/jit.h"
 #include "sym/jitdump.h"
 #include "sym/seen.h"
@@ -30,6 +31,7 @@ struct mmap_facts {
 	size_t build_id_size;
 	const char *name;
 	bool is_mmap2;
+	const struct record_mmap2 *record; // NULL: an older one
 };
 
 int sym_new(struct sym **ret, const struct sym_options *options)
@@ -39,6 +41,8 @@ int sym_new(struct sym **ret, const struct sym_options *options)
 	if (options)
 		sym->options = *options;
 	sym->private = NEW(struct sym_private);
+	if (sym->options.live && !sym->options.held)
+		sym->options.held = sym->private->own_held = held_new();
 	debuginfod_wait_init(&sym->private->debuginfod);
 	sym->private->copy_budget = FIRST_COPY_BUDGET;
 	sym->private->known_user = xcalloc(KNOWN_USER, sizeof(struct known_symbol));
@@ -57,6 +61,21 @@ void sym_share_wait(struct sym *to, const struct sym *from)
 	to->private->debuginfod = from->private->debuginfod;
 }
 
+static uint64_t facts_key(const char *name, const struct file_id *id)
+{
+	return hash_mix(hash_bytes(name, strlen(name)), hash_bytes(id, sizeof(*id)));
+}
+
+void sym_learn_file(struct sym *sym, const struct file_facts *facts)
+{
+	struct file_facts *at = arena_zalloc(&sym->private->arena, sizeof(*at));
+
+	*at = *facts;
+	at->name = arena_strdup(&sym->private->arena, str_of(facts->name));
+	at->path = facts->path ? arena_strdup(&sym->private->arena, str_of(facts->path)) : NULL;
+	map_set_ptr(&sym->private->facts, facts_key(at->name, &at->id), at);
+}
+
 void sym_free(struct sym *sym)
 {
 	if (!sym)
@@ -73,6 +92,8 @@ void sym_free(struct sym *sym)
 	map_done(&sym->private->dsos_by_short);
 	map_done(&sym->private->cgroups);
 	map_done(&sym->private->mount_spaces);
+	map_done(&sym->private->facts);
+	held_free(sym->private->own_held);
 	for (size_t i = 0; i < sym->private->texts.n; i++)
 		free(sym->private->texts.v[i]);
 	vec_done(&sym->private->texts);
@@ -193,10 +214,18 @@ static bool is_no_file(const char *name)
 static void take_build_id(struct sym *sym, struct dso *dso, const struct mmap_facts *facts,
 			  const char *name)
 {
+	const struct file_facts *noted = dso_private_of(dso)->facts;
 	struct dso *named;
 
 	if (facts->build_id_size) {
 		dso_set_build_id(dso, facts->build_id, facts->build_id_size);
+		dso_private_of(dso)->header_build_id = false;
+		return;
+	}
+	// The table has one build-id for a name, the notes have one for each file.
+	if (noted) {
+		dso->build_id = noted->build_id;
+		dso_private_of(dso)->header_build_id = false;
 		return;
 	}
 	named = dso_find(sym, name);
@@ -215,6 +244,13 @@ static void note_process(struct sym *sym, struct dso *dso, const struct mmap_fac
 	private->mapped_at = facts->start;
 	private->mapped_end = facts->start + facts->len;
 	private->mount_space = space ? *space : 0;
+}
+
+static const struct held_file *hold(struct sym *sym, const struct mmap_facts *facts)
+{
+	return sym->options.held && facts->is_mmap2 && facts->prot & PROT_EXEC
+		       ? held_note(sym->options.held, facts->record, facts->name)
+		       : NULL;
 }
 
 static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
@@ -253,6 +289,11 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 		map->dso = dso_get(sym, name, &facts->file);
 	}
 	note_process(sym, map->dso, facts);
+	if (sym->private->facts.n && !dso_private_of(map->dso)->facts)
+		dso_private_of(map->dso)->facts =
+			map_find_ptr(&sym->private->facts, facts_key(name, &facts->file));
+	if (!no_file && (!dso_private_of(map->dso)->held || dso_private_of(map->dso)->held->fd < 0))
+		dso_private_of(map->dso)->held = hold(sym, facts);
 	if (no_file) {
 		map->identity = true;
 		map->dso->kind = DSO_ANON;
@@ -303,6 +344,7 @@ static void record_mmap2(struct sym *sym, const struct record_mmap2 *record, con
 		.prot = record->prot,
 		.flags = record->flags,
 		.is_mmap2 = true,
+		.record = record,
 	};
 
 	memcpy(&facts.file, &record->maj, sizeof(facts.file));

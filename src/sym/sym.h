@@ -6,7 +6,10 @@
 #include "base/intern.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sym/identity.h"
 #include <stdbool.h>
+
+struct held;
 
 struct sym_options {
 	const char *root;	 // of /proc and /sys ("" normally)
@@ -23,14 +26,12 @@ struct sym_options {
 	bool no_cache_dir;
 	bool foreign_maps; // perf-PID.map of other users than root and oneself are used too
 	bool aliases;	   // all names of an address are kept, as the prober needs
+	// Files of live processes that somebody else opens in time; NULL: sym does so itself.
+	struct held *held;
+	// The recording is of this machine and of this boot, so what it says of inodes can be compared; when it was complete, 0: not known.
+	bool same_host, same_boot;
+	int64_t recorded_ns;
 };
-
-struct build_id {
-	uint8_t n; // 0: none
-	uint8_t bytes[20];
-};
-// Hex digits and a NUL.
-void build_id_text(const struct build_id *id, char ret[41]);
 
 enum dso_kind {
 	DSO_USER,
@@ -71,6 +72,7 @@ struct dso {
 	char origin; // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
 	uint64_t samples_n;    // that lie in it, where a session counts them
 	uint64_t cut_stacks_n; // that end in it, as it has no unwind information
+	bool is_other_file; // what has its name now is not surely the file that ran, as `note` says
 	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL
 	uint32_t pid;		  // of anonymous maps: whose perf-PID.map
 	const char *symbols_path; // the file the symbols came from, or NULL
@@ -139,6 +141,9 @@ void sym_advance(struct sym *sym, uint64_t time);
 // Build-ids of the recording's table.
 void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id,
 		  size_t id_size);
+
+// What the recording notes of a file; before the first record.
+void sym_learn_file(struct sym *sym, const struct file_facts *facts);
 
 struct task *sym_task_slow(struct sym *sym, uint32_t pid, uint32_t tid); // for sym_task
 // The task, made when unknown (comm ":TID", tid 0 is "swapper" as perf). pid UINT32_MAX: not known.

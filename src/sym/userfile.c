@@ -15,6 +15,7 @@ struct place {
 	char origin; // perf's letter
 	// Puts the path into ret, or returns false when there is none.
 	bool (*path)(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX]);
+	bool is_named; // by nothing but the name of the file it belongs to
 };
 
 static const char *symfs(const struct sym *sym)
@@ -34,18 +35,6 @@ static bool fits(int n)
 	return n > 0 && n < PATH_MAX;
 }
 
-static bool own_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
-{
-	switch (seen_file(sym, dso, ret)) {
-	case SEEN_PATH:
-		return true;
-	case SEEN_GONE:
-		return false;
-	default:
-		return fits(snprintf(ret, PATH_MAX, "%s%s", symfs(sym), dso->long_name));
-	}
-}
-
 static bool debuglink_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
 	char own[PATH_MAX], link[256];
@@ -54,7 +43,7 @@ static bool debuglink_path(const struct sym *sym, const struct dso *dso, char re
 	const char *name;
 	int folder;
 
-	if (!own_path(sym, dso, own) || source_open(sym, &unchecked, own, &source) != SOURCE_OK)
+	if (!seen_own_path(sym, dso, own) || source_open(sym, &unchecked, own, &source) != SOURCE_OK)
 		return false;
 	name = elf_debuglink(&source.elf);
 	snprintf(link, sizeof(link), "%s", name ? name : "");
@@ -121,10 +110,17 @@ static bool mixed_path(const struct sym *sym, const struct dso *dso, char ret[PA
 }
 
 static const struct place places[] = {
-	{'l', debuglink_path}, {'B', cached_path},   {'D', cached_debug_path},
-	{'f', fedora_path},    {'u', ubuntu_path},   {'b', build_id_path},
-	{'d', own_path},       {'o', embedded_path}, {'x', mixed_path},
+	{'l', debuglink_path},	  {'B', cached_path},	      {'D', cached_debug_path},
+	{'f', fedora_path, true}, {'u', ubuntu_path, true},   {'b', build_id_path},
+	{'d', seen_own_path},	  {'o', embedded_path, true}, {'x', mixed_path, true},
 };
+
+static bool place_path(const struct place *place, const struct sym *sym, const struct dso *dso,
+		       char ret[PATH_MAX])
+{
+	return !(place->is_named && dso->is_other_file && !dso->build_id.n) &&
+	       place->path(sym, dso, ret);
+}
 
 bool dso_find_file(const struct sym *sym, const struct dso *dso,
 		   bool (*wanted)(const struct elf_source *source), struct elf_source *ret)
@@ -139,7 +135,8 @@ bool dso_find_file(const struct sym *sym, const struct dso *dso,
 	if ((dso->kind != DSO_USER && dso->kind != DSO_MODULE) || dso->long_name[0] != '/')
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		if (!places[i].path(sym, dso, path) || source_open(sym, dso, path, ret) != SOURCE_OK)
+		if (!place_path(&places[i], sym, dso, path) ||
+		    source_open(sym, dso, path, ret) != SOURCE_OK)
 			continue;
 		if (wanted(ret))
 			return true;
@@ -156,7 +153,7 @@ bool dso_open_mapped(const struct sym *sym, const struct dso *dso, struct elf_so
 	if (dso->kind == DSO_MODULE)
 		return dso->symbols_path &&
 		       source_open(sym, dso, dso->symbols_path, ret) == SOURCE_OK;
-	return dso->kind == DSO_USER && own_path(sym, dso, path) &&
+	return dso->kind == DSO_USER && seen_own_path(sym, dso, path) &&
 	       source_open(sym, dso, path, ret) == SOURCE_OK;
 }
 
@@ -190,7 +187,7 @@ static void learn_build_id(const struct sym *sym, struct dso *dso)
 	uint8_t id[20];
 	size_t n;
 
-	if (dso->build_id.n || !own_path(sym, dso, path) ||
+	if (!seen_own_path(sym, dso, path) || dso->build_id.n ||
 	    source_open(sym, &unchecked, path, &source) != SOURCE_OK)
 		return;
 	n = elf_build_id(&source.elf, id);
@@ -239,7 +236,7 @@ static void look_at(const struct sym *sym, const struct dso *dso, struct choice 
 {
 	char path[PATH_MAX];
 
-	if (place->path(sym, dso, path))
+	if (place_path(place, sym, dso, path))
 		look_at_file(sym, dso, choice, place->origin, path);
 }
 
@@ -328,7 +325,10 @@ void load_user(struct sym *sym, struct dso *dso)
 		load_choice(sym, dso, &choice);
 		source_done(&choice.symbols);
 		source_done(&choice.runtime);
+	} else if (dso->is_other_file) {
+		dso->state = DSO_NO_SYMBOLS; // and the note says why
 	} else if (*choice.refused) {
+		dso->is_other_file = true;
 		load_failed(sym, dso, "%s is not the recorded file: its build-id differs",
 			    choice.refused);
 	} else if (choice.own_exists) {
@@ -375,7 +375,7 @@ static bool open_place(const struct sym *sym, const struct dso *dso, char origin
 	char path[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
-		if (places[i].origin == origin && places[i].path(sym, dso, path) &&
+		if (places[i].origin == origin && place_path(&places[i], sym, dso, path) &&
 		    source_open(sym, dso, path, ret) == SOURCE_OK)
 			return true;
 	}

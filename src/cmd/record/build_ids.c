@@ -67,20 +67,44 @@ static void add_modules(struct recorder *recorder)
 	}
 }
 
+static bool is_same_id(const struct build_id *a, const struct build_id *b)
+{
+	return a->n == b->n && memcmp(a->bytes, b->bytes, a->n) == 0;
+}
+
+static void add_file(struct recorder *recorder, struct held_file *file, struct map *by_name)
+{
+	const struct file_facts *facts = &file->facts, *first;
+	bool is_new;
+	uint64_t *at = map_at(by_name, intern_text(&recorder->dsos, facts->name), &is_new);
+
+	if (is_new)
+		*at = (uintptr_t)facts;
+	first = (const void *)(uintptr_t)*at;
+	// The table tells files apart by name, so the first one has it; of the others, and where it does not tell all, a line says more.
+	if (is_new && facts->build_id.n)
+		add(recorder, PERF_RECORD_MISC_USER, facts->name, facts->build_id.bytes,
+		    facts->build_id.n);
+	if (!file_id_known(&facts->id) ||
+	    (is_new ? !facts->is_lost && facts->build_id.n && !facts->path
+		    : is_same_id(&first->build_id, &facts->build_id) && facts->build_id.n))
+		return;
+	auto_free char *line = file_facts_text(facts);
+	if (line)
+		writer_note(recorder->writer, "%s", line);
+}
+
 void build_ids_add(struct recorder *recorder)
 {
 	struct build_id kernel;
-	uint8_t id[20];
-	size_t n;
+	struct map by_name = {0};
 
 	if (kernel_build_id("", &kernel))
 		add(recorder, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", kernel.bytes, kernel.n);
 	add_modules(recorder);
-	for (size_t i = 1; i < recorder->dsos.strings.n; i++) {
-		const char *path = recorder->dsos.strings.v[i].p;
-
-		n = build_id_of_file(path, id);
-		if (n)
-			add(recorder, PERF_RECORD_MISC_USER, path, id, n);
+	vec_each(struct held_file *, file, &recorder->held->files) {
+		held_look(*file);
+		add_file(recorder, *file, &by_name);
 	}
+	map_done(&by_name);
 }

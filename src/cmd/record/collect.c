@@ -28,8 +28,10 @@ void collect_note_map(struct recorder *recorder, const struct perf_event_header 
 		return;
 	if (kernel && !text_starts(name, "[kernel.kallsyms]"))
 		intern_text(&recorder->modules, name);
-	else if (!kernel && name[0] == '/' && name[1] != '/')
-		intern_text(&recorder->dsos, name);
+	else if (!kernel && name[0] == '/' && name[1] != '/' &&
+		 (header->type != PERF_RECORD_MMAP2 ||
+		  !held_note(recorder->held, (const void *)header, name)))
+		held_note_name(recorder->held, name);
 }
 
 static size_t event_of_id(const struct recorder *recorder, uint64_t id)

@@ -47,7 +47,8 @@ int live_new(struct live **ret, struct recorder *recorder)
 		return 0;
 	live = NEW(struct live);
 	live->recorder = recorder;
-	err = sym_new(&live->sym, &(struct sym_options){.root = "", .live = true});
+	err = sym_new(&live->sym,
+		      &(struct sym_options){.root = "", .live = true, .held = recorder->held});
 	if (err) {
 		live_free(live);
 		return err;

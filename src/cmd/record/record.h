@@ -10,6 +10,7 @@
 #include "flow/control.h"
 #include "flow/opened.h"
 #include "flow/target.h"
+#include "sym/held.h"
 #include "sys/workload.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,7 +118,8 @@ struct recorder {
 		int cpu;
 	} * losses;
 	size_t losses_n;
-	struct intern dsos, modules; // paths mapped executable, of the kernel's modules
+	struct intern dsos, modules; // paths of files, of the kernel's modules
+	struct held *held;	     // files that were mapped executable
 	bool kernel_hidden;
 	void *straddle; // room for one record cut by the ring's end
 };

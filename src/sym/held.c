@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sym/held.h"
+#include <limits.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/hash.h"
+#include "obj/elf.h"
+
+enum {
+	MOST_OPEN = 1024,
+	MOST_TRIES = 256, // who maps it may have ended each time
+};
+
+struct held *held_new(void)
+{
+	return NEW(struct held);
+}
+
+void held_free(struct held *held)
+{
+	if (!held)
+		return;
+	vec_each(struct held_file *, it, &held->files) {
+		if ((*it)->fd >= 0)
+			close((*it)->fd);
+		free((char *)(*it)->facts.name);
+		free((*it)->path);
+		free(*it);
+	}
+	vec_done(&held->files);
+	map_done(&held->by_key);
+	free(held->open);
+	free(held);
+}
+
+// A quarter of what may be open at all.
+static size_t most_open(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return 64;
+	return MAX(8, MIN(MOST_OPEN, limit.rlim_cur / 4));
+}
+
+static void keep_open(struct held *held, struct held_file *file)
+{
+	struct held_file **at;
+
+	if (!held->open) {
+		held->open_n = most_open();
+		held->open = xcalloc(held->open_n, sizeof(*held->open));
+	}
+	at = &held->open[held->open_at++ % held->open_n];
+	if (*at) {
+		if (held->keeps_facts)
+			held_look(*at);
+		close((*at)->fd);
+		(*at)->fd = -1;
+	}
+	*at = file;
+}
+
+// -1: it is not there, or not as like as that.
+static int open_like(const struct file_id *id, const char *path, enum likeness least)
+{
+	int fd = file_open_plain(path, NULL);
+	enum likeness likeness = fd < 0 ? LIKE_OTHER : file_likeness(id, fd, true);
+
+	if (likeness == LIKE_SAME || likeness == least)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+static int open_mapped(const struct record_mmap2 *record, const struct file_id *id, const char *name)
+{
+	auto_free char *root = text_dup_fmt("/proc/%u/root%s", record->pid, name);
+	auto_free char *exe = text_dup_fmt("/proc/%u/exe", record->pid);
+	auto_free char *map = text_dup_fmt("/proc/%u/map_files/%llx-%llx", record->pid,
+					   (unsigned long long)record->start,
+					   (unsigned long long)(record->start + record->len));
+	const struct {
+		const char *path;
+		enum likeness least;
+	} places[] = {
+		// Where inodes say nothing, the map itself does, and what has the name as the process sees it.
+		{name, LIKE_SAME}, {root, LIKE_SAME},	 {map, LIKE_UNKNOWN},
+		{exe, LIKE_SAME},  {root, LIKE_UNKNOWN}, {name, LIKE_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		int fd = open_like(id, places[i].path, places[i].least);
+
+		if (fd >= 0)
+			return fd;
+	}
+	return -1;
+}
+
+static struct held_file *file_at(struct held *held, uint64_t key, const char *name)
+{
+	struct held_file *file = map_find_ptr(&held->by_key, key);
+
+	if (file)
+		return file;
+	file = NEW(struct held_file);
+	file->facts.name = xstrdup(name);
+	file->fd = -1;
+	map_set_ptr(&held->by_key, key, file);
+	vec_push(&held->files, file);
+	return file;
+}
+
+static bool has_inode(const struct record_mmap2 *record)
+{
+	return !(record->header.misc & PERF_RECORD_MISC_MMAP_BUILD_ID) && record->ino;
+}
+
+struct held_file *held_note(struct held *held, const struct record_mmap2 *record, const char *name)
+{
+	struct file_id id;
+	struct held_file *file;
+
+	// "//anon" is no path; devices and shared memory have inodes, but no code to read.
+	if (!has_inode(record) || name[0] != '/' || name[1] == '/' || text_starts(name, "/dev/"))
+		return NULL;
+	memcpy(&id, &record->maj, sizeof(id));
+	file = file_at(held, hash_mix(hash_bytes(name, strlen(name)), hash_bytes(&id, sizeof(id))),
+		       name);
+	file->facts.id = id;
+	if (file->fd >= 0 || file->tries >= MOST_TRIES)
+		return file;
+	file->tries++;
+	file->fd = open_mapped(record, &file->facts.id, name);
+	err_clear();
+	if (file->fd >= 0)
+		keep_open(held, file);
+	return file;
+}
+
+struct held_file *held_note_name(struct held *held, const char *name)
+{
+	return file_at(held, hash_mix(hash_bytes(name, strlen(name)), 0), name);
+}
+
+static void read_build_id(int fd, const char *name, struct build_id *ret)
+{
+	struct mapped image = {0};
+	struct elf elf;
+
+	if (file_map_fd(&image, fd, name) < 0)
+		return;
+	if (elf_init(&elf, image.p, image.n) == 0)
+		ret->n = (uint8_t)elf_build_id(&elf, ret->bytes);
+	file_unmap(&image);
+}
+
+// Where an open file lies, as we see it; NULL when that is its name, or nowhere.
+static char *path_of(const struct held_file *file, int fd)
+{
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+	int again;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return NULL;
+	path[n] = '\0';
+	if (strcmp(path, file->facts.name) == 0)
+		return NULL;
+	again = open_like(&file->facts.id, path, LIKE_SAME);
+	if (again < 0)
+		return NULL;
+	close(again);
+	return xstrdup(path);
+}
+
+void held_look(struct held_file *file)
+{
+	struct file_facts *facts = &file->facts;
+	int fd = file->fd;
+
+	if (file->is_looked_at)
+		return;
+	file->is_looked_at = true;
+	if (fd < 0) {
+		fd = file_open_plain(facts->name, NULL);
+		if (fd < 0 || file_likeness(&facts->id, fd, true) == LIKE_OTHER) {
+			facts->is_lost = true;
+			if (fd >= 0)
+				close(fd);
+			err_clear();
+			return;
+		}
+	}
+	read_build_id(fd, facts->name, &facts->build_id);
+	if (!facts->build_id.n)
+		file_print_read(fd, &facts->print);
+	file->path = path_of(file, fd);
+	facts->path = file->path;
+	if (fd != file->fd)
+		close(fd);
+	err_clear();
+}

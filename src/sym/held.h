@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Files that running processes map, opened while the processes are there: their names may lead elsewhere or nowhere later (chroot,
+// containers, files that are removed or replaced), and who is asked then may have ended.
+#pragma once
+#include "base/map.h"
+#include "base/vec.h"
+#include "abi/record.h"
+#include "sym/identity.h"
+
+struct held_file {
+	struct file_facts facts;
+	int fd;		   // -1: not open; the newest few hundred are
+	bool is_looked_at; // facts are filled in
+	unsigned tries;
+	char *path; // of facts
+};
+
+struct held {
+	struct map by_key;
+	VEC(struct held_file *) files; // in the order of their first maps
+	struct held_file **open;       // a ring: the oldest is closed for a new one
+	size_t open_n, open_at;
+	bool keeps_facts; // are looked at before they are closed
+};
+
+struct held *held_new(void);
+void held_free(struct held *held);
+// Takes in an MMAP2 record of user space (name: its text). NULL when it is of no file that can be told by its inode. A file seen
+// before costs a look-up, a new one some open(2) calls.
+struct held_file *held_note(struct held *held, const struct record_mmap2 *record, const char *name);
+// A file known by nothing but its name.
+struct held_file *held_note_name(struct held *held, const char *name);
+// Fills in the facts: what it is, and where it lies. When it is not open and another file has its name: facts.is_lost.
+void held_look(struct held_file *file);
