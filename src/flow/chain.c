@@ -14,6 +14,8 @@ static struct session_unwind *unwind_of(struct session_unwind **unwind, const st
 		*unwind = NEW(struct session_unwind);
 		(*unwind)->unwinder = unwinder_new(of->sym, of->arch ? unwind_machine(of->arch)
 								     : unwind_machine_here());
+		if ((*unwind)->unwinder)
+			(*unwind)->unwinder->is_live = of->sym->options.live;
 	}
 	return *unwind;
 }

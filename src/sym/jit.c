@@ -98,6 +98,15 @@ bool jit_has(const struct sym *sym, uint32_t pid)
 	return false;
 }
 
+struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at)
+{
+	for (const struct jit *jit = sym->private->jits; jit; jit = jit->next) {
+		if (jit->dso == dso && at < jit->file.n)
+			return (struct str){(const char *)jit->file.p + at, jit->file.n - at};
+	}
+	return (struct str){0};
+}
+
 void jit_open(struct sym *sym, struct task *task, struct dso *dso)
 {
 	struct jit *jit;

@@ -7,4 +7,6 @@
 void jit_open(struct sym *sym, struct task *task, struct dso *dso);
 // Has that process one? Then its anonymous maps, in which the code lies, say nothing.
 bool jit_has(const struct sym *sym, uint32_t pid);
+// What lies at an offset of a dump, up to its end; nothing when the dso is no dump.
+struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at);
 void jit_free(struct sym *sym);

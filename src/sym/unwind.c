@@ -17,6 +17,8 @@ struct unwind_known {
 	uint64_t pc, space;	       // space: id << 32 | generation; 0: empty
 	const struct cfi_rule *rule;   // NULL: no frame information
 	const struct cfi_table *table; // of the rule
+	bool is_base;		       // a stack's first function, as its frame pointer said
+	uint8_t call;		       // may a call return behind it? 0: not asked yet
 };
 
 static const struct machine x86_64 = {.code = EM_X86_64, .sp = 7, .fp = 6, .pc_reg = 16, .word = 8};
@@ -77,6 +79,7 @@ void unwinder_free(struct unwinder *unwinder)
 	vec_done(&unwinder->dsos);
 	unwind_tables_free(unwinder->tables);
 	free(unwinder->known);
+	unwind_made_free(unwinder->made);
 	free(unwinder);
 }
 
@@ -135,7 +138,7 @@ void unwind_prepare(struct unwinder *unwinder, struct dso *dso)
 	(void)unwind_dso_of(unwinder, dso);
 }
 
-static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
+static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc, bool is_exact,
 					      struct unwind_known *known)
 {
 	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
@@ -144,6 +147,8 @@ static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
 
 	known->rule = NULL;
 	known->table = NULL;
+	known->is_base = false;
+	known->call = 0;
 	if (!map)
 		return;
 	table = unwind_dso_of(w->unwinder, map->dso)->table;
@@ -152,17 +157,20 @@ static __attribute__((noinline)) void look_up(const struct walk *w, uint64_t pc,
 	if (row && row->rule) {
 		known->rule = cfi_rule_at(table, row->rule);
 		known->table = table;
+	} else if (map->dso->kind != DSO_VDSO) {
+		known->rule = walk_rule_of_code(w, pc + !is_exact, is_exact);
 	}
 }
 
-static const struct unwind_known *known_of(const struct walk *w, uint64_t pc)
+// `is_exact`: of an instruction; else of the call in front of where it returns to.
+static struct unwind_known *known_of(const struct walk *w, uint64_t pc, bool is_exact)
 {
 	const struct space *space = w->task->space;
 	uint64_t key = (uint64_t)space->id << 32 | space->generation;
 	struct unwind_known *known = &w->unwinder->known[hash_mix(pc, key) % KNOWN];
 
 	if (known->pc != pc || known->space != key) {
-		look_up(w, pc, known);
+		look_up(w, pc, is_exact, known);
 		known->pc = pc;
 		known->space = key;
 	}
@@ -338,10 +346,31 @@ static inline bool step_simple(struct walk *w, const struct cfi_rule *rule)
 	return true;
 }
 
-static bool step(struct walk *w, const struct unwind_known *known, bool is_leaf, bool *ret_signal)
+// What a frame pointer led to is believed where a call may have come from. Stacks of compilers' own may begin with a return
+// that was put there, as their first frame pointer tells.
+static bool is_return(const struct walk *w)
+{
+	enum { CAN = 1, CANNOT };
+	struct unwind_known *known = known_of(w, w->regs[PC] - 1, false);
+
+	if (!known->call)
+		known->call = walk_is_no_return(w, w->regs[PC]) ? CANNOT : CAN;
+	return known->call == CAN || w->regs[w->machine->fp] == 0;
+}
+
+// Its kind of code keeps frame pointers, as one that was there has shown.
+static void note_frames(const struct walk *w, uint64_t pc)
+{
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
+
+	if (map)
+		unwind_dso_of(w->unwinder, map->dso)->keeps_frames = true;
+}
+
+static bool step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
 	const struct cfi_rule *rule = known->rule;
-	uint64_t sp = w->regs[w->machine->sp];
+	uint64_t sp = w->regs[w->machine->sp], pc = w->regs[PC] - !is_leaf;
 
 	// What has just been called may still be on its caller's stack, or again.
 	if (rule && (rule->flags & CFI_SWITCH)) {
@@ -363,8 +392,15 @@ static bool step(struct walk *w, const struct unwind_known *known, bool is_leaf,
 			return false;
 		*ret_signal = true;
 	} else {
-		if (!walk_step_frame_pointer(w, is_leaf))
+		if (!walk_step_frame_pointer(w, is_leaf)) {
+			known->is_base = w->end == UNWIND_ROOT;
 			return false;
+		}
+		if (!is_return(w)) {
+			w->end = UNWIND_NO_INFO;
+			return false;
+		}
+		note_frames(w, pc);
 		*ret_signal = false;
 	}
 	w->regs[PC] = walk_plain_address(w, w->regs[PC]);
@@ -421,7 +457,7 @@ static bool is_far(const struct walk *w, uint64_t sp)
 
 static bool is_root(struct walk *w, uint64_t pc)
 {
-	const struct cfi_rule *rule = known_of(w, pc - 1)->rule;
+	const struct cfi_rule *rule = known_of(w, pc - 1, false)->rule;
 
 	return rule && !(rule->flags & CFI_SWITCH) && rule->saved[0].where == CFI_UNDEFINED;
 }
@@ -484,6 +520,66 @@ static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t
 	return n;
 }
 
+// A function that keeps a frame pointer, as its frame information says.
+static bool keeps_frame_pointer(const struct walk *w, const struct cfi_rule *rule)
+{
+	if (rule->cfa != CFI_CFA_REGISTER || rule->cfa_reg != w->machine->fp ||
+	    rule->cfa_offset != 2 * w->machine->word)
+		return false;
+	for (uint32_t i = 0; i < rule->saved_n; i++) {
+		if (rule->saved[i].reg == w->machine->fp)
+			return rule->saved[i].where == CFI_AT_CFA &&
+			       rule->saved[i].value == -2 * w->machine->word;
+	}
+	return false;
+}
+
+static bool keeps_frames_here(const struct walk *w, uint64_t pc)
+{
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
+
+	return map && unwind_dso_of(w->unwinder, map->dso)->keeps_frames;
+}
+
+// Code of a JIT compiler ran on a stack of its own and called what runs on the thread's (or the other way round): its frame
+// lies where nothing was copied. The kernel followed the same frame pointer at the same time.
+static uint32_t go_on_elsewhere(struct walk *w, const struct unwind_input *input, uint64_t *ips,
+				uint32_t n, uint32_t max)
+{
+	const uint64_t *theirs = input->by_kernel;
+	uint32_t same, i = 0;
+
+	if (theirs[0] != ips[0])
+		return n;
+	// What called what it was called by left the frame pointer as it is: then it is the kernel's first one.
+	if (w->regs[w->machine->fp] != w->first_fp)
+		i = find_in_chain(input, ips, n - 1, &same);
+	if (!i && w->regs[w->machine->fp] != w->first_fp) {
+		// Others kept something else there meanwhile, and misled the kernel.
+		w->end = keeps_frames_here(w, ips[n - 1] - (n > 1)) ? UNWIND_SWITCHED : w->end;
+		return n;
+	}
+	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
+		const struct unwind_known *known = known_of(w, theirs[i] - 1, false);
+
+		if (!walk_is_code(w, theirs[i] - 1) ||
+		    (!known->is_base && walk_is_no_return(w, theirs[i])))
+			return n;
+		if (n == max) {
+			w->end = UNWIND_LIMIT;
+			return n;
+		}
+		ips[n++] = theirs[i];
+		if (known->is_base || is_root(w, theirs[i])) {
+			w->end = UNWIND_ROOT;
+			return n;
+		}
+		if (known->rule && !keeps_frame_pointer(w, known->rule))
+			return n;
+	}
+	return n;
+}
+
 static const struct machine *machine_of(const struct unwinder *unwinder,
 					const struct unwind_input *input)
 {
@@ -513,9 +609,10 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 		return 0;
 	}
 	w.stack_at = w.regs[w.machine->sp];
+	w.first_fp = w.regs[w.machine->fp];
 	for (;;) {
 		uint64_t pc = w.regs[PC] - !is_exact;
-		const struct unwind_known *known = known_of(&w, pc);
+		struct unwind_known *known = known_of(&w, pc, is_exact);
 		bool is_trampoline = known->rule && (known->rule->flags & CFI_SIGNAL);
 
 		ips[n++] = input->return_addresses || is_trampoline ? w.regs[PC] : pc;
@@ -530,7 +627,9 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 			break;
 		}
 	}
-	if (input->by_kernel && input->return_addresses)
+	if (input->by_kernel_n && input->return_addresses && w.end == UNWIND_NO_INFO && w.is_elsewhere)
+		n = go_on_elsewhere(&w, input, ips, n, max);
+	else if (input->by_kernel && input->return_addresses)
 		n = go_on(&w, input, ips, n, max);
 	*ret_end = w.end;
 	return n;

@@ -35,6 +35,7 @@ struct unwind_counts {
 
 struct unwind_dso; // of a dso: its table and its file
 struct unwind_known;
+struct unwind_made;
 
 struct unwinder {
 	struct sym *sym;
@@ -43,6 +44,8 @@ struct unwinder {
 	struct unwind_tables *tables;
 	VEC(struct unwind_dso *) dsos; // by id
 	struct unwind_known *known;
+	struct unwind_made *made; // rules
+	bool is_live; // the tasks run now, on this machine: code that has no file is read from their memory
 };
 
 // `machine`: whose samples these are, EM_X86_64, EM_386 or EM_AARCH64. NULL (no sentence) for any other.

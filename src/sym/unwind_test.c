@@ -24,6 +24,8 @@ static struct sym *new_sym(bool files)
 	return sym;
 }
 
+static uint32_t pid = PID;
+
 static void mmap2(struct sym *sym, uint64_t start, uint64_t end, uint64_t pgoff, const char *name)
 {
 	_Alignas(8) char bytes[4096] = {0};
@@ -31,7 +33,7 @@ static void mmap2(struct sym *sym, uint64_t start, uint64_t end, uint64_t pgoff,
 
 	record->header.type = PERF_RECORD_MMAP2;
 	record->header.misc = PERF_RECORD_MISC_USER;
-	record->pid = record->tid = PID;
+	record->pid = record->tid = pid;
 	record->start = start;
 	record->len = end - start;
 	record->pgoff = pgoff;
@@ -212,7 +214,7 @@ static void world_init(struct world *w, uint16_t machine, const struct sample_fr
 	// As mmap(2) does: whole pages, an offset.
 	mmap2(w->sym, FILE_AT, FILE_AT + 0x1000, 0x1000, w->path);
 	mmap2(w->sym, JIT_AT, JIT_AT + 0x1000, 0, "//anon");
-	w->input = (struct unwind_input){.task = sym_task(w->sym, PID, PID),
+	w->input = (struct unwind_input){.task = sym_task(w->sym, pid, pid),
 					 .regs = w->regs,
 					 .regs_mask = machine == EM_X86_64 ? 0xff01ff : 0x1ffffffff,
 					 .regs_abi = PERF_SAMPLE_REGS_ABI_64,
@@ -386,6 +388,85 @@ static void test_by_kernel(void **state)
 	w.input.by_kernel = others;
 	w.input.by_kernel_n = ARRAY_SIZE(others);
 	assert_int_equal(expect(&w, theirs, 3), UNWIND_SHORT);
+	world_done(&w);
+}
+
+// Code that a compiler made while the program ran is read from the program's memory: what it does up to its return tells how
+// to get on. It has no frame pointer here.
+static void test_made_code(void **state)
+{
+	static const struct {
+		const char *code;
+		size_t n;
+		unsigned at; // of the instruction
+		bool is_leaf;
+		unsigned words; // on the stack below the return address
+	} cases[] = {
+		// A trampoline: sub $8,%rsp; call *%rcx; add $8,%rsp; ret
+		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 6, false, 1},
+		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 0, true, 0},
+		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 4, true, 1},
+		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 10, true, 0},
+		// push %rbp; mov %rsp,%rbp before its frame is there
+		{"\x55\x48\x89\xe5\x0f\x0b", 6, 0, true, 0},
+		{"\x55\x48\x89\xe5\x0f\x0b", 6, 1, true, 1},
+		// call; pop %rbx; pop %r12; ret
+		{"\xff\xd0\x5b\x41\x5c\xc3", 6, 2, false, 2},
+	};
+	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t code = FILE_AT, jit = (uintptr_t)page;
+
+	assert_true(page != MAP_FAILED);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w;
+		uint64_t *sp = w.stack;
+
+		pid = (uint32_t)getpid();
+		x86_64_world(&w);
+		pid = PID;
+		w.unwinder->is_live = true;
+		memset(page, 0xcc, 4096);
+		memcpy(page + 64, cases[i].code, cases[i].n);
+		w.input.task->space->generation++;
+		pid = (uint32_t)getpid();
+		mmap2(w.sym, jit, jit + 4096, 0, "//anon");
+		pid = PID;
+		w.regs[6] = 12345;
+		w.regs[8] = cases[i].is_leaf ? jit + 64 + cases[i].at : code + 8;
+		if (!cases[i].is_leaf)
+			*sp++ = jit + 64 + cases[i].at;
+		sp[cases[i].words] = code + 0x88;
+		const uint64_t ips[] = {w.regs[8], jit + 63 + cases[i].at, code + 0x87};
+		const uint64_t leaf[] = {w.regs[8], code + 0x87};
+		assert_int_equal(cases[i].is_leaf ? expect(&w, leaf, 2) : expect(&w, ips, 3),
+				 UNWIND_ROOT);
+		world_done(&w);
+	}
+	munmap(page, 4096);
+}
+
+// Made code that called the program's on the thread's stack has its frames on another one: where the kernel's chain knows
+// on, as its frame pointer was the same, that is the way.
+static void test_elsewhere(void **state)
+{
+	const uint64_t code = FILE_AT;
+	const uint64_t theirs[] = {code + 8, JIT_AT + 0x20, JIT_AT + 0x40, code + 0x88};
+	struct world w;
+
+	x86_64_world(&w);
+	w.regs[8] = code + 8;
+	w.regs[6] = 0x7e1000000000;
+	w.stack[0] = JIT_AT + 8;
+	w.input.return_addresses = true;
+	assert_int_equal(expect(&w, (uint64_t[]){code + 8, JIT_AT + 8}, 2), UNWIND_NO_INFO);
+	w.input.by_kernel = theirs;
+	w.input.by_kernel_n = ARRAY_SIZE(theirs);
+	const uint64_t ips[] = {code + 8, JIT_AT + 8, JIT_AT + 0x20, JIT_AT + 0x40};
+	w.input.by_kernel_n = 3;
+	assert_int_equal(expect(&w, ips, 4), UNWIND_NO_INFO);
+	// Of another sample.
+	w.regs[8] = code + 9;
+	assert_int_equal(expect(&w, (uint64_t[]){code + 9, JIT_AT + 8}, 2), UNWIND_NO_INFO);
 	world_done(&w);
 }
 
@@ -663,5 +744,5 @@ static void test_cache(void **state)
 }
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
-	  TEST(test_i386), TEST(test_by_kernel), TEST(test_nowhere), TEST(test_sample),
-	  TEST(test_cache))
+	  TEST(test_i386), TEST(test_by_kernel), TEST(test_made_code), TEST(test_elsewhere),
+	  TEST(test_nowhere), TEST(test_sample), TEST(test_cache))

@@ -16,6 +16,7 @@ struct unwind_dso {
 	const struct cfi_table *table; // NULL: none
 	struct elf_source source;
 	bool has_source;
+	bool keeps_frames; // frame pointers led on from code in it that nothing else describes
 };
 
 struct machine {
@@ -30,15 +31,22 @@ struct walk {
 	const uint8_t *stack;
 	uint64_t stack_at, readable; // readable: first bytes of what 8 can be read from
 	uint64_t stack_size;
+	uint64_t first_fp; // the frame pointer of the innermost frame
 	uint64_t regs[CFI_REGS];
 	const struct machine *machine;
 	enum unwind_end end; // why the last read failed
+	bool is_elsewhere;   // code without a file has its frame on none that the copy is of
 };
 
 // Of the file of a DSO, opened at the first question.
 struct unwind_dso *unwind_dso_of(struct unwinder *unwinder, struct dso *dso);
 // What lies in files: constants, code.
 bool walk_read_file(const struct walk *w, uint64_t addr, void *ret, size_t size);
+// Instructions, from wherever they can be had; fewer than asked for at the end of a map. 0: from nowhere.
+size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t size);
+// What the code at a place without frame information does with the stack on its way to the return; NULL: nobody can tell.
+const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf);
+void unwind_made_free(struct unwind_made *made);
 // Beside the copy of the stack. False: w->end says why.
 bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret);
 
@@ -59,6 +67,8 @@ static inline uint64_t walk_plain_address(const struct walk *w, uint64_t addr)
 }
 
 bool walk_is_code(const struct walk *w, uint64_t pc);
+// Can no call return there? False also where there is nothing to read.
+bool walk_is_no_return(const struct walk *w, uint64_t pc);
 bool walk_is_sigreturn(const struct walk *w, uint64_t pc);
 // One frame up: the registers are the caller's. False: w->end says why.
 bool walk_step_sigreturn(struct walk *w);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Steps up a stack without frame information: what the kernel leaves for signals, assembly, system calls of 32-bit programs, frame
 // pointers.
+#include "sym/jit.h"
 #include "sym/unwind_walk.h"
 #include <sys/mman.h>
 
@@ -78,15 +79,14 @@ bool walk_step_sigreturn(struct walk *w)
 	return true;
 }
 
+enum { LONGEST_CALL = 7 };
+
 // Is that where a call returns to? `ret_target`: where it went, 0 when only a register or memory knows.
-static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target)
+static bool ends_with_call(const uint8_t *code, uint64_t pc, uint64_t *ret_target)
 {
-	uint8_t code[7];
 	int32_t by;
 
 	*ret_target = 0;
-	if (!walk_is_code(w, pc - 1) || !walk_read_file(w, pc - sizeof(code), code, sizeof(code)))
-		return false;
 	if (code[2] == 0xe8) {
 		memcpy(&by, code + 3, 4);
 		*ret_target = pc + (uint64_t)(int64_t)by;
@@ -97,6 +97,25 @@ static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target
 	       (code[4] == 0xff && (code[5] & 0x38) == 0x10) ||
 	       (code[1] == 0xff && (code[2] & 0x38) == 0x10) ||
 	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
+}
+
+static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target)
+{
+	uint8_t code[LONGEST_CALL];
+
+	*ret_target = 0;
+	return walk_is_code(w, pc - 1) && walk_read_file(w, pc - sizeof(code), code, sizeof(code)) &&
+	       ends_with_call(code, pc, ret_target);
+}
+
+bool walk_is_no_return(const struct walk *w, uint64_t pc)
+{
+	uint8_t code[LONGEST_CALL];
+	uint64_t target;
+
+	return w->machine->code != EM_AARCH64 &&
+	       walk_read_code(w, pc - sizeof(code), code, sizeof(code)) == sizeof(code) &&
+	       !ends_with_call(code, pc, &target) && !walk_is_sigreturn(w, pc);
 }
 
 // Assembly in a file, without description and without a frame pointer: mostly it moved the stack pointer not at all, or
@@ -143,12 +162,22 @@ static bool step_vsyscall(struct walk *w)
 	return true;
 }
 
+// Made by a JIT compiler, as far as one can tell.
+static bool is_made_code(const struct walk *w, uint64_t pc)
+{
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
+
+	return map && (map->dso->kind == DSO_ANON || text_starts(map->dso->name, "/memfd:") ||
+		       jit_bytes(w->unwinder->sym, map->dso, 0).n);
+}
+
 // A program or library whose file is not here: whether it keeps frame pointers nobody can tell, and mostly it does not.
 static bool is_unread_file(const struct walk *w, uint64_t pc)
 {
 	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
 
-	return map && map->dso->kind == DSO_USER && !unwind_dso_of(w->unwinder, map->dso)->has_source;
+	return map && map->dso->kind == DSO_USER &&
+	       !unwind_dso_of(w->unwinder, map->dso)->has_source && !is_made_code(w, pc);
 }
 
 // The frame pointer leads to the caller's and to the return address, on both machines.
@@ -182,6 +211,7 @@ bool walk_step_frame_pointer(struct walk *w, bool is_leaf)
 		w->end = UNWIND_ROOT;
 		return false;
 	}
+	w->is_elsewhere = is_made_code(w, regs[PC] - !is_leaf);
 	if (fp & (word - 1) || fp < sp)
 		return false;
 	if (!walk_read_word(w, fp + word, &pc) || !walk_read_word(w, fp, &next_fp)) {
@@ -195,6 +225,7 @@ bool walk_step_frame_pointer(struct walk *w, bool is_leaf)
 		return false;
 	}
 	w->end = UNWIND_NO_INFO;
+	w->is_elsewhere = false;
 	if (!walk_is_code(w, walk_plain_address(w, pc) - 1))
 		return false;
 	regs[PC] = pc;

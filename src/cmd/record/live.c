@@ -60,6 +60,7 @@ int live_new(struct live **ret, struct recorder *recorder)
 			    "stacks of this kind of machine can't be unwound here; record them as they are: "
 			    "--call-graph dwarf,raw");
 	}
+	live->unwinder->is_live = true;
 	*ret = live;
 	return 0;
 }
