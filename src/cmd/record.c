@@ -356,7 +356,10 @@ static int prepare(struct recorder *recorder)
 	recorder->plans = xcalloc(opened->events.n, sizeof(*recorder->plans));
 	for (size_t i = 0; i < opened->events.n; i++)
 		note_event(recorder, i);
-	return live_new(&recorder->live, recorder);
+	err = live_new(&recorder->live, recorder);
+	if (!err)
+		early_open(recorder);
+	return err;
 }
 
 static int start_readers(struct recorder *recorder)
@@ -445,6 +448,7 @@ static void done(struct recorder *recorder)
 	affinity_free(recorder->affinity);
 	opened_done(&recorder->opened);
 	opened_done(&recorder->trigger);
+	opened_done(&recorder->early);
 	event_specs_done(&recorder->options->rotate.specs);
 	target_done(&recorder->target);
 	event_specs_done(&recorder->options->specs);

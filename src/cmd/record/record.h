@@ -97,6 +97,8 @@ struct recorder {
 	struct record_options *options;
 	struct opened opened;
 	struct opened trigger; // of --switch-output-event
+	struct opened early;   // tells at once of files that are mapped
+	struct event_spec early_spec;
 	struct target target;
 	struct workload workload;
 	struct sample_plan *plans; // of the events, by index
@@ -138,6 +140,10 @@ void output_discard(struct recorder *recorder);
 // Opens the events of --switch-output-event; did one of them occur since the last call?
 int trigger_open(struct recorder *recorder);
 bool trigger_fired(struct recorder *recorder);
+
+// Tells of mapped files as soon as they are, where another event can be opened; takes note of those since the last call.
+void early_open(struct recorder *recorder);
+void early_take(struct recorder *recorder);
 
 // Copies kallsyms, modules and the kernel's code to FOLDER/kcore_dir. About 30 MB.
 int kcore_save_beside(const char *folder);

@@ -135,6 +135,33 @@ static int take_rings(struct recorder *recorder, struct watch *watch)
 	return err;
 }
 
+// Sleeps until there is something to do; notes files that are mapped meanwhile, in a storm of them a thousand times a second.
+static int wait_for_any(struct recorder *recorder, struct watch *watch, int timeout)
+{
+	uint64_t until = time_now_ns(CLOCK_MONOTONIC) + (uint64_t)timeout * 1000000;
+	size_t others = watch->n - watch->early_n;
+
+	for (;;) {
+		uint64_t now;
+		int n = poll(watch->fds, watch->n, timeout), early = 0;
+
+		for (size_t i = others; i < watch->n && n > 0; i++) {
+			early += watch->fds[i].revents != 0;
+			if (watch->fds[i].revents & (POLLHUP | POLLERR))
+				watch->fds[i].fd = -1;
+		}
+		if (early)
+			early_take(recorder);
+		now = time_now_ns(CLOCK_MONOTONIC);
+		if (n <= 0 || n > early || now >= until)
+			return n;
+		n = poll(watch->fds, others, 1);
+		if (n)
+			return n;
+		timeout = (int)((until - MIN(now, until)) / 1000000) + 1;
+	}
+}
+
 int watch_run(struct recorder *recorder, struct watch *watch)
 {
 	struct opened *opened = &recorder->opened;
@@ -148,7 +175,7 @@ int watch_run(struct recorder *recorder, struct watch *watch)
 		watch->stop |= readers_failed(recorder->readers);
 		if (err || watch->stop)
 			break;
-		if (poll(watch->fds, watch->n, timeout) < 0 && errno != EINTR)
+		if (wait_for_any(recorder, watch, timeout) < 0 && errno != EINTR)
 			return fail(errno, "can't wait for events: %s", strerror(errno));
 		recorder->wakeups++;
 		take_signals(recorder, watch);
@@ -183,8 +210,9 @@ int watch_run(struct recorder *recorder, struct watch *watch)
 void watch_init(struct recorder *recorder, struct watch *watch)
 {
 	size_t rings = recorder->opened.rings.n, triggers = recorder->trigger.rings.n;
+	size_t early = recorder->early.rings.n;
 
-	watch->fds = xcalloc(rings + triggers + 2, sizeof(*watch->fds));
+	watch->fds = xcalloc(rings + triggers + early + 2, sizeof(*watch->fds));
 	for (size_t i = 0; i < rings; i++)
 		watch->fds[i] =
 			(struct pollfd){// to ask a ring takes the answer from who else asks
@@ -197,5 +225,9 @@ void watch_init(struct recorder *recorder, struct watch *watch)
 	for (size_t i = 0; i < triggers; i++)
 		watch->fds[watch->n++] =
 			(struct pollfd){.fd = recorder->trigger.rings.v[i].fd, .events = POLLIN};
+	watch->early_n = early;
+	for (size_t i = 0; i < early; i++)
+		watch->fds[watch->n++] =
+			(struct pollfd){.fd = recorder->early.rings.v[i].fd, .events = POLLIN};
 	watch->started_ns = time_now_ns(CLOCK_MONOTONIC);
 }

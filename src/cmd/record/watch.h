@@ -7,7 +7,7 @@
 
 struct watch {
 	struct pollfd *fds;
-	size_t n, rings_n;
+	size_t n, rings_n, early_n; // the early ones are the last
 	int signal_fd;
 	bool stop, dump;
 	int exit_signal;
