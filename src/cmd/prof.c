@@ -182,6 +182,7 @@ static int run_feed(struct prof *prof, const struct input *input)
 	options->needs_tasks |= prof->needs_tasks;
 	if (prof->kernel) // rows of the kernel mostly have their names
 		options->needs_tasks = prof->needs_symbols || prof->options->perins;
+	options->ordered |= prof->ordered;
 	options->ordered |= prof->pushes.n > 0; // who pulls merges them with others
 	options->ordered |=
 		prof->kernel != NULL; // there is little, and a name may change on another CPU

@@ -36,7 +36,7 @@ enum {
 };
 _Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && PAIR >= -EXPR_BPF_STACK, "the stack");
 
-enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STATS };
+enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STAT_BACKWARD, STATS };
 
 struct program {
 	int perf, program;
@@ -360,7 +360,7 @@ static int emit_begin(struct builder *w)
 static int emit_end(struct builder *w)
 {
 	struct expr_bpf *b = &w->b;
-	size_t wanted[ARRAY_SIZE(w->event->only_remembered)];
+	size_t wanted[ARRAY_SIZE(w->event->only_remembered)], forward;
 	int err = emit_pair_key(w);
 
 	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
@@ -371,6 +371,10 @@ static int emit_end(struct builder *w)
 	expr_bpf_emit(b, bpf_load(BPF_DW, R2, R0, 8));
 	expr_bpf_emit(b, bpf_load(BPF_DW, R3, FP, WAITING));
 	expr_bpf_emit(b, bpf_alu(BPF_SUB, R3, R1));
+	// Another CPU may have put the first one there since this one's time was taken.
+	forward = expr_bpf_jump(b, BPF_JSGE, R3, 0);
+	emit_stat(w, STAT_BACKWARD);
+	expr_bpf_land(b, forward);
 	expr_bpf_emit(b, bpf_store(BPF_DW, FP, DELAY, R3));
 	expr_bpf_emit(b, bpf_store(BPF_DW, FP, REMEMBERED, R2));
 	expr_bpf_emit_map(b, R1, w->count->waiting);
@@ -633,6 +637,7 @@ int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)
 	*ret = (struct bpf_count_stats){.failed = numbers[STAT_FAILED],
 					.full = numbers[STAT_FULL],
 					.waits_full = numbers[STAT_WAITS_FULL],
+					.backward = numbers[STAT_BACKWARD],
 					.missed = missed};
 	return 0;
 }

@@ -75,6 +75,7 @@ struct bpf_count_stats {
 	uint64_t failed; // hits whose expressions failed (division by zero, a pointer out of the event)
 	uint64_t full;	     // hits whose row found no place
 	uint64_t waits_full; // first events that found no place
+	uint64_t backward; // second events whose time is before that of the first; the first waits on
 	uint64_t missed; // hits that the kernel skipped as a program ran already; UINT64_MAX: this kernel does not say
 };
 

@@ -48,8 +48,9 @@ const struct profiler profiler_multi_trace = {
 	.usage = "sonde prof multi-trace -e EVENT... -e EVENT... [-k KEY] [--than TIME [--detail[=WHAT]]] [options] [-- COMMAND]",
 	.description =
 		"Each -e is a stage; its events are alternatives. From an event of one stage to the next event of the stage behind with the "
-		"same key is a delay. Without a key it is the CPU, with -p, -t or a command the thread. Keys that are not bound to one CPU "
-		"need --order.\n\n"
+		"same key is a delay. Without a key it is the thread, or the CPU where all events are of interrupts, timers and the scheduler "
+		"and no tasks are chosen. Events come in the order of time wherever the key is not the CPU; a second event that "
+		"happened before its first is none and is counted.\n\n"
 		"Attributes: key=EXPR; role=EXPR, bit 0: may be a first, bit 1: may be a second; untraced: takes no part, is only shown "
 		"by --detail; trigger: its coming makes a result.\n\n"
 		"A profiler may be an event: task-state (switches and wake-ups of the watched tasks), profile/-F N -g/ (samples of what runs), "

@@ -3,6 +3,7 @@
 #include "agg/dist.h"
 #include "base/err.h"
 #include "prof/core/delays.h"
+#include "prof/core/pairing.h"
 #include "prof/core/profiler.h"
 
 enum { DEEPEST = 256, MOST_NODES = 1 << 16, MOST_KEYS = 1 << 14 };
@@ -27,7 +28,7 @@ struct nest_stack {
 struct nested {
 	struct prof_options common;
 	const char *impl;
-	bool delays;
+	bool delays, by_thread;	 // by_thread: what has no key nests by thread, else by CPU
 	struct prof_value *keys; // by event
 	bool *has_key, *is_exit;
 	VEC(struct nest_node) nodes;
@@ -66,6 +67,7 @@ static int setup(struct prof *prof)
 	state->has_key = xcalloc(prof->events.n + 1, sizeof(bool));
 	state->is_exit = xcalloc(prof->events.n + 1, sizeof(bool));
 	vec_push(&state->nodes, (struct nest_node){0});
+	state->by_thread = feed_has_tasks(prof->feed);
 	for (size_t i = 0; i < prof->events.n && !err; i++) {
 		const struct prof_event *event = prof->events.v[i];
 		const char *key = prof_spec_attr(event->spec, "key");
@@ -80,11 +82,16 @@ static int setup(struct prof *prof)
 		state->is_exit[i] = i && prof->events.v[i - 1]->stage == event->stage;
 		if (!key || !*key)
 			key = prof->options->key;
-		if (!key)
+		if (!key) {
+			// All nest in one another, so they have one kind of key.
+			state->by_thread |= !prof_is_of_cpu(event);
 			continue;
+		}
+		prof->ordered = true;
 		err = prof_value_init(&state->keys[i], prof, event, key);
 		state->has_key[i] = !err;
 	}
+	prof->ordered |= state->by_thread;
 	return err;
 }
 
@@ -145,10 +152,11 @@ static struct nest_stack *stack_of(struct nested *state, uint64_t key)
 	return stack;
 }
 
-static void on_exit_event(struct nested *state, struct nest_stack *stack, uint32_t stage,
-			  uint64_t now_ns)
+static void on_exit_event(struct prof *prof, struct nest_stack *stack, uint32_t stage, uint64_t now_ns)
 {
+	struct nested *state = PROF_STATE(struct nested, prof);
 	uint32_t depth = stack->depth;
+	uint64_t ns;
 
 	while (depth && state->nodes.v[stack->calls[depth - 1].node].stage != stage)
 		depth--;
@@ -156,13 +164,14 @@ static void on_exit_event(struct nested *state, struct nest_stack *stack, uint32
 		state->unpaired_n++; // it began before we looked
 		return;
 	}
+	if (!prof_delay(prof, stack->calls[depth - 1].since_ns, now_ns, &ns))
+		return;
 	// Calls within whose exit was not seen end here, nobody knows when.
 	state->unpaired_n += stack->depth - depth;
 	struct nest_node *node = &state->nodes.v[stack->calls[depth - 1].node];
-	uint64_t since = stack->calls[depth - 1].since_ns;
 	node->n++;
 	if (state->delays)
-		dist_add(&node->dist, now_ns > since ? now_ns - since : 0);
+		dist_add(&node->dist, ns);
 	stack->depth = depth - 1;
 }
 
@@ -171,15 +180,15 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct nested *state = PROF_STATE(struct nested, prof);
 	uint64_t key = state->has_key[event->index]
 			       ? prof_value_number(&state->keys[event->index], sample)
-		       : feed_has_tasks(prof->feed) ? sample->tid
-						    : sample->cpu;
+		       : state->by_thread ? prof_thread_key(sample)
+					  : sample->cpu;
 	struct nest_stack *stack = stack_of(state, key);
 	uint32_t node;
 
 	if (!stack)
 		return 0;
 	if (state->is_exit[event->index]) {
-		on_exit_event(state, stack, event->stage, sample->time);
+		on_exit_event(prof, stack, event->stage, sample->time);
 		return 0;
 	}
 	if (stack->depth == DEEPEST) {
@@ -319,8 +328,8 @@ const struct profiler profiler_nested_trace = {
 	.summary = "Which calls happen within which, and how long they take",
 	.usage = "sonde prof nested-trace -e ENTRY,EXIT -e ENTRY,EXIT ... [-k KEY] [--impl HOW] [options] [-- COMMAND]",
 	.description =
-		"Each -e is an entry and its exit. Calls with the same key (without one: the CPU, with -p, -t or a command the thread) "
-		"nest; R marks a call within itself.",
+		"Each -e is an entry and its exit. Calls with the same key nest. Without one that is the thread, or the CPU where all events "
+		"are of interrupts, timers and the scheduler and no tasks are chosen. R marks a call within itself.",
 	.opts = options,
 	.size = sizeof(struct nested),
 	.examples = examples,

@@ -101,7 +101,7 @@ static int setup(struct prof *prof)
 			continue;
 		err = prof_value_init(&m->key, prof, event, key_field(event));
 		m->has_key = true;
-		m->by_cpu = m->by_tid = false;
+		m->by_cpu = m->by_thread = false;
 	}
 	multi->key_title = "THREAD";
 	multi->key_is_task = true;

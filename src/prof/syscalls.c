@@ -6,6 +6,7 @@
 #include "prof/core/heat.h"
 #include "prof/core/history.h"
 #include "prof/core/kernel.h"
+#include "prof/core/pairing.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
 #include <sys/syscall.h>
@@ -224,7 +225,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	slot = pairs_find(&state->waiting, sample->tid);
 	if (!slot)
 		return 0;
-	ns = sample->time > slot->time_ns ? sample->time - slot->time_ns : 0;
+	if (!prof_delay(prof, slot->time_ns, sample->time, &ns))
+		return 0;
 	stat = took(prof, state, slot, ns);
 	stat->errors += (int64_t)prof_value_number(&state->exit_ret, sample) < 0;
 	prof_heat_add(prof, sample->time, ns);
@@ -242,14 +244,16 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 	struct calls *state = PROF_STATE(struct calls, prof);
 	const struct record_task *task = (const void *)header;
 	struct pair_slot *slot;
+	uint64_t ns;
 
 	if (header->type != PERF_RECORD_EXIT || !record_is_whole(header))
 		return 0;
 	slot = pairs_find(&state->waiting, task->tid);
 	if (!slot)
 		return 0;
-	if (slot->event == SYS_exit || slot->event == SYS_exit_group)
-		took(prof, state, slot, task->time > slot->time_ns ? task->time - slot->time_ns : 0);
+	if ((slot->event == SYS_exit || slot->event == SYS_exit_group) &&
+	    prof_delay(prof, slot->time_ns, task->time, &ns))
+		took(prof, state, slot, ns);
 	pairs_remove(&state->waiting, slot);
 	return 0;
 }

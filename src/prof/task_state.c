@@ -6,6 +6,7 @@
 #include "prof/core/delays.h"
 #include "prof/core/flame.h"
 #include "prof/core/history.h"
+#include "prof/core/pairing.h"
 #include "prof/core/tasks.h"
 #include <stdio.h>
 
@@ -232,9 +233,10 @@ static void show(struct prof *prof, struct task_state *state, const struct task_
 static void go(struct prof *prof, struct task_state *state, struct task_rec *rec, uint8_t to,
 	       struct prof_event *event, const struct sample *sample, uint64_t at)
 {
-	if (rec->state != UNKNOWN && state->counts[rec->state] && sample->time >= rec->since_ns) {
-		uint64_t ns = sample->time - rec->since_ns;
+	uint64_t ns;
 
+	if (rec->state != UNKNOWN && state->counts[rec->state] &&
+	    prof_delay(prof, rec->since_ns, sample->time, &ns)) {
 		dist_add(dist_of(prof, state, rec), ns);
 		if (state->than_ns && ns > state->than_ns)
 			show(prof, state, rec, event, sample);

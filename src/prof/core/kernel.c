@@ -204,6 +204,9 @@ static void tell_stats(const struct prof_kernel *kernel)
 	if (stats.waits_full)
 		warn("%s: %llu first events are not counted: more waited for their second than the kernel's table has places",
 		     kernel->name, (unsigned long long)stats.waits_full);
+	if (stats.backward)
+		warn("%s: %llu pairs ran backward in time; they are no delays and are left out",
+		     kernel->name, (unsigned long long)stats.backward);
 	if (stats.missed && stats.missed != UINT64_MAX)
 		warn("%s: the kernel left out %llu events that came while it was counting others",
 		     kernel->name, (unsigned long long)stats.missed);

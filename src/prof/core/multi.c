@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "prof/core/delays.h"
 #include "prof/core/heat.h"
+#include "prof/core/pairing.h"
 #include <stdio.h>
 
 enum { HISTORY_BYTES = 64 << 20, SMALL_HISTORY_BYTES = 4 << 20, MOST_ROWS = 1 << 18 };
@@ -75,6 +76,33 @@ static int choose_impl(struct multi *multi)
 	return 0;
 }
 
+// Events of tasks belong together by their thread, whatever else is asked for: it goes on on another CPU.
+static bool is_by_thread(const struct prof *prof, const struct multi *multi)
+{
+	if (feed_has_tasks(prof->feed))
+		return true;
+	for (size_t i = 0; i < prof->events.n; i++) {
+		const struct prof_event *event = prof->events.v[i];
+		const char *key = prof_spec_attr(event->spec, "key");
+
+		if (!multi->events[i].untraced && !(key && *key) && !prof_is_of_cpu(event))
+			return true;
+	}
+	return false;
+}
+
+// Only what a CPU alone does comes in the order of time by itself.
+static bool crosses_cpus(const struct prof *prof, const struct multi *multi)
+{
+	for (size_t i = 0; i < prof->events.n; i++) {
+		const struct multi_event *m = &multi->events[i];
+
+		if (!m->by_cpu && (!m->untraced || multi->detail.on))
+			return true;
+	}
+	return multi->detail.on;
+}
+
 static int set_key(struct prof *prof, struct multi *multi, struct prof_event *event)
 {
 	struct multi_event *m = &multi->events[event->index];
@@ -96,8 +124,8 @@ static int set_key(struct prof *prof, struct multi *multi, struct prof_event *ev
 		if (!multi->key_title)
 			multi->key_title = text;
 	}
-	m->by_tid = !m->has_key && feed_has_tasks(prof->feed);
-	m->by_cpu = !m->has_key && !m->by_tid;
+	m->by_thread = !m->has_key && multi->default_thread;
+	m->by_cpu = !m->has_key && !m->by_thread;
 	if (!err && role && *role) {
 		err = prof_value_init(&m->role, prof, event, role);
 		m->has_role = !err;
@@ -136,12 +164,15 @@ int multi_setup(struct prof *prof, struct multi *multi)
 	if (!err && multi->detail.on && !multi->than_ns && !multi->lower_ns)
 		err = fail(EINVAL,
 			   "--detail says what to show beside --than or --lower: give one of them");
+	for (size_t i = 0; i < n; i++)
+		multi->events[i].untraced = prof_spec_attr(prof->events.v[i]->spec, "untraced") ||
+					    prof->events.v[i]->source;
+	multi->default_thread = is_by_thread(prof, multi);
 	for (size_t i = 0; i < n && !err; i++) {
 		struct prof_event *event = prof->events.v[i];
 		struct multi_event *m = &multi->events[i];
 
 		m->trigger = prof_spec_attr(event->spec, "trigger") != NULL;
-		m->untraced = prof_spec_attr(event->spec, "untraced") || event->source;
 		m->begins = !m->untraced && (multi->cycle || event->stage + 1 < prof->stages);
 		m->ends = !m->untraced && (multi->cycle || event->stage > 0);
 		err = set_key(prof, multi, event);
@@ -153,6 +184,7 @@ int multi_setup(struct prof *prof, struct multi *multi)
 	err = prof_heat_new(prof, "ns");
 	if (err)
 		return err;
+	prof->ordered |= crosses_cpus(prof, multi);
 	multi->keeps = multi->than_ns || multi->lower_ns;
 	if (multi->keeps) {
 		size_t size = multi->detail.on ? HISTORY_BYTES : SMALL_HISTORY_BYTES;
@@ -161,11 +193,11 @@ int multi_setup(struct prof *prof, struct multi *multi)
 			size /= 2;
 		history_init(&multi->history, size);
 	}
-	multi->key_is_task = !multi->key_title ? feed_has_tasks(prof->feed)
+	multi->key_is_task = !multi->key_title ? multi->default_thread
 					       : !strcmp(multi->key_title, "pid") ||
 							 !strcmp(multi->key_title, "common_pid");
 	if (!multi->key_title)
-		multi->key_title = feed_has_tasks(prof->feed) ? "THREAD" : "CPU";
+		multi->key_title = multi->default_thread ? "THREAD" : "CPU";
 	return 0;
 }
 
@@ -175,8 +207,8 @@ static uint64_t key_of(const struct multi_event *m, const struct sample *sample)
 {
 	if (m->by_cpu)
 		return sample->cpu;
-	if (m->by_tid)
-		return sample->tid;
+	if (m->by_thread)
+		return prof_thread_key(sample);
 	return prof_value_number(&m->key, sample);
 }
 
@@ -203,17 +235,21 @@ struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair)
 	return row;
 }
 
-static void take_pair(struct prof *prof, struct multi *multi, const struct pair_slot *first,
+// False: they are no pair.
+static bool take_pair(struct prof *prof, struct multi *multi, const struct pair_slot *first,
 		      uint32_t second, uint64_t second_at, const struct sample *sample)
 {
 	uint32_t pair = (uint32_t)(first->event * prof->events.n + second);
-	uint64_t delay = sample->time > first->time_ns ? sample->time - first->time_ns : 0;
-	bool over = multi->than_ns && delay > multi->than_ns;
+	uint64_t delay;
+	bool over;
 
+	if (!prof_delay(prof, first->time_ns, sample->time, &delay))
+		return false;
+	over = multi->than_ns && delay > multi->than_ns;
 	multi->paired_n[pair]++;
 	prof_heat_add(prof, sample->time, delay);
 	if (multi->impl == MULTI_PAIR)
-		return;
+		return true;
 	if (prof->options->perins) {
 		struct multi_row *row = multi_row_of(multi, first->key, pair);
 
@@ -227,6 +263,7 @@ static void take_pair(struct prof *prof, struct multi *multi, const struct pair_
 	}
 	if (over || (multi->lower_ns && delay < multi->lower_ns))
 		multi_show(prof, multi, first->data, second_at);
+	return true;
 }
 
 int multi_sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -253,12 +290,11 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 
 		// An event of the same place is no first to this one, but in a circle.
 		if (first &&
-		    (multi->cycle || prof->events.v[first->event]->stage + 1 == event->stage)) {
-			take_pair(prof, multi, first, event->index, at, sample);
+		    (multi->cycle || prof->events.v[first->event]->stage + 1 == event->stage) &&
+		    take_pair(prof, multi, first, event->index, at, sample))
 			pairs_remove(&multi->waiting, first);
-		} else {
+		else
 			m->unpaired_n++;
-		}
 	}
 	if (begins) {
 		struct pair_slot *slot = pairs_put(&multi->waiting, key, &replaced);
@@ -314,10 +350,16 @@ static void put_row(struct prof *prof, struct multi *multi, struct table *table,
 	if (prof->options->perins) {
 		char key[32];
 
-		snprintf(key, sizeof(key), "%lld", (long long)row->key);
+		bool idle = multi->key_is_task && row->key >= PROF_IDLE_KEY;
+
+		snprintf(key, sizeof(key), "%lld", idle ? 0 : (long long)row->key);
 		table_text(table, key);
+		if (idle)
+			snprintf(key, sizeof(key), "swapper/%llu",
+				 (unsigned long long)(row->key - PROF_IDLE_KEY));
 		if (multi->key_is_task)
-			table_text(table, prof_comm(prof, UINT32_MAX, (uint32_t)row->key));
+			table_text(table,
+				   idle ? key : prof_comm(prof, UINT32_MAX, (uint32_t)row->key));
 	}
 	table_text(table, prof->events.v[row->pair / n]->label);
 	table_text(table, prof->events.v[row->pair % n]->label);

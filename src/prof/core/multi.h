@@ -17,7 +17,7 @@ struct multi_detail {
 struct multi_event {
 	struct prof_value key, role;
 	bool has_key, has_role, ends, begins, untraced, trigger;
-	bool by_cpu, by_tid;	      // key without an expression
+	bool by_cpu, by_thread;	      // key without an expression
 	uint64_t unpaired_n, first_n; // of the pair analysis
 };
 
@@ -45,6 +45,7 @@ struct multi {
 	VEC(struct multi_shown *) shown;
 	uint64_t unknown_n, unknown_all; // dropped: something was lost between
 	const char *key_title;
+	bool default_thread; // the key of what has none: the thread; else the CPU
 	bool key_is_task;
 	struct arena arena;
 };

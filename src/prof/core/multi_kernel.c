@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "prof/core/kernel.h"
 #include "prof/core/multi.h"
+#include "prof/core/pairing.h"
 
 static const char *key_text(const struct prof *prof, const struct multi *multi, size_t i)
 {
@@ -10,6 +11,8 @@ static const char *key_text(const struct prof *prof, const struct multi *multi, 
 
 	if (multi->events[i].by_cpu)
 		return "_cpu";
+	if (multi->events[i].by_thread)
+		return PROF_THREAD_KEY;
 	return text && *text ? text : prof->options->key;
 }
 
@@ -21,7 +24,7 @@ static bool is_simple(const struct prof *prof, const struct multi *multi)
 	for (size_t i = 0; i < 2; i++) {
 		const struct multi_event *m = &multi->events[i];
 
-		if (m->untraced || m->trigger || m->has_role || m->begins == m->ends || m->by_tid)
+		if (m->untraced || m->trigger || m->has_role || m->begins == m->ends)
 			return false;
 	}
 	return true;

@@ -122,10 +122,11 @@ struct prof {
 	uint64_t interval_ns;
 	uint64_t sampled_n;
 	uint64_t lost_interval, lost_all; // lost events
+	uint64_t backward_n; // pairs since the last result whose second event happened before the first
 	uint64_t started_ns;
 	struct arena arena;
-	bool everywhere, follows;	 // setup may set them: see feed_options
-	bool needs_symbols, needs_tasks; // likewise; prof_compile sets them
+	bool everywhere, follows, ordered; // setup may set them: see feed_options
+	bool needs_symbols, needs_tasks;   // likewise; prof_compile sets them
 };
 
 #define PROF_STATE(type, prof) ((type *)(void *)(prof)->options)

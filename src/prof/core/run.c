@@ -8,6 +8,7 @@
 #include "prof/core/given.h"
 #include "prof/core/heat.h"
 #include "prof/core/kernel.h"
+#include "prof/core/pairing.h"
 #include "prof/core/print.h"
 #include "prof/core/push.h"
 #include "prof/core/sources.h"
@@ -268,6 +269,7 @@ static int on_tick(void *arg, uint64_t now_ns)
 			texts->next_interval_ns = now_ns + prof->interval_ns;
 		if (prof->flame)
 			prof_flame_interval(prof, now_ns);
+		prof_put_backward(prof, now_ns);
 		if (prof->profiler->interval)
 			err = prof->profiler->interval(prof, now_ns);
 		prof->lost_interval = 0;
@@ -428,6 +430,7 @@ int prof_finish(struct prof *prof)
 	err = prof_push_finish(prof);
 	if (err)
 		return err;
+	prof_put_backward(prof, now);
 	if (profiler->finish)
 		err = profiler->finish(prof, now);
 	else if (profiler->interval && (prof->texts->dirty || prof->kernel || !prof->interval_ns))
