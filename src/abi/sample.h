@@ -22,6 +22,8 @@ struct sample {
 
 	uint32_t callchain_n; // entries, PERF_CONTEXT_* markers included
 	const uint64_t *callchain;
+	// Callers of user space stand where they called (what was unwound), not where the call returns to (as the kernel has it).
+	bool at_calls;
 	uint32_t raw_size;
 	const void *raw;
 	uint64_t branch_n;

@@ -156,19 +156,24 @@ static void put_chain(struct writer *writer, struct session *session, const stru
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
 	struct location location;
-	bool first = true;
+	bool first = true, is_return = false;
 
 	for (uint32_t i = 0; i < sample->callchain_n; i++) {
 		uint64_t ip = sample->callchain[i];
 
 		if (ip >= PERF_CONTEXT_MAX) {
 			cpumode = cpumode_of_context(ip);
+			is_return = false;
 			continue;
 		}
 		if (!first)
 			out_char(writer->out, ',');
 		first = false;
-		sym_resolve(session->sym, task, cpumode, ip, &location);
+		if (is_return)
+			sym_resolve_return(session->sym, task, cpumode, ip, &location);
+		else
+			sym_resolve(session->sym, task, cpumode, ip, &location);
+		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 		put_frame(writer->out, ip, &location);
 	}
 }

@@ -21,7 +21,8 @@ struct event {
 	const char *group_name;	     // of GROUP_DESC, or NULL
 	const char *unit;	     // EVENT_UPDATE / EVENT_DESC, or NULL
 	double scale;
-	bool name_stored;     // the recording itself says the name
+	bool name_stored; // the recording itself says the name
+	bool at_calls; // sample.at_calls of its samples, as they were unwound when they were recorded
 	const char *own_cpus; // EVENT_UPDATE: "0-3", or NULL
 	void *user;	      // for the consumer
 };
@@ -92,7 +93,7 @@ struct recording_info {
 	uint64_t wall_clock_ns, clock_id_time_ns; // CLOCK_DATA
 	bool has_clock_data;
 	// "cut WHY": the recording was given up, WHY says the system; "stacks N...": how many stacks of user space ended how
-	// (enum unwind_end) when it was made. NULL: none.
+	// (enum unwind_end) when it was made; "calls I...": the indexes of events with event.at_calls. NULL: none.
 	const char *notes;
 };
 

@@ -80,6 +80,7 @@ const struct sample *chain_unwind(struct session_unwind **state, const struct ch
 	vec_clear(&unwind->chain);
 	vec_reserve(&unwind->chain, (size_t)sample->callchain_n + 1 + of->max_stack);
 	*ret = *sample;
+	ret->at_calls = true;
 	ret->callchain = unwind->chain.v;
 	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
 	before = *cut;

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "flow/archive.h"
 #include "flow/chain.h"
 #include "flow/fetch.h"
@@ -98,6 +99,27 @@ static void learn_clock(struct session *session)
 		event && event->attr.use_clockid && event->attr.clockid == CLOCK_MONOTONIC;
 }
 
+// "calls I...": a line of recording_info.notes.
+static void take_note(struct recording *recording, struct str line)
+{
+	uint64_t index;
+
+	if (!str_is(str_cut(&line, ' '), "calls"))
+		return;
+	while (line.p && num_parse_u64(str_cut(&line, ' '), &index) == 0) {
+		if (index < recording->events.n)
+			recording->events.v[index]->at_calls = true;
+	}
+}
+
+static void take_notes(struct recording *recording)
+{
+	struct str rest = str_of(recording->info.notes ? recording->info.notes : "");
+
+	while (rest.n)
+		take_note(recording, str_cut(&rest, '\n'));
+}
+
 int session_open(struct session **ret, const struct session_options *options)
 {
 	struct recording_options reading = {.force = options->force};
@@ -131,6 +153,7 @@ int session_open(struct session **ret, const struct session_options *options)
 	take_machine(session);
 	learn_age(session);
 	learn_files(session);
+	take_notes(session->recording);
 	learn_clock(session);
 	session->private->fetch_order = (struct fetch_order){session, *options};
 	if (!options->no_fetch)
@@ -271,6 +294,7 @@ static int deliver_sample(struct session_private *p, struct event *event, const 
 			     err_sentence());
 		return 0;
 	}
+	sample->at_calls = event->at_calls;
 	// What waits was before that code.
 	if (sample->time >= p->session->sym->next_jit_ns && sample->time != UINT64_MAX) {
 		err = come_first(p, &sample);

@@ -2,6 +2,7 @@
 // From (task, cpumode, address) to (map, dso, symbol).
 #include "base/hash.h"
 #include "sym/private.h"
+#include <elf.h>
 
 // The space that addresses of that mode lie in, or NULL when nobody knows (hypervisor, guests).
 static struct space *space_of(struct sym *sym, struct task *task, uint8_t cpumode, char *ret_level)
@@ -124,6 +125,23 @@ void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t i
 	put_map(ret, loaded_map(sym, space, ip));
 	if (ret->map)
 		ret->sym = user_symbol(sym, ret->dso, ret->addr);
+}
+
+void sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
+			struct location *ret)
+{
+	struct location call;
+
+	sym_resolve(sym, task, cpumode, ip, ret);
+	if (cpumode != PERF_RECORD_MISC_USER || (ret->sym && ret->sym->start != ret->addr))
+		return;
+	sym_resolve(sym, task, cpumode, ip - 1, &call);
+	// A label in a file's assembly (_dl_start_user of ld.so): code goes on there.
+	if (!call.sym || (call.sym->type == STT_NOTYPE && call.dso->kind == DSO_USER))
+		return;
+	*ret = call;
+	ret->ip++;
+	ret->addr++;
 }
 
 void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,

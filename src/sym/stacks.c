@@ -237,7 +237,10 @@ static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
 		return known->frame;
 	if (!place && stacks->key == FRAME_BY_NAME && stacks->nowhere[step->cpumode % 8])
 		return stacks->nowhere[step->cpumode % 8];
-	sym_resolve(stacks->sym, task, step->cpumode, step->ip, &location);
+	if (step->is_return)
+		sym_resolve_return(stacks->sym, task, step->cpumode, step->ip, &location);
+	else
+		sym_resolve(stacks->sym, task, step->cpumode, step->ip, &location);
 	frame = frames_of_location(stacks, &location, step->is_return);
 	if (place && stacks->key != FRAME_BY_ADDRESS &&
 	    (location.sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
@@ -277,14 +280,15 @@ static void add_ip(struct stacks *stacks, struct task *task, const struct stack_
 struct chain_walk {
 	const uint64_t *at, *end;
 	uint8_t cpumode;
-	bool is_return;
+	bool at_calls, is_return;
 };
 
 static struct chain_walk chain_walk_of(const struct sample *sample)
 {
 	return (struct chain_walk){.at = sample->callchain,
 				   .end = sample->callchain + sample->callchain_n,
-				   .cpumode = PERF_RECORD_MISC_USER};
+				   .cpumode = PERF_RECORD_MISC_USER,
+				   .at_calls = sample->at_calls};
 }
 
 // 1: an address, 0: the end, -1: a marker that nobody knows.
@@ -297,7 +301,7 @@ static inline int chain_next(struct chain_walk *walk, struct stack_step *ret)
 			*ret = (struct stack_step){.ip = ip,
 						   .cpumode = walk->cpumode,
 						   .is_return = walk->is_return};
-			walk->is_return = true;
+			walk->is_return = !walk->at_calls || walk->cpumode != PERF_RECORD_MISC_USER;
 			return 1;
 		}
 		walk->cpumode = cpumode_of_context(ip);
@@ -525,7 +529,7 @@ static uint32_t stack_of_long(struct stacks *stacks, struct task *task, const st
 		return descend(stacks);
 	}
 	where = hash_mix((uint64_t)space->id << 32 | space->generation,
-			 stacks->sym->kernel->generation);
+			 stacks->sym->kernel->generation + sample->at_calls * (1ull << 32));
 	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where) | 1;
 	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
 	if (known->key == key)

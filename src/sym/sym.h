@@ -175,6 +175,11 @@ struct location {
 // Like perf's machine__resolve/thread__find_symbol. About 10 ns for an address of a file seen lately, in whatever space.
 void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
 		 struct location *ret);
+// Likewise of where a call returns to. Behind a call that never returns (throw, abort) another function begins there, or none is:
+// in user space the function that has the call is the answer then. (In the kernel code that was interrupted at its first instruction
+// is as likely.)
+void sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
+			struct location *ret);
 // Likewise for addresses whose cpumode is a guess (sample.addr, branches): when nothing lies there, the half that
 // the address belongs to decides. Like perf's thread__find_map_fb.
 void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,

@@ -475,7 +475,10 @@ static uint32_t find_in_chain(const struct unwind_input *input, const uint64_t *
 	for (uint32_t i = MIN(last, input->by_kernel_n - 1); i > 0 && *ret_same < ENOUGH; i--) {
 		uint32_t same = 0;
 
-		while (same < i && same < ENOUGH && theirs[i - same] == ips[last - same])
+		// Theirs are where calls return to, ours where they stand.
+		while (same < i && same < ENOUGH &&
+		       (theirs[i - same] == ips[last - same] + 1 ||
+			theirs[i - same] == ips[last - same]))
 			same++;
 		if (same > *ret_same) {
 			*ret_same = same;
@@ -511,7 +514,7 @@ static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t
 			w->end = UNWIND_LIMIT;
 			return n;
 		}
-		ips[n++] = theirs[i];
+		ips[n++] = theirs[i] - !walk_is_sigreturn(w, theirs[i]);
 		if (is_root(w, theirs[i])) {
 			w->end = UNWIND_ROOT;
 			return n;
@@ -569,7 +572,7 @@ static uint32_t go_on_elsewhere(struct walk *w, const struct unwind_input *input
 			w->end = UNWIND_LIMIT;
 			return n;
 		}
-		ips[n++] = theirs[i];
+		ips[n++] = theirs[i] - 1;
 		if (known->is_base || is_root(w, theirs[i])) {
 			w->end = UNWIND_ROOT;
 			return n;
@@ -613,9 +616,10 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 	for (;;) {
 		uint64_t pc = w.regs[PC] - !is_exact;
 		struct unwind_known *known = known_of(&w, pc, is_exact);
-		bool is_trampoline = known->rule && (known->rule->flags & CFI_SIGNAL);
+		bool is_trampoline = known->rule ? known->rule->flags & CFI_SIGNAL
+						 : !is_exact && walk_is_sigreturn(&w, w.regs[PC]);
 
-		ips[n++] = input->return_addresses || is_trampoline ? w.regs[PC] : pc;
+		ips[n++] = is_trampoline ? w.regs[PC] : pc;
 		// Is there more behind the last one?
 		if (!step(&w, known, is_exact, &is_exact)) {
 			if (is_exact && n > 1 && is_far(&w, w.regs[w.machine->sp]))
@@ -627,9 +631,9 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 			break;
 		}
 	}
-	if (input->by_kernel_n && input->return_addresses && w.end == UNWIND_NO_INFO && w.is_elsewhere)
+	if (input->by_kernel_n && w.end == UNWIND_NO_INFO && w.is_elsewhere)
 		n = go_on_elsewhere(&w, input, ips, n, max);
-	else if (input->by_kernel && input->return_addresses)
+	else if (input->by_kernel)
 		n = go_on(&w, input, ips, n, max);
 	*ret_end = w.end;
 	return n;

@@ -6,7 +6,8 @@
 // In a recording: unwind_sample gives the whole chain of a sample. Live: keep a `struct sym` up to date with the side-band
 // records of the rings (sym_record, sym_options.live), make one unwinder for it and hand each sample to unwind_sample
 // (or what it holds to unwind_stack) while it lies in the ring; the addresses written are those for a call chain behind
-// PERF_CONTEXT_USER, with `return_addresses` as the kernel writes them. Nothing is allocated for a stack. But the first
+// PERF_CONTEXT_USER. Those of callers are one less than where the call returns to, so they lie in the call, also when it never
+// returns and another function follows (perf has it so, too); those of code that a signal interrupted are as they are. Nothing is allocated for a stack. But the first
 // stack that meets a file reads or makes its table (0.1 to 300 ms): unwind_prepare does so when a file is mapped.
 // Not for several threads at once.
 #pragma once
@@ -65,10 +66,9 @@ struct unwind_input {
 	const uint8_t *stack; // bytes from the stack pointer upwards
 	uint64_t stack_size;  // how many are valid
 	// What the kernel found by frame pointers at the same time, innermost first (NULL: it was not asked): leads on where the
-	// copy of the stack ends. Only with return_addresses.
+	// copy of the stack ends.
 	const uint64_t *by_kernel;
 	uint32_t by_kernel_n;
-	bool return_addresses; // as they lie in the stack; else callers' addresses are those of the calls, one less, as perf has it
 };
 
 // Writes at most `max` addresses, innermost first; returns how many (0: no registers). Warm about 20 ns a frame.

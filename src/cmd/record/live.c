@@ -152,8 +152,7 @@ static void unwind(struct live *live, struct waiting *ret, const struct sample *
 					   .by_kernel = sample->callchain + n + 1,
 					   .by_kernel_n = sample->callchain_n > n
 								  ? sample->callchain_n - n - 1
-								  : 0,
-					   .return_addresses = true};
+								  : 0};
 	enum unwind_end end;
 	uint64_t *chain;
 
@@ -288,6 +287,21 @@ int live_round(struct live *live)
 	return err;
 }
 
+// Which events have chains whose callers stand at their calls.
+static void note_calls(const struct live *live, struct writer *writer)
+{
+	struct out text;
+
+	out_init_memory(&text);
+	for (size_t i = 0; i < live->recorder->opened.events.n; i++) {
+		if (is_unwound(live->recorder, &live->recorder->opened.events.v[i].spec->attr))
+			out_printf(&text, " %zu", i);
+	}
+	out_char(&text, '\0');
+	writer_note(writer, "calls%s", text.buf);
+	out_done(&text);
+}
+
 void live_note(struct live *live, struct writer *writer)
 {
 	const uint64_t *ends = live->unwinder->counts.ends;
@@ -300,6 +314,7 @@ void live_note(struct live *live, struct writer *writer)
 		live->noted[i] = ends[i];
 	}
 	writer_note(writer, "stacks%s", text);
+	note_calls(live, writer);
 }
 
 void live_report(const struct live *live)

@@ -117,8 +117,9 @@ static uint64_t symbol_offset(const struct location *location)
 {
 	uint64_t offset = location->addr - location->sym->start;
 
-	// A symbol without a size.
-	if (location->addr >= location->sym->end && location->map)
+	// A symbol without a size. Behind the last instruction of a function is where its last call returns to.
+	if (location->addr >= location->sym->end && location->map &&
+	    (location->addr > location->sym->end || location->sym->end == location->sym->start))
 		offset -= location->map->start;
 	return offset;
 }
@@ -331,6 +332,15 @@ static void keep_text(struct chains *chains, struct line_slot *slot)
 	memcpy(slot->text, &kept, sizeof(kept));
 }
 
+static void resolve_frame(const struct chains *chains, struct task *task, struct location *where,
+			  enum how how)
+{
+	if (how == HOW_RETURN)
+		sym_resolve_return(chains->sym, task, where->cpumode, where->ip, where);
+	else
+		sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
+}
+
 // The slot of an address; NULL when its line isn't one to keep: then it lies in scratch.
 static const struct line_slot *line(struct chains *chains, struct task *task,
 				    struct location *where, enum how how, uint32_t style)
@@ -353,7 +363,7 @@ static const struct line_slot *line(struct chains *chains, struct task *task,
 	if (known)
 		return known;
 	chains->frames_resolved++;
-	sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
+	resolve_frame(chains, task, where, how);
 	render_lines(chains, &chains->scratch, where, how, fields);
 	if (chains->scratch.n > UINT16_MAX || style >= STYLES_MAX || !where->dso ||
 	    (where->sym && where->addr >= where->sym->end))
@@ -445,30 +455,39 @@ static void print_kernel_run(struct chains *chains, struct out *out, struct task
 	}
 }
 
-static void print_run(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
-		      const uint64_t *ips, uint32_t n, uint32_t style)
+// Addresses of a chain between two context markers.
+struct run {
+	const uint64_t *ips;
+	uint32_t n;
+	uint8_t cpumode;
+	enum how callers; // what all but the first are
+};
+
+static void print_run(struct chains *chains, struct out *out, struct task *task,
+		      const struct run *run, uint32_t style)
 {
-	chains->frames_n += n;
-	if (cpumode == PERF_RECORD_MISC_KERNEL && chains->sym->kernel && style < STYLES_MAX) {
-		print_kernel_run(chains, out, task, ips, n, style);
+	chains->frames_n += run->n;
+	if (run->cpumode == PERF_RECORD_MISC_KERNEL && chains->sym->kernel && style < STYLES_MAX) {
+		print_kernel_run(chains, out, task, run->ips, run->n, style);
 		return;
 	}
-	for (uint32_t i = 0; i < n; i++)
-		print_frame(chains, out, task, cpumode, ips[i], i ? HOW_RETURN : HOW_LEAF, style);
+	for (uint32_t i = 0; i < run->n; i++)
+		print_frame(chains, out, task, run->cpumode, run->ips[i],
+			    i ? run->callers : HOW_LEAF, style);
 }
 
 // False: nothing is printed behind this frame.
 static bool print_until(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
 			uint64_t ip, enum how how, uint32_t style)
 {
-	struct location where;
+	struct location where = {.cpumode = cpumode, .ip = ip};
 
 	print_frame(chains, out, task, cpumode, ip, how, style);
-	sym_resolve(chains->sym, task, cpumode, ip, &where);
+	resolve_frame(chains, task, &where, how);
 	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
 }
 
-typedef bool chain_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint32_t n);
+typedef bool chain_run(void *arg, const struct run *run);
 
 // Calls with the addresses between context markers; false from it ends the walk.
 static void walk(const struct sample *sample, uint32_t max_stack, chain_run *call, void *arg)
@@ -486,15 +505,17 @@ static void walk(const struct sample *sample, uint32_t max_stack, chain_run *cal
 	}
 	n = i;
 	for (i = 0; i < n;) {
-		uint32_t start = i;
+		struct run run = {.ips = chain + i, .cpumode = cpumode, .callers = HOW_RETURN};
 
 		if (chain[i] >= PERF_CONTEXT_MAX) {
 			cpumode = cpumode_of_context(chain[i++]);
 			continue;
 		}
-		while (i < n && chain[i] < PERF_CONTEXT_MAX)
-			i++;
-		if (!call(arg, cpumode, chain + start, i - start))
+		if (cpumode == PERF_RECORD_MISC_USER && sample->at_calls)
+			run.callers = HOW_LEAF;
+		for (; i < n && chain[i] < PERF_CONTEXT_MAX; i++)
+			run.n++;
+		if (!call(arg, &run))
 			return;
 	}
 }
@@ -506,19 +527,19 @@ struct printing {
 	uint32_t style;
 };
 
-static bool print_one_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint32_t n)
+static bool print_one_run(void *arg, const struct run *run)
 {
 	struct printing *p = arg;
 
 	if (p->chains->options.stop) {
-		for (uint32_t i = 0; i < n; i++) {
-			if (!print_until(p->chains, p->out, p->task, cpumode, ips[i],
-					 i ? HOW_RETURN : HOW_LEAF, p->style))
+		for (uint32_t i = 0; i < run->n; i++) {
+			if (!print_until(p->chains, p->out, p->task, run->cpumode, run->ips[i],
+					 i ? run->callers : HOW_LEAF, p->style))
 				return false;
 		}
 		return true;
 	}
-	print_run(p->chains, p->out, p->task, cpumode, ips, n, p->style);
+	print_run(p->chains, p->out, p->task, run, p->style);
 	return true;
 }
 
@@ -535,12 +556,12 @@ struct each {
 	void *arg;
 };
 
-static bool each_of_run(void *arg, uint8_t cpumode, const uint64_t *ips, uint32_t n)
+static bool each_of_run(void *arg, const struct run *run)
 {
 	struct each *each = arg;
 
-	for (uint32_t i = 0; i < n; i++)
-		each->call(each->arg, ips[i], cpumode, i > 0);
+	for (uint32_t i = 0; i < run->n; i++)
+		each->call(each->arg, run->ips[i], run->cpumode, i > 0 && run->callers == HOW_RETURN);
 	return true;
 }
 

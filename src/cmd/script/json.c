@@ -62,7 +62,9 @@ static void put_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return)
 	const struct source_frame *found;
 	size_t n = 0;
 
-	if (at->task)
+	if (at->task && is_return)
+		sym_resolve_return(at->session->sym, at->task, cpumode, ip, &where);
+	else if (at->task)
 		sym_resolve(at->session->sym, at->task, cpumode, ip, &where);
 	if (where.dso && where.sym && at->chains->options.inlines)
 		n = source_frames(at->chains->sources, where.dso, where.addr - is_return, where.sym,

@@ -12,13 +12,15 @@ static void put_frame(struct trace *trace, struct task *task, uint64_t ip, uint8
 {
 	struct location location;
 
-	// Where a call returns to may be behind the function that called.
-	sym_resolve(trace->feed->sym, task, cpumode, ip - is_return, &location);
+	if (is_return)
+		sym_resolve_return(trace->feed->sym, task, cpumode, ip, &location);
+	else
+		sym_resolve(trace->feed->sym, task, cpumode, ip, &location);
 	out_fill(out, ' ', INDENT);
 	if (location.sym) {
 		out_escaped(out, location.sym->name);
 	} else {
-		ip = location.map ? location.addr + is_return : ip;
+		ip = location.map ? location.addr : ip;
 		out_text(out, ip ? "[0x" : "[");
 		out_hex(out, ip);
 		out_char(out, ']');
@@ -79,7 +81,7 @@ int trace_stack(struct trace *trace, const struct trace_event *event, const stru
 		n++;
 		if (!most || n <= most)
 			put_frame(trace, task, ip, cpumode, ret, is_return);
-		is_return = true;
+		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 	}
 	return n < trace->options->min_stack ? -1 : 0;
 }

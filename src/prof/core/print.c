@@ -249,9 +249,11 @@ static void put_frames(struct prof *prof, const struct sample *sample, struct ou
 			is_return = false;
 			continue;
 		}
-		// Where a call returns to may be behind the function that called.
-		sym_resolve(sym, task, cpumode, ip - is_return, &location);
-		is_return = true;
+		if (is_return)
+			sym_resolve_return(sym, task, cpumode, ip, &location);
+		else
+			sym_resolve(sym, task, cpumode, ip, &location);
+		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 		out_text(out, around[0]);
 		put_frame(out, &location, ip);
 		out_text(out, around[1]);
