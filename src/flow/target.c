@@ -147,7 +147,8 @@ int target_init(struct target *target, const struct target_options *options)
 
 	*target = (struct target){.per_thread = options->per_thread,
 				  .has_cpus = options->all_cpus || options->cpus,
-				  .has_tasks = options->pids || options->tids || options->users};
+				  .has_tasks = options->pids || options->tids || options->users,
+				  .processes = options->pids || options->users};
 	if (options->pids)
 		err = add_listed(target, options->pids, true);
 	if (!err && options->tids)
@@ -182,6 +183,36 @@ void target_done(struct target *target)
 	vec_done(&target->threads);
 }
 
+// Not one that has ended and only waits for its parent. path: its folder in /proc.
+static bool runs(const char *path)
+{
+	auto_free char *stat = NULL, *file = text_dup_fmt("%s/stat", path);
+	const char *state;
+
+	if (file_read(file, 4096, &stat, NULL) < 0)
+		return false;
+	state = strrchr(stat, ')'); // a name may have one, too
+	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+}
+
+// Its first thread may have ended before the others.
+static bool process_runs(const char *path)
+{
+	auto_free char *folder = text_dup_fmt("%s/task", path);
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	bool any = false;
+
+	while (!any && dir && (entry = readdir(dir))) {
+		auto_free char *thread = text_dup_fmt("%s/%s", folder, entry->d_name);
+
+		any = entry->d_name[0] != '.' && runs(thread);
+	}
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
 bool target_alive(const struct target *target)
 {
 	for (size_t i = 0; i < target->threads.n; i++) {
@@ -190,7 +221,7 @@ bool target_alive(const struct target *target)
 		if (target->threads.v[i] < 0)
 			return true;
 		snprintf(path, sizeof(path), "/proc/%d", (int)target->threads.v[i]);
-		if (access(path, F_OK) == 0)
+		if (target->processes ? process_runs(path) : runs(path))
 			return true;
 	}
 	return false;

@@ -19,6 +19,7 @@ struct target {
 	bool system_wide;   // everybody
 	bool has_cpus;	    // -a or -C
 	bool has_tasks;	    // -p -t -u
+	bool processes;	    // -p -u: also threads that come later
 	bool has_workload;
 	bool per_thread;
 };
@@ -26,5 +27,5 @@ struct target {
 // Threads of processes are those that live now. -errno with a sentence (no such process, no such CPU, malformed list).
 int target_init(struct target *target, const struct target_options *options);
 void target_done(struct target *target);
-// Is any of the watched threads still there?
+// Does any of the watched threads still run? One that has ended and was not waited for does not.
 bool target_alive(const struct target *target);

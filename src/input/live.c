@@ -291,6 +291,8 @@ static bool tasks_ended(struct watching *live, const struct pollfd *fds)
 		return true;
 	if (!rings && live->pull)
 		return live_pull_ended(live->pull);
+	if (live->asked.has_tasks)
+		return !target_alive(&live->asked);
 	return live->target.has_tasks && !target_alive(&live->target);
 }
 
@@ -542,6 +544,7 @@ static void close_live(struct feed *feed)
 	opened_done(&live->opened);
 	live_dynamic_done(&live->dynamic);
 	target_done(&live->target);
+	target_done(&live->asked);
 	if (live->signal_fd >= 0)
 		close(live->signal_fd);
 	free(live->opened_specs);

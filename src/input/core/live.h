@@ -30,6 +30,7 @@ struct watching {
 	struct sample_plan *plans;	 // likewise
 	struct feed_event **wanted;	 // likewise; NULL: the dummy
 	struct target target;
+	struct target asked; // with events that are everywhere: of whom they are wanted
 	struct opened opened;
 	struct workload workload;
 	struct merge merge;

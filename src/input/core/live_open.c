@@ -373,6 +373,11 @@ static int make_target(struct watching *live)
 	err = target_init(&live->target, options->everywhere ? &all : &wanted);
 	if (!err && options->everywhere && live->feed->options->workload)
 		live->target.has_workload = true;
+	// What they start lives on, and is wanted then.
+	if (!err && options->everywhere && !options->follows && (wanted.pids || wanted.tids)) {
+		wanted.per_thread = true;
+		err = target_init(&live->asked, &wanted);
+	}
 	return err;
 }
 
