@@ -2,10 +2,12 @@
 #include "sys/cgroup.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/nearest.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <regex.h>
 #include <stdio.h>
 
 static bool has_option(struct str options, const char *wanted)
@@ -104,33 +106,97 @@ int cgroup_id(int fd, uint64_t *ret)
 	return 0;
 }
 
-static void match_below(const struct cgroup_mount *mount, const char *name, const char *glob,
-			struct cgroup_names *ret)
+static void add_below(const struct cgroup_mount *mount, const char *name, struct cgroup_names *ret)
 {
-	auto_free char *path = text_dup_fmt("%s%s", mount->path, name);
+	auto_free char *path = text_dup_fmt("%s/%s", mount->path, name);
 	DIR *dir = strlen(path) < PATH_MAX ? opendir(path) : NULL;
 	struct dirent *entry;
 
-	if (text_glob(*name ? name : "/", glob) || (*name && text_glob(name + 1, glob)))
-		vec_push(&ret->v, xstrdup(*name ? name : "/"));
+	vec_push(&ret->v, xstrdup(*name ? name : "/"));
 	while (dir && (entry = readdir(dir)) != NULL) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
-		auto_free char *below = text_dup_fmt("%s/%s", name, entry->d_name);
-		match_below(mount, below, glob, ret);
+		auto_free char *below = text_dup_fmt("%s%s%s", name, *name ? "/" : "", entry->d_name);
+		add_below(mount, below, ret);
 	}
 	if (dir)
 		closedir(dir);
 }
 
-int cgroup_match(const struct cgroup_mount *mount, const char *glob, struct cgroup_names *ret)
+static bool has(const struct cgroup_names *names, const char *name)
 {
-	size_t before = ret->v.n;
+	for (size_t i = 0; i < names->v.n; i++)
+		if (!strcmp(names->v.v[i], name))
+			return true;
+	return false;
+}
 
-	match_below(mount, "", glob, ret);
-	if (ret->v.n == before)
-		return fail(ENOENT, "no cgroup below %s matches '%s'", mount->path, glob);
-	return 0;
+// How many fit; < 0: that is no regular expression.
+static int add_fitting(const char *pattern, int flags, const struct cgroup_names *all,
+		       struct cgroup_names *ret)
+{
+	regex_t regex;
+	int n = 0;
+
+	if (regcomp(&regex, pattern, flags | REG_NOSUB))
+		return -EINVAL;
+	for (size_t i = 0; i < all->v.n; i++) {
+		const char *name = all->v.v[i];
+
+		if (regexec(&regex, strcmp(name, "/") ? name : "", 0, NULL, 0))
+			continue;
+		n++;
+		if (!has(ret, name))
+			vec_push(&ret->v, xstrdup(name));
+	}
+	regfree(&regex);
+	return n;
+}
+
+static int add_pattern(const struct cgroup_mount *mount, const char *pattern,
+		       const struct cgroup_names *all, struct cgroup_names *ret)
+{
+	// perf's are basic ones; what these don't fit may be meant as an extended one ("a|b").
+	int n = add_fitting(pattern, 0, all, ret);
+
+	if (n <= 0)
+		n = MAX(n, add_fitting(pattern, REG_EXTENDED, all, ret));
+	if (n < 0)
+		return fail(EINVAL, "'%s' is no regular expression for names of cgroups", pattern);
+	return n ? 0 : fail(ENOENT, "no cgroup below %s fits '%s'", mount->path, pattern);
+}
+
+int cgroup_select(const struct cgroup_mount *mount, const char *list, struct cgroup_names *ret)
+{
+	struct cgroup_names all = {0};
+	struct str rest = str_of(list);
+	size_t before = ret->v.n;
+	int err = 0;
+
+	while (rest.p && (!err || err == -ENOENT)) {
+		auto_free char *word = str_dup(str_trim(str_cut(&rest, ',')));
+		const char *name = word + (*word == '/');
+
+		if (err)
+			warn("%s", err_sentence());
+		err = 0;
+		if (!*name || !strpbrk(name, "{}[]()|*+?^$")) {
+			name = *name ? name : "/";
+			if (!has(ret, name))
+				vec_push(&ret->v, xstrdup(name));
+			continue;
+		}
+		if (!all.v.n)
+			add_below(mount, "", &all);
+		err = add_pattern(mount, name, &all, ret);
+	}
+	if (err == -ENOENT && ret->v.n > before) {
+		warn("%s", err_sentence());
+		err_clear();
+		err = 0;
+	}
+	cgroup_names_done(&all);
+	return err;
 }
 
 void cgroup_names_done(struct cgroup_names *names)
@@ -138,4 +204,5 @@ void cgroup_names_done(struct cgroup_names *names)
 	for (size_t i = 0; i < names->v.n; i++)
 		free(names->v.v[i]);
 	vec_done(&names->v);
+	*names = (struct cgroup_names){0};
 }

@@ -21,10 +21,11 @@ int cgroup_open(const struct cgroup_mount *mount, const char *name);
 // The id in PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP (the kernfs id); -errno without a sentence.
 int cgroup_id(int fd, uint64_t *ret);
 
-// Names of all groups ("/", "/system.slice", ...) that match a glob, parents first; ended by
-// cgroup_names_done.
+// Groups that a list names, as perf has it: "a,b/c" are these; what has one of {}[]()|*+?^$ is a regular expression that is looked for
+// anywhere in the names of all groups, parents first, without the slash before; an empty word is the root group, "/". None twice.
+// A pattern that fits none is warned of; -ENOENT with a sentence when all of them do. Ended by cgroup_names_done.
 struct cgroup_names {
 	VEC(char *) v;
 };
-int cgroup_match(const struct cgroup_mount *mount, const char *glob, struct cgroup_names *ret);
+int cgroup_select(const struct cgroup_mount *mount, const char *list, struct cgroup_names *ret);
 void cgroup_names_done(struct cgroup_names *names);

@@ -3,6 +3,12 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "base/test.h"
+#include <stdio.h>
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static void test_fake(void **state)
 {
@@ -18,12 +24,36 @@ static void test_fake(void **state)
 	close(fd);
 	assert_int_equal(cgroup_open(&mount, "system.slice/shh.service"), -ENOENT);
 	assert_non_null(strstr(err_sentence(), "did you mean 'system.slice/ssh.service'?"));
-	assert_int_equal(cgroup_match(&mount, "/system.slice/*", &names), 0);
-	assert_int_equal(names.v.n, 2);
-	assert_int_equal(cgroup_match(&mount, "/", &names), 0);
-	assert_int_equal(names.v.n, 3);
-	assert_int_equal(cgroup_match(&mount, "nosuch*", &names), -ENOENT);
-	cgroup_names_done(&names);
+	static const struct {
+		const char *list;
+		int err;
+		const char *names; // "a b"
+	} cases[] = {
+		{"system.slice/ssh.service", 0, "system.slice/ssh.service"},
+		{"/system.slice", 0, "system.slice"},
+		{"", 0, "/"},
+		{"^s", 0, "system.slice system.slice/cron.service system.slice/ssh.service"},
+		{"ssh.*", 0, "system.slice/ssh.service"}, // anywhere
+		{"e/ss*", 0, "system.slice/ssh.service"},
+		{"^ssh", -ENOENT, NULL},
+		{"ssh|cron", 0, "system.slice/cron.service system.slice/ssh.service"},
+		{"ssh\\|cron", 0, "system.slice/cron.service system.slice/ssh.service"},
+		{"^system.slice$,ssh*,^nosuch", 0, "system.slice system.slice/ssh.service"},
+		{"[", -EINVAL, NULL},
+	};
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char text[4096] = "";
+
+		assert_int_equal(cgroup_select(&mount, cases[i].list, &names), cases[i].err);
+		if (names.v.n > 1) // folders are in any order
+			qsort(names.v.v, names.v.n, sizeof(*names.v.v), by_name);
+		for (size_t k = 0; k < names.v.n; k++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 k ? " " : "", names.v.v[k]);
+		if (cases[i].names)
+			assert_string_equal(text, cases[i].names);
+		cgroup_names_done(&names);
+	}
 	free(mount.path);
 	assert_int_equal(cgroup_find_mount(&mount, "/nonexistent"), -ENOENT);
 }

@@ -8,6 +8,7 @@
 #include "cmd/record/live.h"
 #include "cmd/record/record.h"
 #include "flow/synthesize.h"
+#include "sys/cgroup.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -139,6 +140,19 @@ static int write_synthesized(void *arg, const struct perf_event_header *header)
 	return writer_records(recorder->writer, header, header->size);
 }
 
+// Names of the groups whose ids samples have: those of the hierarchy that counts for events.
+static int synthesize_cgroups(const struct synth *synth)
+{
+	struct cgroup_mount mount;
+	int err = cgroup_find_mount(&mount, "");
+
+	if (err)
+		return err;
+	err = synth_cgroups(synth, mount.path);
+	free(mount.path);
+	return err;
+}
+
 int output_synthesize(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
@@ -155,7 +169,7 @@ int output_synthesize(struct recorder *recorder)
 	if (!options->synth.off)
 		err = synth_kernel(&synth, &recorder->kernel_hidden);
 	if (!err && options->all_cgroups && options->synth.cgroup)
-		err = synth_cgroups(&synth, "/sys/fs/cgroup");
+		err = synthesize_cgroups(&synth);
 	if (!err && (options->synth.task || options->synth.mmap)) {
 		if (recorder->target.system_wide) {
 			err = synth_all_processes(&synth);

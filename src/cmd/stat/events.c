@@ -52,17 +52,20 @@ void stat_counters_add(struct counting *stat, const char *cgroup, int cgroup_fd)
 
 static int each_cgroup(struct counting *stat, const struct cgroup_mount *mount)
 {
-	struct str rest = str_of(stat->options->each_cgroup);
+	struct cgroup_names names = {0};
+	int err = cgroup_select(mount, stat->options->each_cgroup, &names);
 
-	while (rest.p) {
-		const char *name = event_text(&stat->options->specs, str_cut(&rest, ','));
-		int fd = cgroup_open(mount, name);
+	for (size_t i = 0; i < names.v.n && err >= 0; i++) {
+		int fd = cgroup_open(mount, names.v.v[i]);
 
-		if (fd < 0)
-			return fd;
-		stat_counters_add(stat, name, fd);
+		err = MIN(fd, 0);
+		if (fd >= 0)
+			stat_counters_add(stat,
+					  event_text(&stat->options->specs, str_of(names.v.v[i])),
+					  fd);
 	}
-	return 0;
+	cgroup_names_done(&names);
+	return err;
 }
 
 // "a,,b" over all -G options: the n-th name is for the n-th event, a single one for all.

@@ -6,7 +6,6 @@
 #include "base/num.h"
 #include "input/core/live.h"
 #include "sys/cgroup.h"
-#include <regex.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -167,39 +166,6 @@ static int add_cpu(struct event_spec *spec, struct arena *arena, struct str text
 	spec->cpus = list;
 	spec->cpus_n = n;
 	return 0;
-}
-
-// Regular expressions over the names of cgroups, as a whole: every group that one of them fits.
-static int find_cgroups(const char *text, struct cgroup_mount *mount, struct cgroup_names *ret)
-{
-	struct cgroup_names all = {0};
-	struct str rest = str_of(text);
-	int err = cgroup_find_mount(mount, "");
-
-	if (!err)
-		err = cgroup_match(mount, "*", &all);
-	while (!err && rest.p) {
-		struct str word = str_trim(str_cut(&rest, ','));
-		auto_free char *pattern = text_dup_fmt("^/?(%.*s)$", STR_FMT(word));
-		size_t before = ret->v.n;
-		regex_t regex;
-
-		if (regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB)) {
-			err = fail(EINVAL, "--cgroups: '%.*s' is no regular expression",
-				   STR_FMT(word));
-			break;
-		}
-		for (size_t i = 0; i < all.v.n; i++) {
-			if (!regexec(&regex, all.v.v[i], 0, NULL, 0))
-				vec_push(&ret->v, xstrdup(all.v.v[i]));
-		}
-		regfree(&regex);
-		if (ret->v.n == before)
-			err = fail(ENOENT, "no cgroup below %s fits '%.*s'", mount->path,
-				   STR_FMT(word));
-	}
-	cgroup_names_done(&all);
-	return err;
 }
 
 static int add_events(struct watching *live, const struct cgroup_names *groups,
@@ -426,7 +392,9 @@ int watching_open(struct watching *live)
 	init_sample(live);
 	err = make_target(live);
 	if (!err && live->feed->options->cgroups)
-		err = find_cgroups(live->feed->options->cgroups, &mount, &groups);
+		err = cgroup_find_mount(&mount, "");
+	if (!err && live->feed->options->cgroups)
+		err = cgroup_select(&mount, live->feed->options->cgroups, &groups);
 	if (!err)
 		err = add_events(live, &groups, &mount);
 	cgroup_names_done(&groups);

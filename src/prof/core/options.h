@@ -32,20 +32,20 @@
 opt_call prof_opt_duration, prof_opt_signed, prof_opt_mmap, prof_opt_inherit;
 
 // Whom to watch.
-#define PROF_OPTIONS_ATTACH                                                                        \
-	PROF_HEADING("Whom to watch (everything on all CPUs, unless told otherwise)"),             \
-		PROF_TEXT('C', "cpus", PROF_AT(target.cpus), "LIST", "these CPUs, such as 0,2-3"), \
-		PROF_TEXT('p', "pids", PROF_AT(target.pids), "LIST",                               \
-			  "processes, with all their threads"),                                    \
-		PROF_TEXT('t', "tids", PROF_AT(target.tids), "LIST", "threads"),                   \
-		PROF_TEXT(0, "cgroups", PROF_AT(cgroups), "LIST",                                  \
-			  "what runs in these cgroups; each is a regular expression"),             \
-		{.kind = OPT_CALL,                                                                 \
-		 .name = "inherit",                                                                \
-		 .offset = PROF_AT(inherit),                                                       \
-		 .call = prof_opt_inherit,                                                         \
-		 .help = "also what watched tasks start (default with -p and a command)"},         \
-		PROF_TEXT(0, "from", PROF_AT(from), "FILE",                                        \
+#define PROF_OPTIONS_ATTACH                                                                               \
+	PROF_HEADING("Whom to watch (everything on all CPUs, unless told otherwise)"),                    \
+		PROF_TEXT('C', "cpus", PROF_AT(target.cpus), "LIST", "these CPUs, such as 0,2-3"),        \
+		PROF_TEXT('p', "pids", PROF_AT(target.pids), "LIST",                                      \
+			  "processes, with all their threads"),                                           \
+		PROF_TEXT('t', "tids", PROF_AT(target.tids), "LIST", "threads"),                          \
+		PROF_TEXT(0, "cgroups", PROF_AT(cgroups), "LIST",                                         \
+			  "what runs in these cgroups, or in all whose names a regular expression fits"), \
+		{.kind = OPT_CALL,                                                                        \
+		 .name = "inherit",                                                                       \
+		 .offset = PROF_AT(inherit),                                                              \
+		 .call = prof_opt_inherit,                                                                \
+		 .help = "also what watched tasks start (default with -p and a command)"},                \
+		PROF_TEXT(0, "from", PROF_AT(from), "FILE",                                               \
 			  "take the events of a recording instead of the running kernel's")
 
 // How events come.
