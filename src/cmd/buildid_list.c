@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "flow/session.h"
 #include "obj/elf.h"
 #include "flow/synthesize.h"
@@ -259,7 +260,7 @@ static int print_recording(const struct line *line, const struct options *o)
 
 static int run(int argc, char **argv)
 {
-	struct options o = {.input = "perf.data", .format = "text"};
+	struct options o = {.input = default_input(false), .format = "text"};
 	int n = command_parse(&command_buildid_list, &o, argc, argv, 0), err, end;
 	struct out out;
 	struct line line = {.out = &out};

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/help.h"
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
@@ -363,7 +364,7 @@ static int convert_to_json(const struct options *options)
 
 static int run_convert(int argc, char **argv)
 {
-	struct options options = {.input = "perf.data"};
+	struct options options = {.input = default_input(false)};
 	int n = command_parse(&convert, &options, argc, argv, 0);
 
 	if (n < 0)

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "data/recording.h"
 
 struct options {
@@ -203,7 +204,7 @@ static void print_json(struct out *out, const struct recording *recording)
 
 static int run(int argc, char **argv)
 {
-	struct options o = {.input = "perf.data", .format = "text"};
+	struct options o = {.input = default_input(false), .format = "text"};
 	struct recording_options how = {0};
 	struct recording *recording;
 	struct record record;

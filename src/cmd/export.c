@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "encoder/core/encoder.h"
@@ -204,7 +205,7 @@ static int run(int argc, char **argv)
 	err = find_format(&encoder, options.to);
 	if (err < 0)
 		return err;
-	const char *input = n ? argv[1] : options.input ? options.input : "perf.data";
+	const char *input = n ? argv[1] : options.input ? options.input : default_input(false);
 	err = options.output ? output_check_input(options.output, input) : 0;
 	if (err < 0)
 		return err;

@@ -24,8 +24,8 @@ struct options {
 static const struct opt opts[] = {
 	HEADING("Where the stacks come from"),
 	OPT(OPT_TEXT, 'i', "input", AT(input), "FILE",
-	    "A recording, folded stacks or perf script text, told apart by content; - is stdin. Default: stdin when it is a "
-	    "pipe or a file, else perf.data."),
+	    "A recording, folded stacks, or text of perf script, bpftrace or DTrace, told apart by content; - is stdin. Default: "
+	    "stdin when it is a pipe or a file, else perf.data."),
 	OPT(OPT_FLAG, 0, "diff", AT(difference), NULL,
 	    "Show how the second of two inputs differs from the first: as wide as in the second, red where a function itself takes "
 	    "more, blue where it takes less."),

@@ -2,6 +2,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/script/dump.h"
 #include "cmd/script/json.h"
 #include "cmd/script/print.h"
@@ -472,7 +473,7 @@ static int run_session(struct script *script)
 {
 	const struct options *o = script->options;
 	const struct session_options options = {
-		.path = o->input,
+		.path = o->input ? o->input : default_input(false),
 		.force = o->force,
 		.unordered = o->dump_unsorted || o->show_round,
 		.sym = o->sym,

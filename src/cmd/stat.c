@@ -4,6 +4,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "cmd/core/command.h"
+#include "cmd/core/default_input.h"
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "cmd/stat/stat.h"
@@ -536,7 +537,7 @@ static int report(struct counting *stat, int argc, char **argv)
 		return fail(COMMAND_USAGE, "stat report takes its recording with -i, not as '%s'",
 			    argv[1]);
 	if (!options->input)
-		options->input = "perf.data";
+		options->input = default_input(false);
 	err = check_output(options);
 	if (!err && options->output)
 		err = output_check_input(options->output, options->input);

@@ -3,5 +3,6 @@
 #pragma once
 #include <stdbool.h>
 
-// "-" when standard input is a pipe (`files_too`: or a file that isn't empty), else "perf.data".
-const char *default_input(bool files_too);
+// "-" when standard input is a pipe, a recording or an empty file (`any_file`: or another file), else "perf.data". An empty input is
+// one: it never stands for another.
+const char *default_input(bool any_file);

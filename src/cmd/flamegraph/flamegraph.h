@@ -26,14 +26,15 @@ struct stack_counts {
 	uint64_t samples;		    // in the tree
 	uint64_t filtered;		    // not wanted by the filter
 	uint64_t other_events;		    // of events that were not asked for
-	uint64_t bad_lines, first_bad_line; // of text
+	uint64_t used_lines;		    // of text
+	uint64_t bad_lines, first_bad_line; // of text: neither used nor known to be something else
 	char *events;			    // names of the other events, ", " between; heap
 	char *event;			    // the one that was taken, when it was one; heap
 	bool damaged;			    // the recording stops in the middle
 };
 void stack_counts_done(struct stack_counts *counts);
 
-enum stack_format { STACKS_UNKNOWN, STACKS_RECORDING, STACKS_FOLDED, STACKS_SCRIPT };
+enum stack_format { STACKS_UNKNOWN, STACKS_RECORDING, STACKS_FOLDED, STACKS_SCRIPT, STACKS_TRACER };
 // By content.
 enum stack_format stack_format_of(struct str bytes);
 
@@ -42,9 +43,14 @@ int stacks_stdin(int *ret_fd, char path[32]);
 // All stacks of a file, "-" for stdin, into the tree. -errno with a sentence; nothing in it is no error here.
 int stacks_from_file(struct flame *flame, const char *path, const struct stack_options *options,
 		     struct stack_counts *ret);
-// `perf script` text: default fields, with or without CPU, time, period, tid.
+// `perf script` text, whatever its fields are (see script_layout.h).
 int stacks_from_script(struct flame *flame, struct str text, const struct stack_options *options,
 		       struct stack_counts *ret);
+// What bpftrace prints of a map with stacks as keys, or DTrace of such an aggregation.
+void stacks_from_tracer(struct flame *flame, struct str text, const struct stack_options *options,
+			struct stack_counts *ret);
+bool stacks_is_bpftrace(struct str text);
+bool stacks_is_dtrace(struct str text);
 int stacks_from_recording(struct flame *flame, const char *path,
 			  const struct stack_options *options, struct stack_counts *ret);
 

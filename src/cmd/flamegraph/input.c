@@ -63,22 +63,49 @@ enum stack_format stack_format_of(struct str bytes)
 	}
 	if (!lines)
 		return STACKS_UNKNOWN;
+	if (stacks_is_bpftrace(bytes) || stacks_is_dtrace(bytes))
+		return STACKS_TRACER;
 	return folded * 2 > lines ? STACKS_FOLDED : STACKS_SCRIPT;
+}
+
+static void read_folded(struct flame *flame, struct str text, const struct stack_options *options,
+			struct stack_counts *ret)
+{
+	struct folded_result result;
+
+	folded_read(flame, text,
+		    &(struct folded_options){.side = options->side, .reverse = options->reverse},
+		    &result);
+	ret->samples = ret->used_lines = result.lines;
+	ret->bad_lines = result.bad_lines;
+	ret->first_bad_line = result.first_bad_line;
 }
 
 static int read_text(struct flame *flame, struct str text, enum stack_format format,
 		     const struct stack_options *options, struct stack_counts *ret)
 {
+	int err = 0;
+
 	if (format == STACKS_SCRIPT)
-		return stacks_from_script(flame, text, options, ret);
-	struct folded_result result;
-	folded_read(flame, text,
-		    &(struct folded_options){.side = options->side, .reverse = options->reverse},
-		    &result);
-	ret->samples = result.lines;
-	ret->bad_lines = result.bad_lines;
-	ret->first_bad_line = result.first_bad_line;
-	return 0;
+		err = stacks_from_script(flame, text, options, ret);
+	else if (format == STACKS_TRACER)
+		stacks_from_tracer(flame, text, options, ret);
+	else
+		read_folded(flame, text, options, ret);
+	return err;
+}
+
+// A picture of the smaller part would be taken for all of it.
+static int check_dropped(const struct stack_counts *counts, const char *name)
+{
+	if (counts->bad_lines <= counts->used_lines)
+		return 0;
+	return fail(EINVAL,
+		    "%s: %llu lines are no stacks (the first is line %llu) and only %llu are: give the recording itself, or "
+		    "what perf script prints without what others print",
+		    name, (unsigned long long)counts->bad_lines,
+		    (unsigned long long)counts->first_bad_line,
+		    (unsigned long long)counts->used_lines);
 }
 
 // Stdin as a file that can be read twice: itself when it is one, else a copy in memory.
@@ -148,8 +175,10 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 		return err;
 	struct str bytes = {(const char *)mapped.p, mapped.n};
 	enum stack_format format = stack_format_of(bytes);
-	if (format == STACKS_FOLDED || format == STACKS_SCRIPT)
+	if (format >= STACKS_FOLDED)
 		err = read_text(flame, bytes, format, options, ret);
+	if (err >= 0 && ret->samples)
+		err = check_dropped(ret, name);
 	file_unmap(&mapped);
 	if (format == STACKS_RECORDING)
 		err = stacks_from_recording(flame, path, options, ret);
@@ -157,7 +186,7 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 		err = fail(ENODATA, "%s is empty", name);
 	else if (format == STACKS_UNKNOWN)
 		err = fail(EINVAL,
-			   "%s is neither a recording (perf.data) nor text with stacks (folded, or of perf script)",
+			   "%s is neither a recording (perf.data) nor text with stacks (folded, of perf script, bpftrace or DTrace)",
 			   name);
 	return err;
 }

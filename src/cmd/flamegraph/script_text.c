@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // `perf script` text: a line that names the task and the event, lines of frames (innermost first), an empty line.
 #include "base/err.h"
-#include "base/time.h"
 #include "cmd/flamegraph/flamegraph.h"
+#include "cmd/flamegraph/script_layout.h"
 #include <ctype.h>
 
 // The kernel's names of tasks have at most 15 bytes; perf pads some to 16.
@@ -13,27 +13,22 @@ struct reader {
 	const struct stack_options *options;
 	struct stack_counts *counts;
 	struct filter *filter;
+	struct script_layout layout;
 	struct arena arena;		// names of one sample
 	VEC(struct flame_frame) frames; // as they come, innermost first
 	bool open, wanted;
-	struct str comm, event, first_event;
+	bool nowhere;  // the last frame was in no map
+	bool in_chain; // frames are those of lines, not the one of the head's line
+	struct script_head head;
+	struct str first_event;
 	const char *cut; // where a line began that may be the first half of a head: names may hold line ends
-	uint64_t period;
-	struct sample sample;
 };
 
-static struct str next_word(struct str *rest)
+static struct str base_name(struct str path)
 {
-	size_t i = 0;
+	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
 
-	while (i < rest->n && isspace((unsigned char)rest->p[i]))
-		i++;
-	size_t from = i;
-	while (i < rest->n && !isspace((unsigned char)rest->p[i]))
-		i++;
-	struct str word = {rest->p + from, i - from};
-	*rest = (struct str){rest->p + i, rest->n - i};
-	return word;
+	return slash ? (struct str){slash + 1, path.n - (size_t)(slash + 1 - path.p)} : path;
 }
 
 static bool is_number(struct str s)
@@ -45,131 +40,38 @@ static bool is_number(struct str s)
 	return s.n > 0;
 }
 
-// "1234" or "1234/1235"; -1 for tasks that had no number.
-static bool parse_ids(struct str word, struct sample *ret)
+// "[ext4]" is a module, "[heap]" is not: the address tells. 32-bit kernels begin at 2 GB or above.
+static bool is_kernel_address(uint64_t ip)
 {
-	const char *slash = memchr(word.p, '/', word.n);
-	struct str first = {word.p, slash ? (size_t)(slash - word.p) : word.n};
-	struct str second = slash ? (struct str){slash + 1, word.n - first.n - 1} : first;
-	uint64_t pid, tid;
-
-	if (str_is(word, "-1") || str_is(word, "-1/-1")) {
-		ret->pid = ret->tid = UINT32_MAX;
-		return true;
-	}
-	if (!is_number(first) || !is_number(second) || num_parse_u64(first, &pid) < 0 ||
-	    num_parse_u64(second, &tid) < 0)
-		return false;
-	ret->tid = (uint32_t)tid;
-	ret->pid = (uint32_t)pid; // without a slash perf shows the thread; its process is not known
-	return true;
+	return ip >> 63 || (ip >> 32 == 0 && ip >> 31);
 }
 
-static bool parse_cpu(struct str word, struct sample *ret)
+// perf reads the vdso from a temporary file.
+static bool is_vdso_copy(struct str dso)
 {
-	uint64_t cpu;
-
-	if (word.n < 3 || word.p[0] != '[' || word.p[word.n - 1] != ']')
-		return false;
-	struct str digits = {word.p + 1, word.n - 2};
-	while (digits.n > 1 && digits.p[0] == '0') { // not octal
-		digits.p++;
-		digits.n--;
-	}
-	if (!is_number(digits) || num_parse_u64(digits, &cpu) < 0)
-		return false;
-	ret->cpu = (uint32_t)cpu;
-	return true;
+	return str_starts(dso, "/tmp/perf-vdso");
 }
 
-// "123.456789:"
-static bool parse_time(struct str word, struct sample *ret)
-{
-	return word.n > 2 && word.p[word.n - 1] == ':' && memchr(word.p, '.', word.n) &&
-	       time_parse_sec((struct str){word.p, word.n - 1}, &ret->time) == 0;
-}
-
-static bool is_event(struct str word)
-{
-	return word.n > 1 && word.p[word.n - 1] == ':' &&
-	       !is_number((struct str){word.p, word.n - 1});
-}
-
-// "comm PID[/TID] [CPU] TIME: PERIOD EVENT: ...". False: no such line. ret_rest: behind the event.
-static bool parse_head(struct reader *reader, struct str line, struct str *ret_rest)
-{
-	struct str rest = line, word, found_rest = {0};
-	struct sample sample = {.pid = UINT32_MAX,
-				.tid = UINT32_MAX,
-				.cpu = UINT32_MAX,
-				.time = UINT64_MAX};
-	struct sample ids = sample;
-	const char *comm_end = NULL, *begin;
-
-	reader->period = 1;
-	reader->event = (struct str){0};
-	word = next_word(&rest);
-	if (!word.n)
-		return false;
-	begin = word.p;
-	// The last number before the CPU, time or event is the task's; names may hold spaces and numbers.
-	for (struct str after = rest; (word = next_word(&after)).n;) {
-		if (parse_cpu(word, &sample) || parse_time(word, &sample) || is_event(word))
-			break;
-		if (parse_ids(word, &ids)) {
-			comm_end = word.p;
-			found_rest = after;
-		} else if (comm_end) { // not a number, not known: flags ("d..1.")
-			break;
-		}
-	}
-	if (!comm_end)
-		return false;
-	reader->comm = str_trim((struct str){begin, (size_t)(comm_end - begin)});
-	sample = ids;
-	rest = found_rest;
-	for (struct str after = rest; (word = next_word(&after)).n; rest = after) {
-		uint64_t period;
-
-		if (parse_cpu(word, &sample) || parse_time(word, &sample))
-			continue;
-		if (is_event(word)) {
-			reader->event = (struct str){word.p, word.n - 1};
-			rest = after;
-			break;
-		}
-		if (is_number(word) && num_parse_u64(word, &period) == 0)
-			reader->period = period;
-		else if (word.p[0] == '(') // a frame has begun
-			break;
-	}
-	reader->sample = sample;
-	*ret_rest = rest;
-	return true;
-}
-
-static struct str base_name(struct str path)
-{
-	const char *slash = path.n ? memrchr(path.p, '/', path.n) : NULL;
-
-	return slash ? (struct str){slash + 1, path.n - (size_t)(slash + 1 - path.p)} : path;
-}
-
-static enum flame_kind kind_of(struct str dso)
+static enum flame_kind kind_of(struct str dso, uint64_t ip)
 {
 	if (str_is(dso, "inlined"))
 		return FLAME_INLINED;
-	if (!dso.n)
+	if (is_vdso_copy(dso))
 		return FLAME_PLAIN;
-	if (str_is(dso, "[vdso]") || str_is(dso, "[vdso32]") || str_is(dso, "[vsyscall]") ||
-	    str_is(dso, "[unknown]") || str_is(dso, "[heap]") || str_is(dso, "[stack]") ||
-	    str_starts(dso, "[anon"))
-		return FLAME_PLAIN;
-	if (str_starts(dso, "[JIT]") || str_starts(dso, "/tmp/perf-") ||
-	    memmem(dso.p, dso.n, "jitted-", 7))
+	if (str_starts(dso, "[JIT") || str_starts(dso, "/tmp/perf-") ||
+	    (dso.n && memmem(dso.p, dso.n, "jitted-", 7)))
 		return FLAME_JIT;
+	if (str_starts(dso, "[kernel.") || str_starts(dso, "[guest.kernel."))
+		return FLAME_KERNEL;
+	if (!dso.n || str_is(dso, "[unknown]"))
+		return FLAME_PLAIN;
 	struct str name = base_name(dso);
-	if (str_starts(dso, "[") || str_starts(name, "vmlinux") || memmem(name.p, name.n, ".ko", 3))
+	if (str_starts(dso, "["))
+		return is_kernel_address(ip) && !memchr(dso.p, ' ', dso.n) &&
+				       !str_starts(dso, "[vsyscall]")
+			       ? FLAME_KERNEL
+			       : FLAME_PLAIN;
+	if (str_starts(name, "vmlinux") || memmem(name.p, name.n, ".ko", 3))
 		return FLAME_KERNEL;
 	if (str_starts(dso, "bpf_prog_"))
 		return FLAME_KERNEL;
@@ -184,56 +86,67 @@ static bool text_dso_is_map(struct str file)
 	       memcmp(file.p + file.n - 4, ".map", 4) == 0;
 }
 
-// "ffffffff81054fbf do_idle+0x1f ([kernel.kallsyms])"; false: no frame.
-static bool parse_frame(struct reader *reader, struct str line)
+// Cuts the file's parentheses off: " (", the last that close at the end.
+static struct str cut_dso(struct str *name)
 {
-	struct str rest = str_trim(line), word = next_word(&rest), dso = {0};
-	uint64_t ip;
+	struct str dso = {0};
 
-	// Without the tab it could be a task's name.
-	if (!word.n || num_parse_hex(word, &ip) < 0 || (word.n < 3 && line.p[0] != '\t'))
-		return false;
-	struct str name = str_trim(rest);
-	if (!name.n)
-		return false;
-	if (name.p[name.n - 1] ==
-	    ')') { // the dso's own parentheses: " (", the last that closes at the end
-		size_t i = name.n - 1, depth = 1;
-
-		while (i && depth) {
-			i--;
-			depth += name.p[i] == ')';
-			depth -= name.p[i] == '(';
-		}
-		if (!depth && (i == 0 || name.p[i - 1] == ' ')) {
-			dso = (struct str){name.p + i + 1, name.n - i - 2};
-			name = str_trim((struct str){name.p, i});
-		}
+	if (!name->n || name->p[name->n - 1] != ')')
+		return dso;
+	size_t i = name->n - 1, depth = 1;
+	while (i && depth) {
+		i--;
+		depth += name->p[i] == ')';
+		depth -= name->p[i] == '(';
 	}
-	const char *plus = memrchr(name.p, '+', name.n);
-	if (plus && name.p + name.n - plus > 3 && plus[1] == '0' && plus[2] == 'x')
-		name.n = (size_t)(plus - name.p);
-	enum flame_kind kind = kind_of(dso);
+	if (depth || (i && name->p[i - 1] != ' '))
+		return dso;
+	dso = (struct str){name->p + i + 1, name->n - i - 2};
+	*name = str_trim((struct str){name->p, i});
+	return dso;
+}
+
+// Where there is no symbol.
+static struct str name_by_file(struct reader *reader, struct str dso, enum flame_kind kind)
+{
+	struct str file = base_name(dso);
+	const char *module = kind == FLAME_KERNEL && file.n ? memmem(file.p, file.n, ".ko", 3) : NULL;
+
+	if (is_vdso_copy(dso))
+		return STR("[vdso]");
+	if (module)
+		file.n = (size_t)(module - file.p);
+	if (str_starts(dso, "/tmp/perf-") && text_dso_is_map(file))
+		return str_of(
+			arena_fmt(&reader->arena, "[JIT] tid %.*s", (int)(file.n - 9), file.p + 5));
+	if (file.n && file.p[0] != '[' && kind != FLAME_INLINED)
+		return str_of(arena_fmt(&reader->arena, "[%.*s]", STR_FMT(file)));
+	return file.n && kind != FLAME_INLINED ? file : STR("[unknown]");
+}
+
+// What stands behind a frame's address: "do_idle+0x1f ([kernel.kallsyms])"; each of the two may be missing.
+static void add_frame(struct reader *reader, uint64_t ip, struct str rest)
+{
+	struct str name = str_trim(rest), dso = cut_dso(&name);
+	enum flame_kind kind = kind_of(dso, ip);
 	// The kernel's half; a caller of user code that lies there is a wrong frame pointer.
 	if (ip >> 47 == 0x1ffff && (!dso.n || str_is(dso, "[unknown]")) &&
 	    (!reader->frames.n || vec_last(&reader->frames).kind == FLAME_KERNEL))
 		kind = FLAME_KERNEL;
-	if (!name.n || str_is(name, "[unknown]")) {
-		struct str file = base_name(dso);
-		const char *module = kind == FLAME_KERNEL ? memmem(file.p, file.n, ".ko", 3) : NULL;
-
-		if (module)
-			file.n = (size_t)(module - file.p);
-		if (str_starts(dso, "/tmp/perf-") && text_dso_is_map(file))
-			name = str_of(arena_fmt(&reader->arena, "[JIT] tid %.*s", (int)(file.n - 9),
-						file.p + 5));
-		else if (file.n && file.p[0] != '[' && kind != FLAME_INLINED)
-			name = str_of(arena_fmt(&reader->arena, "[%.*s]", STR_FMT(file)));
-		else
-			name = file.n && kind != FLAME_INLINED ? file : STR("[unknown]");
+	if (!name.n && !dso.n) { // only addresses were printed
+		name = str_of(arena_fmt(&reader->arena, "0x%llx", (unsigned long long)ip));
+	} else {
+		// Of a row of addresses that lie in no map one stands for all, as of a recording.
+		if (str_is(dso, "[unknown]") && str_is(name, "[unknown]") && reader->nowhere)
+			return;
+		const char *plus = name.n ? memrchr(name.p, '+', name.n) : NULL;
+		if (plus && name.p + name.n - plus > 3 && plus[1] == '0' && plus[2] == 'x')
+			name.n = (size_t)(plus - name.p);
+		if (!name.n || str_is(name, "[unknown]"))
+			name = name_by_file(reader, dso, kind);
 	}
+	reader->nowhere = str_is(dso, "[unknown]") && str_is(name, "[unknown]");
 	vec_push(&reader->frames, (struct flame_frame){name, kind});
-	return true;
 }
 
 static bool event_wanted(struct reader *reader)
@@ -243,27 +156,27 @@ static bool event_wanted(struct reader *reader)
 	if (options->all_events)
 		return true;
 	if (options->event) {
-		char *name = str_dup(reader->event);
+		char *name = str_dup(reader->head.event);
 		bool wanted = filter_event_name(name, options->event);
 
 		free(name);
 		return wanted;
 	}
 	if (!reader->first_event.p)
-		reader->first_event = reader->event;
-	return str_eq(reader->first_event, reader->event);
+		reader->first_event = reader->head.event;
+	return str_eq(reader->first_event, reader->head.event);
 }
 
 static bool is_wanted(struct reader *reader)
 {
 	if (!event_wanted(reader)) {
 		reader->counts->other_events++;
-		stack_counts_other(reader->counts, reader->event);
+		stack_counts_other(reader->counts, reader->head.event);
 		return false;
 	}
-	bool wanted = filter_sample(reader->filter, &reader->sample);
+	bool wanted = filter_sample(reader->filter, &reader->head.sample);
 	if (wanted && reader->options->filter.comms)
-		wanted = filter_comm(reader->filter, arena_strdup(&reader->arena, reader->comm));
+		wanted = filter_comm(reader->filter, arena_strdup(&reader->arena, reader->head.comm));
 	reader->counts->filtered += !wanted;
 	return wanted;
 }
@@ -271,14 +184,16 @@ static bool is_wanted(struct reader *reader)
 static void add_base(struct reader *reader)
 {
 	const struct stack_options *options = reader->options;
-	struct str base = reader->comm;
+	const struct sample *sample = &reader->head.sample;
+	struct str base = reader->head.comm;
+	bool has_ids = sample->pid != UINT32_MAX;
 
-	if (options->per_tid && reader->sample.pid != UINT32_MAX)
-		base = str_of(arena_fmt(&reader->arena, "%.*s-%u/%u", STR_FMT(base),
-					reader->sample.pid, reader->sample.tid));
-	else if (options->per_pid && reader->sample.pid != UINT32_MAX)
-		base = str_of(arena_fmt(&reader->arena, "%.*s-%u", STR_FMT(base), reader->sample.pid));
-	if (!options->no_base)
+	if (options->per_tid && has_ids)
+		base = str_of(arena_fmt(&reader->arena, "%.*s-%u/%u", STR_FMT(base), sample->pid,
+					sample->tid));
+	else if (options->per_pid && has_ids)
+		base = str_of(arena_fmt(&reader->arena, "%.*s-%u", STR_FMT(base), sample->pid));
+	if (!options->no_base && base.n)
 		vec_push(&reader->frames, (struct flame_frame){base, FLAME_PLAIN});
 }
 
@@ -292,26 +207,47 @@ static void finish_sample(struct reader *reader)
 
 		add_base(reader);
 		n = reader->frames.n;
-		if (options->all_events && reader->event.n)
+		if (options->all_events && reader->head.event.n)
 			node = flame_child(reader->flame, 0,
-					   (struct flame_frame){reader->event, FLAME_PLAIN});
+					   (struct flame_frame){reader->head.event, FLAME_PLAIN});
 		for (size_t i = 0; i < n; i++)
 			node = flame_child(reader->flame, node,
 					   reader->frames.v[options->reverse ? i : n - 1 - i]);
 		flame_add(reader->flame, node, options->side,
-			  options->by_period ? (double)reader->period : 1);
+			  options->by_period ? (double)reader->head.period : 1);
 		reader->counts->samples++;
 	}
-	reader->open = false;
+	reader->open = reader->in_chain = reader->nowhere = false;
 	vec_clear(&reader->frames);
 	arena_reset(&reader->arena);
 }
 
+static bool parse_head(struct reader *reader, struct str line, bool sure_only)
+{
+	for (unsigned i = 0; i < reader->layout.n; i++) {
+		unsigned fields = reader->layout.heads[i];
+
+		if ((!sure_only || script_fields_are_sure(fields)) &&
+		    script_head_parse(fields, line, &reader->head))
+			return true;
+	}
+	return false;
+}
+
+static bool is_followed_by_frame(struct reader *reader, struct str text)
+{
+	struct str next = str_cut(&text, '\n'), rest;
+	uint64_t ip;
+
+	return script_frame_line(&reader->layout, next, &ip, &rest);
+}
+
 // A head that may have begun in lines before: those are then no bad ones.
-static bool parse_any_head(struct reader *reader, struct str line, struct str *ret_rest)
+static bool parse_cut_head(struct reader *reader, struct str line, struct str after)
 {
 	const char *begin = reader->cut;
-	uint64_t lines = 0;
+	uint64_t lines = 0, ip;
+	struct str rest;
 
 	reader->cut = NULL;
 	bool is_near = begin && line.p - begin <= COMM_MAX + COMM_PAD;
@@ -319,22 +255,87 @@ static bool parse_any_head(struct reader *reader, struct str line, struct str *r
 	if (is_near) {
 		struct str whole = {begin, (size_t)(line.p + line.n - begin)};
 
-		if (parse_head(reader, whole, ret_rest) && reader->comm.n <= COMM_MAX) {
+		if (parse_head(reader, whole, true) && reader->head.comm.n <= COMM_MAX) {
 			for (const char *p = begin; p < line.p; p++)
 				lines += *p == '\n' && p > begin && p[-1] != '\n';
 			reader->counts->bad_lines -= MIN(lines, reader->counts->bad_lines);
 			return true;
 		}
 	}
-	if (parse_head(reader, line, ret_rest))
+	if (parse_head(reader, line, true))
+		return true;
+	// Fields that anything could be: only where a sample begins.
+	if (!reader->in_chain && parse_head(reader, line, false) &&
+	    ((!reader->open && is_followed_by_frame(reader, after)) ||
+	     script_frame_find(reader->head.rest, &ip, &rest)))
 		return true;
 	reader->cut = is_near ? begin : line.p;
 	return false;
 }
 
-static void read_line(struct reader *reader, struct str line, uint64_t number)
+// Lines of a sample that are no frames: of -F srcline and what script_word_is_detail knows.
+static bool is_detail(struct str line)
+{
+	struct str left = str_trim(line), word = str_cut(&left, ' ');
+
+	if (str_starts(line, "  ") && line.n > 2 && !isspace((unsigned char)line.p[2]))
+		return true;
+	if (script_word_is_detail(word))
+		return true;
+	const char *colon = word.n && !left.p ? memrchr(word.p, ':', word.n) : NULL;
+	return colon && is_number((struct str){colon + 1, (size_t)(word.p + word.n - colon - 1)});
+}
+
+static void begin_sample(struct reader *reader)
+{
+	reader->open = true;
+	reader->wanted = is_wanted(reader);
+}
+
+// Of texts that have no heads.
+static void begin_headless(struct reader *reader)
+{
+	reader->head = (struct script_head){.period = 1,
+					    .sample = {.pid = UINT32_MAX,
+						       .tid = UINT32_MAX,
+						       .cpu = UINT32_MAX,
+						       .time = UINT64_MAX}};
+	begin_sample(reader);
+}
+
+static bool read_frame(struct reader *reader, struct str line)
+{
+	const struct script_layout *layout = &reader->layout;
+	struct script_head head = reader->head;
+	struct str rest;
+	uint64_t ip;
+
+	if (!script_frame_line(layout, line, &ip, &rest))
+		return false;
+	if (!layout->n && !layout->has_blank_lines) // each line is a sample
+		finish_sample(reader);
+	if (!layout->n && !reader->open)
+		begin_headless(reader);
+	if (!reader->open)
+		return false;
+	if (layout->indent != FRAMES_TAB && parse_head(reader, line, true)) {
+		reader->head = head;
+		return false; // names of tasks may look like addresses
+	}
+	if (!reader->in_chain) {
+		vec_clear(&reader->frames);
+		reader->nowhere = false;
+	}
+	reader->in_chain = true;
+	if (reader->wanted)
+		add_frame(reader, ip, rest);
+	return true;
+}
+
+static void read_line(struct reader *reader, struct str line, struct str after, uint64_t number)
 {
 	struct str rest;
+	uint64_t ip;
 
 	if (line.n && line.p[line.n - 1] == '\r')
 		line.n--;
@@ -342,29 +343,36 @@ static void read_line(struct reader *reader, struct str line, uint64_t number)
 		finish_sample(reader);
 		return;
 	}
-	if (line.p[0] == '#' && !reader->cut)
+	if (line.p[0] == '#' && !reader->cut && (line.n == 1 || line.p[1] == ' '))
 		return;
-	if (reader->open && isspace((unsigned char)line.p[0]) &&
-	    (!reader->wanted || parse_frame(reader, line))) {
-		struct str word = str_trim(line);
-		uint64_t ip;
+	if (read_frame(reader, line)) {
+		reader->counts->used_lines++;
+		return;
+	}
+	if (script_is_record(&reader->layout, line)) {
+		finish_sample(reader);
+		return;
+	}
+	struct script_head head = reader->head;
+	if (parse_cut_head(reader, line, after)) {
+		struct script_head begun = reader->head;
 
-		word = next_word(&word);
-		// A line of the next sample may begin with spaces too.
-		if (reader->wanted || line.p[0] == '\t' || num_parse_hex(word, &ip) == 0)
-			return;
-	}
-	finish_sample(reader);
-	if (!parse_any_head(reader, line, &rest)) {
-		if (!reader->counts->bad_lines++)
-			reader->counts->first_bad_line = number;
+		reader->head = head;
+		finish_sample(reader);
+		reader->head = begun;
+		begin_sample(reader);
+		if (reader->wanted && script_frame_find(reader->head.rest, &ip, &rest))
+			add_frame(reader, ip, rest);
+		reader->counts->used_lines++;
 		return;
 	}
-	reader->open = true;
-	reader->wanted = is_wanted(reader);
-	if (reader->wanted)
-		parse_frame(reader,
-			    rest); // samples without a call chain have their address on the same line
+	reader->head = head;
+	if (reader->open && is_detail(line)) {
+		reader->cut = NULL;
+		return;
+	}
+	if (!reader->counts->bad_lines++)
+		reader->counts->first_bad_line = number;
 }
 
 int stacks_from_script(struct flame *flame, struct str text, const struct stack_options *options,
@@ -377,8 +385,12 @@ int stacks_from_script(struct flame *flame, struct str text, const struct stack_
 
 	if (err < 0)
 		return err;
-	for (uint64_t number = 1; text.p; number++)
-		read_line(&reader, str_cut(&text, '\n'), number);
+	script_layout_find(&reader.layout, text);
+	for (uint64_t number = 1; text.p; number++) {
+		struct str line = str_cut(&text, '\n');
+
+		read_line(&reader, line, text, number);
+	}
 	finish_sample(&reader);
 	if (!options->all_events && !options->event && reader.first_event.n)
 		ret->event = str_dup(reader.first_event);

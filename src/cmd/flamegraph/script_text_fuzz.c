@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	flame_init(&flame);
 	(void)stack_format_of((struct str){(const char *)data, size});
 	stacks_from_script(&flame, (struct str){(const char *)data, size}, &options, &counts);
+	stacks_from_tracer(&flame, (struct str){(const char *)data, size}, &options, &counts);
 	flame_finish(&flame, true);
 	flame_done(&flame);
 	stack_counts_done(&counts);

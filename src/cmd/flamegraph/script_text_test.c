@@ -56,7 +56,8 @@ static void heads(void **state)
 		{"java 5 1.0: 1 c: \n\t7f12 run+0x1 (/tmp/perf-5.map)\n\t7f13 [unknown] (/tmp/perf-5.map)\n",
 		 "java;[JIT] tid 5_[j];run_[j] 1\n"},
 		{"x\ny 1 1.0: 1 c: \n\t401000 f (/x)\n\n", "x y;f 1\n"},
-		{"x\n 1 1.0: 1 c: \n\t401000 f (/x)\n\n", "x;f 1\n"},
+		{"x\n 1 1.0: 1 c: \n\t401000 f (/x)\n\ny 1 1.0: 1 c: \n\t401000 g (/x)\n\n",
+		 "x;f 1\ny;g 1\n"},
 		{"x\n\n#y 1 1.0: 1 c: \n\t401000 f (/x)\n\n# comment\nz 1 1.0: 1 c: \n\t401000 f (/x)\n\n",
 		 "x  #y;f 1\nz;f 1\n"},
 		{"            a\nbc  1 1.0: 1 c: 401000 f (/x)\n           ab\nde  1 1.0: 1 c: 401000 f (/x)\n",
@@ -67,6 +68,99 @@ static void heads(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		check(cases[i].text, &(struct stack_options){0}, cases[i].folded);
+}
+
+#define FRAME "\t401000 f+0x1 (/x)\n\n"
+
+// What all lines have says what a line is.
+static void layouts(void **state)
+{
+	static const struct {
+		const char *text, *folded;
+	} cases[] = {
+		// No time; the number before the event is the period.
+		{"s_lld  2645    2000000 cpu-clock: \n" FRAME, "s_lld;f 1\n"},
+		{"s 7  2645 cpu-clock: \n" FRAME "s 7  2645 cpu-clock: \n" FRAME, "s 7;f 2\n"},
+		// Fields that anything could be.
+		{"bash \n" FRAME "#c d \n" FRAME, "#c d;f 1\nbash;f 1\n"},
+		{" 9583 \n" FRAME " 12/13  \n" FRAME, "f 1\n"},
+		{"\n" FRAME "\n" FRAME, "f 2\n"},
+		{"               t  ffffffff814cb9a0 a\n              a1      7fb1159339c5 b\n",
+		 "a1;b 1\nt;a_[k] 1\n"},
+		{" ffffffff814cb9a0 a\n     7fb1159339c5 b\n", "a_[k] 1\nb 1\n"},
+		{"t  9583 K      1503.928829:    2000000 c: \n" FRAME, "t;f 1\n"},
+		// Only addresses.
+		{"t 1 1.0: 1 c: \n\tffffffff814cb9a0\n\t           f8011\n\n",
+		 "t;0xf8011;0xffffffff814cb9a0_[k] 1\n"},
+		// Names of tasks.
+		{"#c 1 1.0: 1 c: \n" FRAME "12 12 1.1: 1 c: \n" FRAME "a: b 3 12 1.2: 1 c: \n" FRAME,
+		 "#c;f 1\n12;f 1\na: b 3;f 1\n"},
+		{" dd 1 1.0: 1 c:     401000 f (/x)\n ab 1 1.0: 1 c:     401000 f (/x)\n",
+		 "ab;f 1\ndd;f 1\n"},
+		// Other records.
+		{"p     0     0.000000: PERF_RECORD_COMM: p:9583/9583\nt 1 1.0: 1 c: \n" FRAME
+		 "PERF_RECORD_FINISHED_ROUND\nt 1     1.1: PERF_RECORD_MMAP2 1/1: [0x5(0x1) @ 0 f:0 1 2]: r-xp /x\n",
+		 "t;f 1\n"},
+		// Lines of frames that are none.
+		{"t 1 1.0: 1 c: \n\t401000 f+0x1 (/x)\n  f.c:12\n\t401001 g+0x1 (/x)\n  :0\n\n",
+		 "t;g;f 1\n"},
+		{"t 1 1.0: 1 c:            401000 f+0x1 (/x) 0x12/0x13/P/-/-/0 \n", "t;f 1\n"},
+		{"t 1 1.0: 1 c:            401000 f+0x1 (/x)g(/y)/h(/y)/M/-/-/0 \n", "t;f 1\n"},
+		{"t 1 1.0: 1 c:           7f1234            401000 f+0x1 (/x)\n", "t;f 1\n"},
+		// Frames without indentation, with blanks.
+		{"t 1 1.0: 1 c: \n401000 f+0x1 (/x)\n401001 g+0x1 (/x)\n\nab 1 1.0: 1 c: \n401000 f+0x1 (/x)\n",
+		 "ab;f 1\nt;g;f 1\n"},
+		{"com.x.app.maps\t1/2 [007] 1.0: 201 c:\n        ffffff9c807ad35c a ([kernel.kallsyms])\n"
+		 "                9c51fd34 b ([JIT app cache])\n\n",
+		 "com.x.app.maps;b_[j];a_[k] 1\n"},
+		// What others print in between; a row of frames in no map is one.
+		{"t 1 1.0: 1 c: \n\t401000 f+0x1 (/x)\ncmd__addr2line: no record\n\t12 [unknown] ([unknown])\n"
+		 "\t13 [unknown] ([unknown])\n\nWarning: 3 lost\nt 1 1.1: 1 c: \n" FRAME,
+		 "t;[unknown];f 1\nt;f 1\n"},
+		{"t 1 1.0: 1 c: \n\t401000 [unknown] (/tmp/perf-vdso.so-0rb6GJ)\n\t401001 a ([heap])\n\n",
+		 "t;a;[vdso] 1\n"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check(cases[i].text, &(struct stack_options){.event = "*"}, cases[i].folded);
+}
+
+static void tracers(void **state)
+{
+	static const struct {
+		const char *text, *folded;
+		uint64_t bad_lines;
+	} cases[] = {
+		{"Attaching 1 probe...\n^C\n\n@[\n    f+12\n    g+0\n]: 5\n@[\n    f+1\n    g+7\n]: 2\n",
+		 "g;f 7\n", 1},
+		{"@x[\n    k\n,\n    u+1\n    main\n, my prog]: 5\n@x[a, 12, \n    u\n]: 1\n",
+		 "a;12;u 1\nmy prog;main;u;k 5\n", 0},
+		{"@[\n        ffffffff81054fbf f+12\n]: 1\n@[bash]: 3\n@[\n    f\n]: count 5, average 3\n",
+		 "bash 3\nf 1\n", 3},
+		{"\n  bash\n              libc.so.1`f+0x7\n              a.out`main\n                5\n\n"
+		 "              libc.so.1`f+0x9\n                1\n",
+		 "bash;a.out`main;libc.so.1`f 5\nlibc.so.1`f 1\n", 0},
+	};
+	extern const struct encoder encoder_folded;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct stack_counts counts = {0};
+		struct flame flame;
+		struct out out;
+
+		assert_int_equal(stack_format_of(str_of(cases[i].text)), STACKS_TRACER);
+		flame_init(&flame);
+		stacks_from_tracer(&flame, str_of(cases[i].text),
+				   &(struct stack_options){.side = FLAME_AFTER}, &counts);
+		flame_finish(&flame, true);
+		out_init_memory(&out);
+		encoder_folded.flame(&out, &flame, &(struct flame_style){0});
+		out_char(&out, 0);
+		assert_string_equal(out.buf, cases[i].folded);
+		assert_int_equal(counts.bad_lines, cases[i].bad_lines);
+		flame_done(&flame);
+		out_done(&out);
+	}
 }
 
 static void bases_and_weights(void **state)
@@ -129,4 +223,5 @@ static void formats(void **state)
 			 STACKS_UNKNOWN);
 }
 
-RUN_TESTS(TEST(heads), TEST(bases_and_weights), TEST(counts), TEST(formats))
+RUN_TESTS(TEST(heads), TEST(layouts), TEST(tracers), TEST(bases_and_weights), TEST(counts),
+	  TEST(formats))
