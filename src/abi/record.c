@@ -615,8 +615,8 @@ size_t record_cpu_map(const struct perf_event_header *header, int *ret, size_t m
 			memcpy(&cpu, p + 4 + i * 2, 2);
 			PUT(cpu == UINT16_MAX ? -1 : cpu);
 		}
-	} else if (type == MASK) { // words of `second` bytes
-		size_t at = second == 8 ? 8 : 6;
+	} else if (type == MASK) {		  // words of `second` bytes
+		size_t at = second == 8 ? 10 : 6; // the longer ones were aligned once
 
 		for (size_t bit = 0; bit < (size_t)count * second * 8 && at + bit / 8 < room; bit++) {
 			if (p[at + bit / 8] >> (bit % 8) & 1)

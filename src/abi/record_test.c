@@ -420,5 +420,36 @@ static void test_names(void **state)
 	assert_string_equal(record_type_name(UINT32_MAX), "UNKNOWN");
 }
 
-RUN_TESTS(TEST(test_swap_kernel_records), TEST(test_swap_sample), TEST(test_swap_user_records),
-	  TEST(test_whole), TEST(test_names))
+// A header, the type, then what it holds.
+static void test_cpu_maps(void **state)
+{
+	static const struct {
+		uint8_t body[32];
+		int cpus[6];
+		size_t n;
+	} cases[] = {
+		{{0, 0, 3, 0, 0, 0, 2, 0, 0xff, 0xff}, {0, 2, -1}, 3},
+		{{1, 0, 1, 0, 4, 0, 0x0b, 0, 0, 0x80}, {0, 1, 3, 31}, 4},
+		// Words of 8 bytes stand behind 4 that hold nothing.
+		{{1, 0, 2, 0, 8, 0, 0xff, 0xff, 0xff, 0xff, 5, 0, 0, 0, 0, 0, 0, 0, 2}, {0, 2, 65}, 3},
+		{{2, 0, 0, 0, 4, 0, 6, 0}, {4, 5, 6}, 3},
+		{{2, 0, 1, 0, 0, 0, 1, 0}, {-1, 0, 1}, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct {
+			struct perf_event_header header;
+			uint8_t body[32];
+		} map = {.header = {.type = RECORD_CPU_MAP, .size = sizeof(map)}};
+		int cpus[6];
+
+		memcpy(map.body, cases[i].body, sizeof(map.body));
+		assert_int_equal(record_cpu_map(&map.header, NULL, 0), cases[i].n);
+		assert_int_equal(record_cpu_map(&map.header, cpus, 6), cases[i].n);
+		assert_memory_equal(cpus, cases[i].cpus, cases[i].n * sizeof(*cpus));
+	}
+}
+
+RUN_TESTS(TEST(test_cpu_maps), TEST(test_swap_kernel_records), TEST(test_swap_sample),
+	  TEST(test_swap_user_records), TEST(test_whole), TEST(test_names))

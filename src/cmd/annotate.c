@@ -484,6 +484,8 @@ static int run_with(struct annotate *annotate, int argc, char **argv)
 	err = check_options(annotate, err, argv);
 	if (err)
 		return err;
+	if (annotate->o.quiet)
+		annotate->o.verbose = 0;
 	log_set_level(annotate->o.quiet ? LOG_QUIET : annotate->o.verbose);
 	to_report(annotate);
 	out_init_fd(&annotate->out, STDOUT_FILENO);

@@ -156,6 +156,7 @@ static int read_file(struct diff *diff, size_t file)
 	r->input = diff->files[file].path;
 	report->own_order = "dso,symbol";
 	report->no_rows = true; // diff makes its own
+	report->verbose = o->verbose;
 	r->sort = o->sort;
 	r->symfs = o->symfs;
 	r->kallsyms = o->kallsyms;
@@ -300,6 +301,8 @@ static int run_with(struct diff *diff, int argc, char **argv)
 	if ((size_t)diff->o.order >= diff->files_n)
 		return fail(COMMAND_USAGE, "-o takes the number of a file, 0 to %zu, not '%d'",
 			    diff->files_n - 1, diff->o.order);
+	if (diff->o.quiet)
+		diff->o.verbose = 0;
 	log_set_level(diff->o.quiet ? LOG_QUIET : diff->o.verbose);
 	diff->files = xcalloc(diff->files_n, sizeof(*diff->files));
 	for (size_t i = 0; i < diff->files_n; i++) {

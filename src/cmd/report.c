@@ -9,6 +9,7 @@
 #include "cmd/core/screen_settings.h"
 #include "cmd/core/text_color.h"
 #include "cmd/report/browse.h"
+#include "cmd/script/dump.h"
 #include "flow/missing.h"
 #include <stdio.h>
 
@@ -245,6 +246,15 @@ static void say_no_stitching(const struct recording *recording)
 	warn("Can't find LBR callchain. Switch off --stitch-lbr.\nPlease apply --call-graph lbr when recording.");
 }
 
+static bool has_groups(const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		if (recording->events.v[i]->group_members > 1)
+			return true;
+	}
+	return false;
+}
+
 static int check_data(struct report *report)
 {
 	struct recording *recording = report->session->recording;
@@ -255,6 +265,10 @@ static int check_data(struct report *report)
 		say_no_stitching(recording);
 	if (report->pipe)
 		return 0;
+	if (report->o.group_index && !has_groups(recording))
+		return fail(COMMAND_USAGE,
+			    "--group-sort-idx sorts groups of events, and %s has none: with --group all events are one",
+			    path);
 	if (!(types & PERF_SAMPLE_CALLCHAIN)) {
 		if (report->has_parent)
 			return fail(EINVAL,
@@ -385,12 +399,15 @@ static int show(struct report *report)
 
 	if (err)
 		return err;
+	if (o->dump && !o->unordered && is_text(report))
+		dump_order(&report->out, report->session->recording);
+	// As in perf, -q takes --header-only away.
 	if ((o->header || o->header_only) && !o->quiet)
 		recording_print_header(&report->out, report->session->recording, o->full_info);
 	else if (!o->quiet && !o->stats && !o->tasks && !o->mmaps && is_text(report) && !screen)
 		out_text(&report->out, "# To display the perf.data header info, please use "
 				       "--header/--header-only options.\n#\n");
-	if (o->header_only)
+	if (o->header_only && !o->quiet)
 		return 0;
 	if (o->stats || o->tasks || o->mmaps)
 		return show_counts(report);
@@ -496,6 +513,8 @@ static int run_with(struct report *report, int argc, char **argv)
 			    argv[1], argv[2]);
 	if (words == 1)
 		report->o.symbol_filter = argv[1];
+	if (report->o.quiet)
+		report->o.verbose = 0;
 	log_set_level(report->o.quiet ? LOG_QUIET : report->o.verbose);
 	if (!report->o.input || !*report->o.input)
 		report->o.input = default_input(false);

@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/default_input.h"
+#include "cmd/script/counts.h"
 #include "cmd/script/dump.h"
 #include "cmd/script/json.h"
 #include "cmd/script/print.h"
@@ -42,6 +43,7 @@ struct script {
 	struct words_set stop;
 	struct print print;
 	struct dump dump;
+	struct counts counts;
 	struct out out;
 	bool json, dumping;
 	struct event_switch event_switch;
@@ -354,6 +356,8 @@ static int on_record(void *arg, struct session *session, struct event *event,
 		else if (header->type == RECORD_FINISHED_ROUND && script->options->show_round &&
 			 !script->json)
 			out_text(&script->out, "PERF_RECORD_FINISHED_ROUND\n");
+		if (!script->json)
+			counts_take(&script->counts, &script->out, session->recording, header);
 		return err ? err : out_broken(&script->out);
 	}
 	show = header->type < sizeof(script->show) && script->show[header->type] &&
@@ -362,6 +366,9 @@ static int on_record(void *arg, struct session *session, struct event *event,
 		dump_record(&script->dump, event, ids, record, show);
 	if (show && (!script->filtered || filter_cpu(script->filter, ids->cpu)))
 		err = show_record(script, ids, header);
+	// What ends is shown while it is there, then dumped.
+	if (show && script->dumping && header->type == PERF_RECORD_EXIT)
+		put_record_body(&script->out, &script->chains, header);
 	return err ? err : out_broken(&script->out);
 }
 
@@ -446,7 +453,8 @@ static int prepare(struct script *script)
 	script->dump = (struct dump){.out = &script->out,
 				     .session = script->session,
 				     .chains = &script->chains,
-				     .unordered = o->dump_unsorted || o->show_round};
+				     .unordered = o->dump_unsorted || o->show_round,
+				     .rounds_shown = o->show_round};
 	choose_records(script);
 	return 0;
 }
@@ -482,6 +490,8 @@ static int run_session(struct script *script)
 
 	if (err < 0)
 		return err;
+	if (o->dump && !o->show_round)
+		dump_order(&script->out, script->session->recording);
 	if (o->header || o->header_only)
 		recording_print_header(&script->out, script->session->recording, o->full_header);
 	if (!o->header_only) {
@@ -570,6 +580,7 @@ static int run(int argc, char **argv)
 	out_init_fd(&script.out, STDOUT_FILENO);
 	err = run_session(&script);
 	closed = out_close(&script.out, "standard output");
+	counts_done(&script.counts);
 	chains_done(&script.chains);
 	words_set_done(&script.stop);
 	filter_free(script.filter);

@@ -8,6 +8,7 @@ run()
 head -c 9000 "$T/data/singleprocess.data" >cut.data
 run sonde script --kallsyms /dev/null --symfs /nonexistent -G --time ,171.188920 -i cut.data
 cd "$T/data"
+run sonde script -i counts/counts.data
 # recordings that Debian's perf refuses
 for file in sleep.data compressed.data compressed2.data true-v2.data.gz; do
 	run sonde script --kallsyms /dev/null --symfs /nonexistent -i $file

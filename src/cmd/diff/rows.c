@@ -33,7 +33,10 @@ static const char *key_text(struct arena *arena, struct out *scratch, const stru
 	if (column_skipped(column, hist) && column->field) // another event's
 		return "";
 	scratch->n = 0;
-	column_print(column, hist, e, scratch);
+	if (column->key)
+		column->key->print(hist->report, e, scratch, -1);
+	else
+		column_print(column, hist, e, scratch);
 	text = str_trim((struct str){scratch->buf, scratch->n});
 	return text.n || !column->field ? arena_strdup(arena, text) : field_text(arena, column, e);
 }

@@ -96,7 +96,7 @@ static void put_formula(const struct printer *p, const struct diff_row *row, siz
 	default:
 		snprintf(ret, 128, "(%llu * 100 / %llu) - (%llu * 100 / %llu)", now,
 			 (unsigned long long)p->rows->totals[file], base,
-			 (unsigned long long)p->rows->totals[0]);
+			 (unsigned long long)p->rows->shown_total);
 	}
 }
 

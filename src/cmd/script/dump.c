@@ -145,46 +145,60 @@ static void dump_thread_map(struct out *out, const struct perf_event_header *hea
 	out_char(out, '\n');
 }
 
-struct cpu_list {
-	struct out *out;
-	int start, last;
-	bool any;
-};
-
-static void cpu_list_flush(struct cpu_list *list)
-{
-	if (list->last < 0 && list->start < 0 && !list->any)
-		return;
-	if (list->any)
-		out_char(list->out, ',');
-	out_i64(list->out, list->start);
-	if (list->last != list->start) {
-		out_char(list->out, '-');
-		out_i64(list->out, list->last);
-	}
-	list->any = true;
-}
-
 static void dump_cpu_map(struct out *out, const struct perf_event_header *header)
 {
-	struct cpu_list list = {.out = out, .start = -2, .last = -2};
-	size_t n = record_cpu_map(header, NULL, 0);
+	size_t n = record_cpu_map(header, NULL, 0), last;
 	auto_free int *cpus = xcalloc(n + 1, sizeof(*cpus));
 
 	out_text(out, ": ");
 	record_cpu_map(header, cpus, n);
-	for (size_t i = 0; i < n; i++) {
-		if (i && cpus[i] == list.last + 1) {
-			list.last++;
-			continue;
-		}
-		if (i)
-			cpu_list_flush(&list);
-		list.start = list.last = cpus[i];
+	for (size_t i = 0; i < n; i = last + 1) {
+		last = i;
+		while (last + 1 < n && cpus[last + 1] == cpus[last] + 1)
+			last++;
+		out_printf(out, "%s%d", i ? "," : "", cpus[i]);
+		if (last > i)
+			out_printf(out, "-%d", cpus[last]);
 	}
-	if (n)
-		cpu_list_flush(&list);
 	out_char(out, '\n');
+}
+
+static void dump_stat_config(struct out *out, const struct perf_event_header *header)
+{
+	const struct record_stat_config *config = (const void *)header;
+	size_t n = header->size < sizeof(*config)
+			   ? 0
+			   : (header->size - sizeof(*config)) / sizeof(config->terms[0]);
+	uint64_t values[] =
+		{[STAT_CONFIG_AGGREGATION] = 0, [STAT_CONFIG_INTERVAL] = 0, [STAT_CONFIG_SCALE] = 0};
+
+	for (size_t i = 0; i < MIN(n, config->nr); i++) {
+		if (config->terms[i].tag < ARRAY_SIZE(values))
+			values[config->terms[i].tag] = config->terms[i].value;
+	}
+	out_printf(out, "\n... aggr_mode %d\n... scale     %d\n... interval  %u\n",
+		   (int)values[STAT_CONFIG_AGGREGATION], (int)values[STAT_CONFIG_SCALE],
+		   (unsigned)values[STAT_CONFIG_INTERVAL]);
+}
+
+static void dump_stat(struct out *out, const struct perf_event_header *header)
+{
+	const struct record_stat *stat = (const void *)header;
+
+	if (header->size >= sizeof(*stat))
+		out_printf(out,
+			   "\n... id %llu, cpu %d, thread %d\n... value %llu, enabled %llu, running %llu\n",
+			   (ull)stat->id, (int)stat->cpu, (int)stat->thread, (ull)stat->value,
+			   (ull)stat->enabled_ns, (ull)stat->running_ns);
+}
+
+static void dump_stat_round(struct out *out, const struct perf_event_header *header)
+{
+	const struct record_stat_round *round = (const void *)header;
+
+	if (header->size >= sizeof(*round))
+		out_printf(out, "\n... time %llu, type %s\n", (ull)round->time_ns,
+			   round->type == STAT_ROUND_FINAL ? "FINAL" : "INTERVAL");
 }
 
 static void dump_auxtrace(struct out *out, const struct perf_event_header *header)
@@ -231,6 +245,13 @@ static void dump_time_conv(struct out *out, const struct perf_event_header *head
 		   ((const uint8_t *)(words + 5))[0], ((const uint8_t *)(words + 5))[1]);
 }
 
+void dump_order(struct out *out, const struct recording *recording)
+{
+	if (!recording->is_pipe && recording->events.n && !recording->events.v[0]->attr.sample_id_all)
+		out_text(out,
+			 "WARNING: No sample_id_all support, falling back to unordered processing\n");
+}
+
 void dump_tool_record(struct dump *dump, const struct record *record)
 {
 	struct out *out = dump->out;
@@ -246,7 +267,7 @@ void dump_tool_record(struct dump *dump, const struct record *record)
 		dump_event_update(out, record->header);
 		break;
 	case RECORD_FINISHED_ROUND:
-		out_text(out, dump->unordered ? ": unhandled!\n" : "\n");
+		out_text(out, dump->rounds_shown ? "" : dump->unordered ? ": unhandled!\n" : "\n");
 		break;
 	case RECORD_ID_INDEX:
 		dump_id_index(out, record->header);
@@ -258,6 +279,20 @@ void dump_tool_record(struct dump *dump, const struct record *record)
 	case RECORD_CPU_MAP:
 		dump_cpu_map(out, record->header);
 		out_text(out, dump->counts_only ? ": unhandled!\n" : "");
+		break;
+	// The table of `script` has a use for these, and so doesn't dump them.
+	case RECORD_STAT_CONFIG:
+	case RECORD_STAT:
+	case RECORD_STAT_ROUND:
+		if (!dump->counts_only)
+			break;
+		if (record->header->type == RECORD_STAT_CONFIG)
+			dump_stat_config(out, record->header);
+		else if (record->header->type == RECORD_STAT)
+			dump_stat(out, record->header);
+		else
+			dump_stat_round(out, record->header);
+		out_text(out, ": unhandled!\n");
 		break;
 	case RECORD_AUXTRACE_INFO:
 		dump_auxtrace_info(out, record->header);
@@ -330,6 +365,10 @@ void dump_record(struct dump *dump, const struct event *event, const struct samp
 	case PERF_RECORD_READ:
 		dump_read(dump, event, header);
 		out_text(dump->out, dump->counts_only ? "" : ": unhandled!\n");
+		break;
+	case PERF_RECORD_EXIT:
+		if (!shown)
+			put_record_body(dump->out, dump->chains, header);
 		break;
 	default:
 		put_record_body(dump->out, dump->chains, header);

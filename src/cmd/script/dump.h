@@ -10,12 +10,15 @@ struct dump {
 	const struct chains *chains;
 	size_t announced_n; // events of a pipe
 	bool unordered;	    // rounds mean nothing then
+	bool rounds_shown;  // they have a line anyhow
 	bool counts_only;   // says "unhandled!" of what a table has no use for (report -D)
 	// A sample that stands for several events is dumped once.
 	const struct perf_event_header *last;
 	uint64_t last_offset;
 };
 
+// Before anything else: whether records can't be put in the order of time.
+void dump_order(struct out *out, const struct recording *recording);
 // A record of the tools themselves (type >= 64), when it is read.
 void dump_tool_record(struct dump *dump, const struct record *record);
 // A kernel's record other than a sample, in time order. `shown`: it is printed anyhow.

@@ -303,7 +303,8 @@ static int check_event(struct output *output, const struct recording *recording,
 	uint64_t type = event->attr.sample_type;
 	bool has_trace = recording->features[FEATURE_AUXTRACE].present;
 
-	if (is_dummy(event) || recording->features[FEATURE_STAT].present)
+	// What has no samples lacks nothing.
+	if (is_dummy(event) || recording->features[FEATURE_STAT].present || !type)
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(needs); i++) {
 		uint64_t fields = needs[i].fields;
