@@ -375,6 +375,7 @@ static void match_members(struct hist *leader, struct hist *other)
 			empty.period = empty.period_sys = empty.period_us = empty.acc = 0;
 			empty.period_guest_sys = empty.period_guest_us = 0;
 			empty.samples = 0;
+			empty.max_depth = 0; // it has no stacks
 			empty.tree = NULL;
 			empty.members = NULL;
 			there = hist_entry(leader, &empty);
