@@ -17,6 +17,7 @@ struct options {
 	const char *input, *output, *format, *grep, *exclude;
 	bool folded, difference, normalize, by_hash, no_annotations, quiet;
 	int verbose;
+	char *event, *host; // what is drawn, where that is known; heap
 };
 
 #define AT(member) offsetof(struct options, member)
@@ -82,7 +83,8 @@ static const struct opt opts[] = {
 
 	HEADING("How it looks"),
 	OPT(OPT_TEXT, 0, "title", AT(style.title), "TEXT", "Default: Flame Graph."),
-	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT", "A second line."),
+	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT",
+	    "A second line. Default: the event, the number of samples and the host, where the input tells them."),
 	OPT(OPT_DOUBLE, 0, "width", AT(style.width), "PIXELS",
 	    "Width where no script runs (1200); in a browser it is as wide as the window.",
 	    .least = OPT_ABOVE_ZERO),
@@ -232,6 +234,12 @@ static int read_input(struct flame *flame, const char *path, struct options *opt
 			err = fail(ENODATA, "%s holds no samples", name);
 	}
 	bool damaged = counts.damaged;
+	// Of two inputs only one could be told.
+	if (!options->difference) {
+		options->event = counts.event;
+		options->host = counts.host;
+		counts.event = counts.host = NULL;
+	}
 	stack_counts_done(&counts);
 	return err < 0 ? err : damaged;
 }
@@ -289,6 +297,21 @@ static int read_command(struct flame *flame, struct options *options, char **com
 	else if (err < 0)
 		fail_context(err, "the recording of '%s'", command[0]);
 	return err;
+}
+
+// "cycles, 1234 samples, on HOST"; NULL where the input doesn't tell. Heap.
+static char *subtitle_of(const struct flame *flame, const struct options *options)
+{
+	const char *event = options->stacks.all_events ? "all events"
+			    : options->event	       ? options->event
+						       : options->stacks.event;
+
+	if (options->difference || (!event && !options->host))
+		return NULL;
+	return text_dup_fmt("%s%s%.0f %s%s%s", event ? event : "", event ? ", " : "",
+			    flame_sum(flame, FLAME_AFTER),
+			    options->style.count_name ? options->style.count_name : "samples",
+			    options->host ? ", on " : "", options->host ? options->host : "");
 }
 
 static int write_result(struct flame *flame, const struct options *options, bool recorded)
@@ -369,8 +392,14 @@ static int run(int argc, char **argv)
 			warn("%llu stacks are deeper than %d frames and were cut there",
 			     (unsigned long long)flame.stacks_cut, FLAME_DEPTH_MAX);
 		flame_finish(&flame, true);
+		auto_free char *subtitle =
+			options.style.subtitle ? NULL : subtitle_of(&flame, &options);
+		if (subtitle)
+			options.style.subtitle = subtitle;
 		err = write_result(&flame, &options, n > files);
 	}
+	free(options.event);
+	free(options.host);
 	flame_done(&flame);
 	return err < 0 ? err : damaged;
 }

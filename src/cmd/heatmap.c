@@ -31,14 +31,19 @@ static const struct opt opts[] = {
 	    "Only this event of a recording: a name or a glob."),
 	OPT(OPT_TEXT, 0, "value", AT(points.value), "FIELD",
 	    "What the height shows: a number field of a tracepoint, or period, addr, weight, cpu, pid, tid."),
+	OPT(OPT_TEXT, 0, "latency", AT(points.latency), "NAME",
+	    "The height is how long something took: block (I/O, from issue to completion), block-queue (from insertion to issue), irq, "
+	    "softirq (their handlers), syscall, sched (wait for a CPU, of who is woken or preempted), offcpu (from leaving a CPU to "
+	    "the next run)."),
 	OPT(OPT_TEXT, 0, "from-event", AT(points.from), "EVENT",
-	    "With --to-event: the height is the time from one event to the other."),
+	    "The height is the time from this event to --to-event, which is known for the events of --latency."),
 	OPT(OPT_TEXT, 0, "to-event", AT(points.to), "EVENT",
 	    "The event that ends what --from-event began."),
 	OPT(OPT_TEXT, 0, "key", AT(points.key), "FIELD,...",
-	    "Fields that both events of a pair share, such as dev,sector, or pid=next_pid where their names differ; default: the thread."),
+	    "Fields that both events of a pair share, such as dev,sector, or pid=next_pid where their names differ; also cpu, pid, tid "
+	    "of the sample. Default: what is known of the events, else the thread."),
 	OPT(OPT_FLAG, 0, "subsecond", AT(points.subsecond), NULL,
-	    "A column is a second, the height is where in it things happen. The default without --value or --from-event."),
+	    "A column is a second, the height is where in it things happen. The default without --value, --latency or --from-event."),
 	OPT(OPT_FLAG, 'f', "force", AT(points.force), NULL, "Read recordings of other owners."),
 
 	HEADING("Which samples of a recording"),
@@ -77,7 +82,8 @@ static const struct opt opts[] = {
 	    "Default: stdout; heat.svg when that is a terminal."),
 	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT", "svg or json."),
 	OPT(OPT_TEXT, 0, "title", AT(style.title), "TEXT", "The line on top."),
-	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT", "A second line."),
+	OPT(OPT_TEXT, 0, "subtitle", AT(style.subtitle), "TEXT",
+	    "A second line. Default: the events, their number and the host of a recording."),
 	OPT(OPT_TEXT, 0, "colors", AT(style.colors), "PALETTE", "hot red blue green grey viridis."),
 	OPT(OPT_FLAG, 0, "log-colors", AT(style.log_colors), NULL,
 	    "Color by the logarithm of the count."),
@@ -96,14 +102,23 @@ static int check_options(struct options *options)
 	struct point_options *points = &options->points;
 	struct heat_options *grid = &options->grid;
 
-	if (!points->from != !points->to)
-		return fail(COMMAND_USAGE, "--from-event and --to-event only make sense together");
-	if (points->from && points->value)
-		return fail(COMMAND_USAGE,
-			    "--value and --from-event both say what the height is; use one");
-	if ((points->from || points->value) && points->subsecond)
-		return fail(COMMAND_USAGE,
-			    "--subsecond shows times alone, without --value and --from-event");
+	const char *pair = points->latency ? "--latency"
+			   : points->from  ? "--from-event"
+			   : points->to	   ? "--to-event"
+					   : NULL;
+	if (points->latency && (points->from || points->to))
+		return fail(COMMAND_USAGE, "--latency says which events; leave %s out",
+			    points->from ? "--from-event" : "--to-event");
+	if (pair && points->value)
+		return fail(COMMAND_USAGE, "--value and %s both say what the height is; use one",
+			    pair);
+	if (pair && points->event)
+		return fail(COMMAND_USAGE, "%s says which events; leave -e out", pair);
+	if (points->key && (!pair || points->latency))
+		return fail(COMMAND_USAGE, "--key belongs to --from-event and --to-event");
+	if ((pair || points->value) && points->subsecond)
+		return fail(COMMAND_USAGE, "--subsecond shows times alone, without %s",
+			    pair ? pair : "--value");
 	if (options->min_value) {
 		if (num_parse_double(str_of(options->min_value), &grid->min_value) < 0)
 			return fail(EINVAL, "--minlat '%s' is no number", options->min_value);
@@ -129,6 +144,11 @@ static double time_units_a_second(const char *unit)
 			return units[i].n;
 	}
 	return 1;
+}
+
+static bool is_latency(const struct point_options *points)
+{
+	return points->latency || points->from || points->to;
 }
 
 static void choose_subsecond(struct options *options)
@@ -161,13 +181,14 @@ static void choose_look(struct options *options, const struct point_result *resu
 		style->time_unit = "s";
 	grid->step_time = options->step_sec * time_units_a_second(style->time_unit);
 	if (!style->count_name)
-		style->count_name =
-			result->from_recording && !options->points.from ? "samples" : "events";
+		style->count_name = result->from_recording && !is_latency(&options->points)
+					    ? "samples"
+					    : "events";
 	if (result->subsecond) {
 		choose_subsecond(options);
 		return;
 	}
-	if (options->points.from) {
+	if (is_latency(&options->points)) {
 		style->value_unit = "ns";
 		style->value_title = "latency";
 	} else if (options->points.value) {
@@ -179,7 +200,19 @@ static void choose_look(struct options *options, const struct point_result *resu
 		}
 	}
 	if (!style->title)
-		style->title = options->points.value ? "Heat Map" : "Latency Heat Map";
+		style->title = result->title	       ? result->title
+			       : options->points.value ? "Heat Map"
+						       : "Latency Heat Map";
+}
+
+// "block:block_rq_issue to block:block_rq_complete, 51 events, on HOST"; NULL where no recording says it. Heap.
+static char *subtitle_of(const struct heat *heat, const struct options *options,
+			 const struct point_result *result)
+{
+	if (!result->events)
+		return NULL;
+	return text_dup_fmt("%s, %.0f %s%s%s", result->events, heat->sum, options->style.count_name,
+			    result->host ? ", on " : "", result->host ? result->host : "");
 }
 
 // NULL: standard output.
@@ -253,7 +286,9 @@ static int run(int argc, char **argv)
 		     name, (unsigned long long)result.bad_lines,
 		     (unsigned long long)result.first_bad_line);
 	if (err >= 0 && result.unpaired)
-		warn("%s: %llu events had no partner", name, (unsigned long long)result.unpaired);
+		warn(result.unpaired == 1 ? "%s: %llu event had no partner"
+					  : "%s: %llu events had no partner",
+		     name, (unsigned long long)result.unpaired);
 	if (err >= 0 && !heat.points.n)
 		err = result.filtered
 			      ? fail(ENODATA, "%s: no sample passes the filters; %llu were left out",
@@ -269,8 +304,15 @@ static int run(int argc, char **argv)
 		choose_look(&options, &result);
 		err = heat_finish(&heat, &options.grid);
 	}
+	auto_free char *subtitle = NULL;
+	if (err >= 0 && !options.style.subtitle)
+		options.style.subtitle = subtitle = subtitle_of(&heat, &options, &result);
 	if (err >= 0)
 		err = write_result(&heat, &options);
+	if (err >= 0 && result.hint && !options.quiet)
+		warn("%s also has the events of a latency; to draw that: sonde heatmap --latency %s",
+		     name, result.hint);
+	point_result_done(&result);
 	heat_done(&heat);
 	return err < 0 ? err : damaged;
 }
@@ -279,11 +321,15 @@ static const struct command_example examples[] = {
 	{"sonde heatmap -i perf.data -o heat.svg",
 	 "when in each second samples fell: idle gaps, bursts, timers",
 	 "sonde heatmap -i $T/data/singleprocess.data -o heat.svg && test -s heat.svg"},
-	{"sonde heatmap -i perf.data --from-event block:block_rq_issue --to-event block:block_rq_complete --key dev,sector",
+	{"sonde record -a -e block:block_rq_issue,block:block_rq_complete && sonde heatmap --latency block",
 	 "the latency of disk I/O over time",
-	 "sonde heatmap -i $T/data/tracepoints.data --from-event 'sched:*' --to-event 'sched:*' >heat.svg"},
-	{"sonde heatmap -i perf.data --from-event sched:sched_wakeup --to-event sched:sched_switch --key pid=next_pid",
-	 "how long tasks waited for a CPU",
+	 "sonde record -q -a -o try.data -e irq:softirq_entry,irq:softirq_exit -- sleep 0.2 || exit 77; "
+	 "sonde heatmap -i try.data --latency softirq >heat.svg"},
+	{"sonde heatmap --latency sched --comm nginx -o heat.svg", "how long tasks waited for a CPU",
+	 "sonde record -q -a -o try.data -e sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_switch -- "
+	 "sh -c 'sleep 0.1; sleep 0.1' || exit 77; sonde heatmap -i try.data --latency sched --comm sleep -o heat.svg"},
+	{"sonde heatmap --from-event sched:sched_process_exec --to-event sched:sched_process_exit --key pid",
+	 "the time between any two events that share a field",
 	 "sonde heatmap -i $T/data/tracepoints.data --from-event sched:sched_process_exec "
 	 "--to-event sched:sched_process_exit --key pid=pid >heat.svg"},
 	{"sonde heatmap -i perf.data -e block:block_rq_issue --value bytes --log",
@@ -302,7 +348,7 @@ const struct command command_heatmap = {
 	.description =
 		"Time runs to the right, a value upwards, and the color of a cell says how many events fell into it: "
 		"distributions with several peaks, outliers and changes over time can be seen where an average hides them.\n\n"
-		"Without a value the subsecond form is drawn: each column is one second, the height is the offset within it. "
+		"Without a value or latency the subsecond form is drawn: each column is one second, the height is the offset within it. "
 		"Things that happen with a rhythm become lines.\n\n"
 		"Text input has a time and a value on each line, split by white space or a comma; a line with only a time makes a "
 		"subsecond map. Lines that begin with # are comments.",

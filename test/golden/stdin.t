@@ -11,8 +11,8 @@ done
 mv perf.data other
 sonde evlist <other
 sonde evlist <other | cat
-cat other | sonde script | head -1
-sonde script <other | head -1
+cat other | sonde script 2>/dev/null | head -1
+sonde script <other 2>/dev/null | head -1
 echo text | sonde evlist
 mv other perf.data
 echo '--- a file that is none of its kind is not meant'

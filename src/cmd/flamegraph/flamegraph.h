@@ -30,6 +30,7 @@ struct stack_counts {
 	uint64_t bad_lines, first_bad_line; // of text: neither used nor known to be something else
 	char *events;			    // names of the other events, ", " between; heap
 	char *event;			    // the one that was taken, when it was one; heap
+	char *host;			    // where it was recorded; NULL: not known; heap
 	bool damaged;			    // the recording stops in the middle
 };
 void stack_counts_done(struct stack_counts *counts);

@@ -13,7 +13,8 @@ void stack_counts_done(struct stack_counts *counts)
 {
 	free(counts->events);
 	free(counts->event);
-	counts->events = counts->event = NULL;
+	free(counts->host);
+	counts->events = counts->event = counts->host = NULL;
 }
 
 void stack_counts_other(struct stack_counts *counts, struct str event)

@@ -377,6 +377,8 @@ int stacks_from_recording(struct flame *flame, const char *path,
 		ret->damaged = session_warn(session) > 0;
 		if (taker.first_event)
 			ret->event = xstrdup(taker.first_event->name);
+		if (session->recording->info.hostname)
+			ret->host = xstrdup(session->recording->info.hostname);
 		err = 0;
 	}
 	sources_free(taker.stacks.sources);

@@ -134,11 +134,22 @@ int points_from_file(struct heat *heat, const char *path, const struct point_opt
 		return err;
 	struct str bytes = {(const char *)mapped.p, mapped.n};
 	bool recording = stack_format_of(bytes) == STACKS_RECORDING;
-	if (!recording && (options->value || options->from))
-		err = fail(EINVAL, "--value and --from-event need a recording, and %s is text",
+	if (!recording && (options->value || options->latency || options->from || options->to))
+		err = fail(EINVAL, "%s needs a recording, and %s is text",
+			   options->value     ? "--value"
+			   : options->latency ? "--latency"
+			   : options->from    ? "--from-event"
+					      : "--to-event",
 			   fd >= 0 ? "stdin" : path);
 	else if (!recording)
 		points_from_text(heat, bytes, options, ret);
 	file_unmap(&mapped);
 	return recording ? points_from_recording(heat, path, options, ret) : err;
+}
+
+void point_result_done(struct point_result *result)
+{
+	free(result->title);
+	free(result->events);
+	free(result->host);
 }

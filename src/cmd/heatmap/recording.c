@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Points of a recording's samples.
 #include "base/err.h"
-#include "base/hash.h"
 #include "base/nearest.h"
 #include "cmd/heatmap/heatmap.h"
+#include "cmd/heatmap/pairs.h"
 #include "flow/session.h"
-#include <math.h>
-
-enum { KEYS_MAX = 4, PENDING_MAX = 1 << 20 };
 
 // What an event of the recording means here.
 struct role {
-	bool known, wanted, from, to;
+	bool known, wanted;
+	bool drawn; // samples of it are in the picture
 	const struct tp_field *value;
-	const struct tp_field *keys[KEYS_MAX];
+	struct pair_role pair;
 };
 
 struct taker {
@@ -22,7 +20,8 @@ struct taker {
 	struct point_result *result;
 	struct filter *filter;
 	VEC(struct role) roles; // by event index
-	struct map pending;	// key -> start time
+	bool pairs;
+	struct pairing pairing;
 };
 
 static uint64_t value_period(const struct sample *sample)
@@ -67,7 +66,7 @@ static const struct builtin *find_builtin(const char *name)
 	return NULL;
 }
 
-static int no_such_field(const struct event *event, const char *field)
+int point_no_such_field(const struct event *event, const char *field)
 {
 	const char *names[128] = {NULL};
 	const struct tp_field *fields;
@@ -89,28 +88,11 @@ static int find_field(const struct event *event, struct str name, const struct t
 {
 	char *text = str_dup(name);
 	const struct tp_field *field = event->tp ? tracepoint_field(event->tp, text) : NULL;
-	int err = field ? 0 : no_such_field(event, text);
+	int err = field ? 0 : point_no_such_field(event, text);
 
 	free(text);
 	if (field)
 		*ret = field;
-	return err;
-}
-
-static int find_keys(const struct taker *taker, const struct event *event, struct role *role)
-{
-	struct str rest = str_of(taker->options->key);
-	unsigned n = 0;
-	int err = 0;
-
-	while (rest.p && !err) {
-		struct str of_to = str_cut(&rest, ','), of_from = str_cut(&of_to, '=');
-
-		if (n == KEYS_MAX)
-			return fail(EINVAL, "--key takes at most %d fields", KEYS_MAX);
-		err = find_field(event, str_trim(of_to.p && !role->from ? of_to : of_from),
-				 &role->keys[n++]);
-	}
 	return err;
 }
 
@@ -120,11 +102,10 @@ static int make_role(struct taker *taker, const struct event *event, struct role
 	int err = 0;
 
 	role->known = true;
-	if (options->from) {
-		role->from = filter_event_name(event->name, options->from);
-		role->to = filter_event_name(event->name, options->to);
-		role->wanted = role->from || role->to;
-		return role->wanted && options->key ? find_keys(taker, event, role) : 0;
+	if (taker->pairs) {
+		err = pairing_role(&taker->pairing, event, &role->pair);
+		role->wanted = role->pair.from || role->pair.to;
+		return err;
 	}
 	role->wanted = !options->event || filter_event_name(event->name, options->event);
 	if (role->wanted && options->value && !find_builtin(options->value)) {
@@ -139,53 +120,29 @@ static int make_role(struct taker *taker, const struct event *event, struct role
 	return err;
 }
 
-static uint64_t key_of(const struct role *role, const struct sample *sample)
+static void take_pair(struct taker *taker, const struct role *role, struct session *session,
+		      const struct sample *sample, const struct task *task)
 {
-	uint64_t key = 1;
+	bool passes = filter_sample_of(taker->filter, sample, session->sym, task);
+	bool begins = passes || role->pair.next_pid || role->pair.woken_pid;
+	struct pair_result result;
 
-	if (!role->keys[0])
-		return sample->tid;
-	for (unsigned i = 0; i < KEYS_MAX && role->keys[i]; i++) {
-		const struct tp_field *field = role->keys[i];
+	taker->result->filtered += !begins;
+	if (!pairing_take(&taker->pairing, &role->pair, sample, begins, &result))
+		return;
+	// A switch is an event of the task that goes; the latency is that of the one that comes.
+	if (result.tid != UINT32_MAX) {
+		struct sample of_next = *sample;
 
-		if (field->is_string) {
-			struct str text = tp_string(field, sample->raw, sample->raw_size);
-			key = hash_mix(key, hash_bytes(text.p, text.n));
-		} else {
-			key = hash_mix(key, tp_number(field, sample->raw, sample->raw_size));
+		task = sym_find_task(session->sym, result.tid);
+		of_next.tid = result.tid;
+		of_next.pid = task ? task->pid : UINT32_MAX;
+		if (!filter_sample_of(taker->filter, &of_next, session->sym, task)) {
+			taker->result->filtered++;
+			return;
 		}
 	}
-	return key;
-}
-
-static void take_pair(struct taker *taker, const struct role *role, const struct sample *sample)
-{
-	uint64_t key = key_of(role, sample);
-
-	if (role->to) {
-		uint64_t *start = map_find(&taker->pending, key);
-
-		if (start) {
-			uint64_t started = *start;
-
-			map_remove(&taker->pending, key);
-			heat_add(taker->heat, (double)sample->time / 1e9,
-				 (double)sample->time - (double)started, 1);
-		} else if (!role->from) {
-			taker->result->unpaired++;
-		}
-	}
-	if (role->from) {
-		bool is_new;
-
-		if (taker->pending.n >= PENDING_MAX) {
-			taker->result->unpaired += taker->pending.n;
-			map_clear(&taker->pending);
-		}
-		uint64_t *start = map_at(&taker->pending, key, &is_new);
-		taker->result->unpaired += !is_new;
-		*start = sample->time;
-	}
+	heat_add(taker->heat, (double)sample->time / 1e9, (double)result.ns, 1);
 }
 
 static double value_of(const struct point_options *options, const struct role *role,
@@ -213,13 +170,16 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 	}
 	if (!role->wanted || sample->time == UINT64_MAX)
 		return 0;
+	if (taker->pairs) {
+		take_pair(taker, role, session, sample, task);
+		return 0;
+	}
 	if (!filter_sample_of(taker->filter, sample, session->sym, task)) {
 		taker->result->filtered++;
 		return 0;
 	}
-	if (options->from)
-		take_pair(taker, role, sample);
-	else if (options->value)
+	role->drawn = true;
+	if (options->value)
 		heat_add(taker->heat, (double)sample->time / 1e9, value_of(options, role, sample), 1);
 	else
 		heat_add(taker->heat, (double)sample->time / 1e9,
@@ -227,19 +187,102 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 	return 0;
 }
 
-static int start(void *arg, struct session *session)
+static int take_record(void *arg, struct session *session, struct event *event,
+		       const struct sample *ids, const struct record *record)
 {
 	struct taker *taker = arg;
 
-	return taker->filter
-		       ? 0
-		       : filter_new(&taker->filter, &taker->options->filter, session->recording);
+	if (taker->pairs && record->header->type == PERF_RECORD_LOST)
+		pairing_lost(&taker->pairing);
+	return 0;
+}
+
+static void write_names(struct out *out, const struct session *session, const struct taker *taker)
+{
+	enum { NAMES_MAX = 3 };
+	size_t n = 0;
+
+	for (size_t i = 0; i < session->recording->events.n; i++) {
+		if (taker && (i >= taker->roles.n || !taker->roles.v[i].drawn))
+			continue;
+		if (n++ < NAMES_MAX)
+			out_printf(out, "%s%s", n > 1 ? ", " : "",
+				   session->recording->events.v[i]->name);
+	}
+	if (n > NAMES_MAX)
+		out_printf(out, " and %zu more", n - NAMES_MAX);
+}
+
+static char *text_of(struct out *out)
+{
+	char *text = str_dup((struct str){out->buf, out->n});
+
+	out_done(out);
+	return text;
+}
+
+static int check_event(const struct session *session, const char *wanted)
+{
+	const struct recording *recording = session->recording;
+	struct out out;
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		if (filter_event_name(recording->events.v[i]->name, wanted))
+			return 0;
+	}
+	out_init_memory(&out);
+	write_names(&out, session, NULL);
+	auto_free char *names = text_of(&out);
+	return fail(ENODATA, "%s has no event '%s'; it has %s", recording->path, wanted, names);
+}
+
+static int start(void *arg, struct session *session)
+{
+	struct taker *taker = arg;
+	const struct point_options *options = taker->options;
+	int err = 0;
+
+	if (taker->filter)
+		return 0;
+	err = filter_new(&taker->filter, &options->filter, session->recording);
+	if (err >= 0 && taker->pairs)
+		err = pairing_choose(&taker->pairing, options, session);
+	else if (err >= 0 && options->event)
+		err = check_event(session, options->event);
+	return err;
+}
+
+// What the picture's lines on top say.
+static void describe(const struct taker *taker, const struct session *session,
+		     struct point_result *ret)
+{
+	const struct pairing *pairing = &taker->pairing;
+	const char *hint = pairing_hint(session);
+	const char *title = taker->pairs ? pairing_title(pairing) : NULL;
+	struct out out;
+
+	out_init_memory(&out);
+	if (!taker->pairs)
+		write_names(&out, session, taker);
+	else if (strcmp(pairing->from, pairing->to) == 0)
+		out_text(&out, pairing->from);
+	else
+		out_printf(&out, "%s to %s", pairing->from, pairing->to);
+	ret->events = text_of(&out);
+	if (session->recording->info.hostname)
+		ret->host = text_dup_fmt("%s", session->recording->info.hostname);
+	if (title)
+		ret->title = text_dup_fmt("%s", title);
+	if (hint && ret->subsecond && !taker->options->subsecond && !taker->options->event)
+		ret->hint = hint;
 }
 
 int points_from_recording(struct heat *heat, const char *path, const struct point_options *options,
 			  struct point_result *ret)
 {
-	static const struct session_hooks hooks = {.sample = take_sample, .start = start};
+	static const struct session_hooks hooks = {.sample = take_sample,
+						   .record = take_record,
+						   .start = start};
 	struct session_options session_options = {.path = path, .force = options->force};
 	struct taker taker = {.heat = heat, .options = options, .result = ret};
 	struct session *session;
@@ -247,16 +290,20 @@ int points_from_recording(struct heat *heat, const char *path, const struct poin
 
 	if (err < 0)
 		return err;
+	taker.pairs = options->latency || options->from || options->to;
 	ret->from_recording = true;
-	ret->subsecond = !options->value && !options->from;
+	ret->subsecond = !options->value && !taker.pairs;
 	err = session_process(session, &hooks, &taker);
 	if (err >= 0) {
 		ret->damaged = session_warn(session) > 0;
-		ret->unpaired += taker.pending.n;
+		pairing_lost(&taker.pairing);
+		ret->unpaired = taker.pairing.unpaired;
+		if (taker.filter)
+			describe(&taker, session, ret);
 		err = 0;
 	}
 	vec_done(&taker.roles);
-	map_done(&taker.pending);
+	pairing_done(&taker.pairing);
 	filter_free(taker.filter);
 	session_close(session);
 	return err;

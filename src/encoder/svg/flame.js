@@ -60,9 +60,11 @@ function bar(y, height, content) {
 	return g;
 }
 
+let cut = 0; // of the upper end
 function place() {
-	const below = window.scrollY + window.innerHeight - height;
-	topBar.setAttribute("transform", "translate(0," + Math.max(0, window.scrollY) + ")");
+	const top = Math.max(0, window.scrollY) + cut;
+	const below = top + window.innerHeight - height;
+	topBar.setAttribute("transform", "translate(0," + top + ")");
 	bottomBar.setAttribute("transform", "translate(0," + Math.min(0, below) + ")");
 }
 
@@ -247,7 +249,8 @@ function toggleCase() {
 	remember(false);
 }
 
-const topBar = bar(0, 34, Array.from(page.querySelectorAll(":scope > .big")));
+const subtitle = page.querySelector("#subtitle");
+const topBar = bar(0, subtitle ? 50 : 34, [page.querySelector(":scope > .big"), subtitle]);
 const bottomBar = bar(height - 30, 30, [details, matched, page.querySelector("#legend")]);
 const reset = button("reset", "Reset zoom", {x: 10}, function () { zoomTo(root); });
 const search = button("search", "Search", {x: "100%", dx: -34, "text-anchor": "end"}, askSearch);
@@ -305,10 +308,15 @@ if (standalone) {
 	window.addEventListener("load", layout); // scroll bars have come
 	window.addEventListener("resize", place);
 	window.addEventListener("scroll", place);
-	// The stacks stand on the lower edge. Where there is no browser window around the page (a screenshot is taken)
-	// nobody could scroll back.
-	if (!inverted && window.outerHeight > window.innerHeight)
+	// The stacks stand on the lower edge. Where there is no window around the page, a picture of it is taken from its
+	// upper end, wherever it was scrolled to: then the rest is left out.
+	if (!inverted && !window.outerHeight && window === window.top && height > window.innerHeight) {
+		cut = height - window.innerHeight;
+		page.setAttribute("height", window.innerHeight);
+		page.setAttribute("viewBox", [0, cut, window.innerWidth, window.innerHeight].join(" "));
+	} else if (!inverted) {
 		window.scrollTo(0, height);
+	}
 	place();
 	window.addEventListener("popstate", restore);
 	window.addEventListener("hashchange", restore);

@@ -16,7 +16,17 @@ static const char rules[] =
 	".axis{stroke:#8888a0;fill:none}\n"
 	"@media(prefers-color-scheme:dark){.cell:hover{stroke:#fff}}\n";
 
-enum { LEVELS = 24, LEFT = 84, RIGHT = 30, TOP = 64, BELOW = 84 };
+// TEXT_WIDTH: of what is told below the grid.
+enum {
+	LEVELS = 24,
+	LEFT = 84,
+	RIGHT = 30,
+	TOP = 64,
+	BELOW = 100,
+	TEXT_WIDTH = 540,
+	LABEL_WIDTH = 50,
+	LABEL_HEIGHT = 12
+};
 
 struct heat_hues {
 	const char *name;
@@ -84,6 +94,8 @@ struct heat_drawing {
 	const struct heat_hues *hues;
 	double cell_width, cell_height;
 	double width, height; // of the grid
+	double page_width;
+	double label_y; // of the last one of the values
 	const char *time_unit, *count_name;
 };
 
@@ -139,9 +151,13 @@ static void write_time_axis(const struct heat_drawing *drawing)
 	double range = heat->columns * heat->step_time;
 	double step = nice_step(range * ns, fmax(2, drawing->width / 110)) / ns;
 
+	double last = 0;
 	for (double t = 0; t <= range * (1 + 1e-9); t += step) {
 		double x = LEFT + t / heat->step_time * drawing->cell_width;
 
+		if (x < last + LABEL_WIDTH)
+			continue;
+		last = x;
 		out_printf(out, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%g\" y2=\"%g\"/>",
 			   x, x, TOP + drawing->height, TOP + drawing->height + 5);
 		out_printf(out, "<text class=\"faint\" x=\"%.1f\" y=\"%g\" text-anchor=\"middle\">",
@@ -160,10 +176,13 @@ static void write_time_axis(const struct heat_drawing *drawing)
 	}
 }
 
-static void write_value_label(const struct heat_drawing *drawing, double y, double value)
+static void write_value_label(struct heat_drawing *drawing, double y, double value)
 {
 	struct out *out = drawing->out;
 
+	if (drawing->label_y && y > drawing->label_y - LABEL_HEIGHT)
+		return;
+	drawing->label_y = y;
 	out_printf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%g\" y1=\"%.1f\" y2=\"%.1f\"/>",
 		   LEFT - 5, LEFT + drawing->width, y, y);
 	out_printf(out, "<text class=\"faint\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">", LEFT - 9,
@@ -175,7 +194,7 @@ static void write_value_label(const struct heat_drawing *drawing, double y, doub
 	out_text(out, "</text>\n");
 }
 
-static void write_value_axis(const struct heat_drawing *drawing)
+static void write_value_axis(struct heat_drawing *drawing)
 {
 	struct out *out = drawing->out;
 	const struct heat *heat = drawing->heat;
@@ -251,7 +270,7 @@ static void write_cell(const struct heat_drawing *drawing, unsigned column, unsi
 static void write_legend(const struct heat_drawing *drawing)
 {
 	struct out *out = drawing->out;
-	double step = 6, right = LEFT + drawing->width, left = right - LEVELS * step,
+	double step = 6, right = drawing->page_width - RIGHT, left = right - LEVELS * step,
 	       y = TOP + drawing->height + 54;
 	double max = drawing->heat->cell_max;
 
@@ -265,7 +284,7 @@ static void write_legend(const struct heat_drawing *drawing)
 	out_char(out, ' ');
 	xml_text(out, drawing->count_name);
 	out_text(out, "</text>\n");
-	out_printf(out, "<text id=\"details\" x=\"%d\" y=\"%g\">", LEFT, y + 9);
+	out_printf(out, "<text id=\"details\" x=\"%d\" y=\"%g\">", LEFT, y + 30);
 	svg_count(out, drawing->heat->sum);
 	out_char(out, ' ');
 	xml_text(out, drawing->count_name);
@@ -308,8 +327,11 @@ static int choose_look(struct heat_drawing *drawing)
 	drawing->count_name = style->count_name ? style->count_name : "events";
 	drawing->cell_width = style->cell_width;
 	drawing->cell_height = style->cell_height;
+	// Few columns are wide, so that there is room for the texts below.
 	if (!drawing->cell_width)
-		drawing->cell_width = fmin(30, fmax(1, floor(1080 / drawing->heat->columns)));
+		drawing->cell_width =
+			fmin(fmax(30, fmin(120, floor(TEXT_WIDTH / drawing->heat->columns))),
+			     fmax(1, floor(1080 / drawing->heat->columns)));
 	if (!drawing->cell_height)
 		drawing->cell_height = fmin(20, fmax(1, floor(500 / drawing->heat->rows)));
 	if (drawing->cell_width < 0.1 || drawing->cell_height < 0.1 || drawing->cell_width > 1000 ||
@@ -317,6 +339,8 @@ static int choose_look(struct heat_drawing *drawing)
 		return fail(EINVAL, "a cell's width and height must lie between 0.1 and 1000 pixels");
 	drawing->width = drawing->cell_width * drawing->heat->columns;
 	drawing->height = drawing->cell_height * drawing->heat->rows;
+	double subtitle = style->subtitle ? fmin(1194, strlen(style->subtitle) * 6.8) : 0;
+	drawing->page_width = fmax(LEFT + fmax(drawing->width, TEXT_WIDTH) + RIGHT, subtitle + RIGHT);
 	return 0;
 }
 
@@ -336,7 +360,7 @@ int svg_heat(struct out *out, const struct heat *heat, const struct heat_style *
 	out_text(&styles, "}\n");
 	out_char(&styles, '\0');
 	svg_begin(out, &(struct svg_page){
-			       .width = fmax(LEFT + drawing.width + RIGHT, 420),
+			       .width = drawing.page_width,
 			       .height = TOP + drawing.height + BELOW,
 			       .title = style->title ? style->title : "Heat Map",
 			       .subtitle = style->subtitle,

@@ -115,7 +115,8 @@ void svg_begin(struct out *out, const struct svg_page *page)
 	xml_text(out, page->title);
 	out_text(out, "</text>\n");
 	if (page->subtitle && page->subtitle[0]) {
-		out_text(out, "<text class=\"faint\" x=\"50%\" y=\"44\" text-anchor=\"middle\">");
+		out_text(out,
+			 "<text id=\"subtitle\" class=\"faint\" x=\"50%\" y=\"44\" text-anchor=\"middle\">");
 		xml_text(out, page->subtitle);
 		out_text(out, "</text>\n");
 	}
