@@ -89,7 +89,16 @@ static bool open_dump(const struct sym *sym, const struct dso *dso, struct mappe
 	return file_map_plain(ret, path) == 0;
 }
 
-bool jit_has(const struct sym *sym, uint32_t pid)
+struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at)
+{
+	for (const struct jit *jit = sym->private->jits; jit; jit = jit->next) {
+		if (jit->dso == dso && at < jit->file.n)
+			return (struct str){(const char *)jit->file.p + at, jit->file.n - at};
+	}
+	return (struct str){0};
+}
+
+static bool has_dump(const struct sym *sym, uint32_t pid)
 {
 	for (const struct jit *jit = sym->private->jits; jit; jit = jit->next) {
 		if (jit->task->pid == pid)
@@ -98,13 +107,18 @@ bool jit_has(const struct sym *sym, uint32_t pid)
 	return false;
 }
 
-struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at)
+bool jit_knows(const struct sym *sym, const struct task *task, uint64_t start, uint64_t end)
 {
-	for (const struct jit *jit = sym->private->jits; jit; jit = jit->next) {
-		if (jit->dso == dso && at < jit->file.n)
-			return (struct str){(const char *)jit->file.p + at, jit->file.n - at};
+	if (!has_dump(sym, task->pid))
+		return false;
+	// Of a process that runs most of the dump is yet to be written.
+	for (size_t i = 0; sym->options.live && i < task->space->maps.n; i++) {
+		const struct mapping *map = task->space->maps.v[i];
+
+		if (map->start < end && map->end > start && jit_bytes(sym, map->dso, 0).n)
+			return true;
 	}
-	return (struct str){0};
+	return !sym->options.live;
 }
 
 void jit_open(struct sym *sym, struct task *task, struct dso *dso)

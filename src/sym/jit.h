@@ -5,8 +5,8 @@
 
 // A process mapped a jitdump; nothing happens when it can't be read.
 void jit_open(struct sym *sym, struct task *task, struct dso *dso);
-// Has that process one? Then its anonymous maps, in which the code lies, say nothing.
-bool jit_has(const struct sym *sym, uint32_t pid);
+// Is the code of these addresses known from a dump? Then an anonymous map, in which code lies, says nothing.
+bool jit_knows(const struct sym *sym, const struct task *task, uint64_t start, uint64_t end);
 // What lies at an offset of a dump, up to its end; nothing when the dso is no dump.
 struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at);
 void jit_free(struct sym *sym);

@@ -253,6 +253,15 @@ static const struct held_file *hold(struct sym *sym, const struct mmap_facts *fa
 		       : NULL;
 }
 
+// Compilers protect their pages and open them again all the time: what is known of the space stays good.
+static bool is_same_again(const struct space *space, const struct mapping *map, const char *name)
+{
+	const struct mapping *there = space_find(space, map->start);
+
+	return there && map->end <= there->end && there->identity && there->prot == map->prot &&
+	       there->flags == map->flags && strcmp(there->dso->name, name) == 0;
+}
+
 static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 {
 	struct task *task = sym_task(sym, facts->pid, facts->tid);
@@ -264,7 +273,8 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	char jit[40];
 
 	// Its code is known better: what a compiler makes writable and executable again is still the same.
-	if (is_code && (no_file || text_starts(name, "/memfd:")) && jit_has(sym, task->pid))
+	if (is_code && (no_file || text_starts(name, "/memfd:")) &&
+	    jit_knows(sym, task, facts->start, facts->start + facts->len))
 		return;
 	map = mapping_new(facts->start, facts->start + facts->len, NULL);
 	map->pgoff = facts->pgoff;
@@ -281,6 +291,10 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	if (no_file && is_code && task->pid != 0) {
 		snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", (int)task->pid);
 		name = jit;
+	}
+	if (no_file && is_same_again(task->space, map, name)) {
+		free(map);
+		return;
 	}
 	if (strcmp(name, "[vdso]") == 0) {
 		map->pgoff = 0;

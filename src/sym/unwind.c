@@ -367,10 +367,44 @@ static void note_frames(const struct walk *w, uint64_t pc)
 		unwind_dso_of(w->unwinder, map->dso)->keeps_frames = true;
 }
 
+// By what its instructions say. False: as if nothing had happened.
+static bool step_code(struct walk *w, const struct cfi_rule *rule)
+{
+	uint64_t before[CFI_REGS], sp = w->regs[w->machine->sp];
+
+	memcpy(before, w->regs, sizeof(before));
+	if (step_simple(w, rule) && w->regs[w->machine->sp] > sp &&
+	    walk_is_code(w, w->regs[PC] - 1) && is_return(w))
+		return true;
+	memcpy(w->regs, before, sizeof(before));
+	return false;
+}
+
+static bool step_without(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
+{
+	uint64_t pc = w->regs[PC] - !is_leaf;
+
+	*ret_signal = !is_leaf && walk_is_sigreturn(w, w->regs[PC]);
+	if (*ret_signal)
+		return walk_step_sigreturn(w);
+	if (known->rule && !known->table && step_code(w, known->rule))
+		return true;
+	if (!walk_step_frame_pointer(w, is_leaf)) {
+		known->is_base = w->end == UNWIND_ROOT;
+		return false;
+	}
+	if (!is_return(w)) {
+		w->end = UNWIND_NO_INFO;
+		return false;
+	}
+	note_frames(w, pc);
+	return true;
+}
+
 static bool step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
-	const struct cfi_rule *rule = known->rule;
-	uint64_t sp = w->regs[w->machine->sp], pc = w->regs[PC] - !is_leaf;
+	const struct cfi_rule *rule = known->table ? known->rule : NULL;
+	uint64_t sp = w->regs[w->machine->sp];
 
 	// What has just been called may still be on its caller's stack, or again.
 	if (rule && (rule->flags & CFI_SWITCH)) {
@@ -387,21 +421,8 @@ static bool step(struct walk *w, struct unwind_known *known, bool is_leaf, bool 
 		if (!step_any(w, known))
 			return false;
 		*ret_signal = rule->flags & CFI_SIGNAL;
-	} else if (!is_leaf && walk_is_sigreturn(w, w->regs[PC])) {
-		if (!walk_step_sigreturn(w))
-			return false;
-		*ret_signal = true;
-	} else {
-		if (!walk_step_frame_pointer(w, is_leaf)) {
-			known->is_base = w->end == UNWIND_ROOT;
-			return false;
-		}
-		if (!is_return(w)) {
-			w->end = UNWIND_NO_INFO;
-			return false;
-		}
-		note_frames(w, pc);
-		*ret_signal = false;
+	} else if (!step_without(w, known, is_leaf, ret_signal)) {
+		return false;
 	}
 	w->regs[PC] = walk_plain_address(w, w->regs[PC]);
 	if (w->machine == &arm64)
@@ -559,7 +580,7 @@ static uint32_t go_on_elsewhere(struct walk *w, const struct unwind_input *input
 		i = find_in_chain(input, ips, n - 1, &same);
 	if (!i && w->regs[w->machine->fp] != w->first_fp) {
 		// Others kept something else there meanwhile, and misled the kernel.
-		w->end = keeps_frames_here(w, ips[n - 1] - (n > 1)) ? UNWIND_SWITCHED : w->end;
+		w->end = keeps_frames_here(w, ips[n - 1]) ? UNWIND_SWITCHED : w->end;
 		return n;
 	}
 	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
@@ -577,7 +598,7 @@ static uint32_t go_on_elsewhere(struct walk *w, const struct unwind_input *input
 			w->end = UNWIND_ROOT;
 			return n;
 		}
-		if (known->rule && !keeps_frame_pointer(w, known->rule))
+		if (known->rule && known->table && !keeps_frame_pointer(w, known->rule))
 			return n;
 	}
 	return n;

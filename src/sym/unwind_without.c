@@ -108,12 +108,22 @@ static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target
 	       ends_with_call(code, pc, ret_target);
 }
 
+// Made by a JIT compiler, as far as one can tell.
+static bool is_made_code(const struct walk *w, uint64_t pc)
+{
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
+
+	return map && (map->dso->kind == DSO_ANON || text_starts(map->dso->name, "/memfd:") ||
+		       jit_bytes(w->unwinder->sym, map->dso, 0).n);
+}
+
+// Interpreters put such addresses there themselves.
 bool walk_is_no_return(const struct walk *w, uint64_t pc)
 {
 	uint8_t code[LONGEST_CALL];
 	uint64_t target;
 
-	return w->machine->code != EM_AARCH64 &&
+	return w->machine->code != EM_AARCH64 && !is_made_code(w, pc - 1) &&
 	       walk_read_code(w, pc - sizeof(code), code, sizeof(code)) == sizeof(code) &&
 	       !ends_with_call(code, pc, &target) && !walk_is_sigreturn(w, pc);
 }
@@ -160,15 +170,6 @@ static bool step_vsyscall(struct walk *w)
 	regs[PC] = pc;
 	regs[w->machine->sp] = sp + 4;
 	return true;
-}
-
-// Made by a JIT compiler, as far as one can tell.
-static bool is_made_code(const struct walk *w, uint64_t pc)
-{
-	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
-
-	return map && (map->dso->kind == DSO_ANON || text_starts(map->dso->name, "/memfd:") ||
-		       jit_bytes(w->unwinder->sym, map->dso, 0).n);
 }
 
 // A program or library whose file is not here: whether it keeps frame pointers nobody can tell, and mostly it does not.

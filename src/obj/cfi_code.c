@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "obj/cfi_code.h"
+#include "obj/x86.h"
+#include <string.h>
+
+enum { WINDOW = 8192, PENDING = 64, DEEPEST = 1 << 20 };
+
+// What a register holds, by what registers hold at the start.
+struct value {
+	enum { KNOWN, IN_MEMORY, LOST } kind; // base + at; what lies there; something else
+	uint8_t base;
+	int32_t at;
+};
+
+struct path {
+	uint32_t at;
+	struct value regs[16];
+};
+
+struct search {
+	const struct code_text *text;
+	struct path now, pending[PENDING];
+	uint32_t pending_n;
+	uint8_t seen[WINDOW / 8];
+};
+
+static void add(struct value *v, int32_t by)
+{
+	if (v->kind != KNOWN || by > DEEPEST || by < -DEEPEST || v->at > DEEPEST || v->at < -DEEPEST)
+		v->kind = LOST;
+	else
+		v->at += by;
+}
+
+// What was kept there: below where the stack ends now it will be put by an instruction on the way, and it is what it is now.
+static struct value kept_at(const struct value *where, uint8_t reg)
+{
+	struct value v = *where;
+
+	if (v.kind == KNOWN && v.base == X86_SP && v.at < 0)
+		return (struct value){KNOWN, reg, 0};
+	v.kind = v.kind == KNOWN ? IN_MEMORY : LOST;
+	return v;
+}
+
+static void pop(struct path *path, uint8_t reg)
+{
+	struct value *sp = &path->regs[X86_SP];
+
+	if (reg != X86_NO_REG)
+		path->regs[reg] = kept_at(sp, reg);
+	if (reg != X86_SP)
+		add(&path->regs[X86_SP], 8);
+}
+
+static void run(struct path *path, const struct x86 *x)
+{
+	struct value v = {.kind = LOST};
+
+	switch (x->kind) {
+	case X86_PUSH:
+		add(&path->regs[X86_SP], -8);
+		return;
+	case X86_POP:
+		pop(path, x->reg);
+		return;
+	case X86_LEAVE:
+		path->regs[X86_SP] = path->regs[X86_FP];
+		pop(path, X86_FP);
+		return;
+	case X86_ADD:
+		add(&path->regs[x->reg], x->value);
+		return;
+	case X86_LEA:
+	case X86_LOAD:
+		v = path->regs[x->base];
+		add(&v, x->value);
+		path->regs[x->reg] = x->kind == X86_LEA ? v : kept_at(&v, x->reg);
+		return;
+	case X86_OTHER:
+		if (x->reg != X86_NO_REG)
+			path->regs[x->reg].kind = LOST;
+		return;
+	default: // calls leave all that matters as it is
+		return;
+	}
+}
+
+static void go_to(struct search *search, int64_t at)
+{
+	if (at < 0 || at >= (int64_t)search->text->n || search->pending_n == PENDING)
+		return;
+	search->pending[search->pending_n] = search->now;
+	search->pending[search->pending_n++].at = (uint32_t)at;
+}
+
+static bool visit(struct search *search, uint32_t at)
+{
+	uint8_t bit = (uint8_t)(1 << at % 8), *byte = &search->seen[at / 8];
+	bool is_new = !(*byte & bit);
+
+	*byte |= bit;
+	return is_new;
+}
+
+// The first instructions of functions. Behind a call that never returns another function may follow.
+static bool is_entry(const uint8_t *p, size_t n)
+{
+	return n >= 4 &&
+	       (memcmp(p, "\xf3\x0f\x1e\xfa", 4) == 0 || memcmp(p, "\x55\x48\x89\xe5", 4) == 0 ||
+		memcmp(p, "\x55\x48\x8b\xec", 4) == 0);
+}
+
+// On from search->now up to a return: true.
+static bool follow(struct search *search)
+{
+	const struct code_text *text = search->text;
+	struct path *now = &search->now;
+
+	while (now->at < text->n && visit(search, now->at)) {
+		const uint8_t *p = text->p + now->at;
+		size_t n = text->n - now->at;
+		struct x86 x;
+
+		if (text->is_return && is_entry(p, n))
+			return false;
+		x = x86_decode(p, n);
+		if (!x.length || x.kind == X86_STOP)
+			return false;
+		if (x.kind == X86_RETURN)
+			return true;
+		run(now, &x);
+		now->at += x.length;
+		if (x.kind == X86_BRANCH)
+			go_to(search, (int64_t)now->at + x.value);
+		if (x.kind == X86_JUMP) {
+			go_to(search, (int64_t)now->at + x.value);
+			return false;
+		}
+	}
+	return false;
+}
+
+static bool write_rule(const struct path *path, uint64_t *ret)
+{
+	static const uint8_t dwarf[] = {0, 2, 1, 3, 7, 6, 4, 5};
+	static const uint8_t kept[] = {X86_FP, 3, 12, 13, 14, 15}; // by the psABI
+	struct cfi_rule *rule = (void *)ret;
+	const struct value *sp = &path->regs[X86_SP], *fp = &path->regs[X86_FP];
+	int32_t cfa = sp->at + 8;
+
+	if (sp->kind != KNOWN || (sp->base != X86_SP && sp->base != X86_FP) ||
+	    (sp->base == X86_SP && sp->at < 0) || (sp->base == X86_FP && sp->at < 8))
+		return false;
+	if (fp->kind == LOST || (fp->kind == KNOWN && (fp->base != X86_FP || fp->at)) ||
+	    (fp->kind == IN_MEMORY && fp->base != sp->base))
+		return false;
+	memset(ret, 0, CFI_CODE_WORDS * sizeof(*ret));
+	rule->cfa = CFI_CFA_REGISTER;
+	rule->cfa_reg = dwarf[sp->base];
+	rule->cfa_offset = cfa;
+	rule->flags = CFI_SIMPLE;
+	rule->saved[rule->saved_n++] =
+		(struct cfi_saved){.reg = CFI_RA_COLUMN, .where = CFI_AT_CFA, .value = -8};
+	for (size_t i = 0; i < sizeof(kept); i++) {
+		const struct value *v = &path->regs[kept[i]];
+
+		if (v->kind == IN_MEMORY && v->base == sp->base)
+			rule->saved[rule->saved_n++] =
+				(struct cfi_saved){.reg = kept[i] < 8 ? dwarf[kept[i]] : kept[i],
+						   .where = CFI_AT_CFA,
+						   .value = v->at - cfa};
+	}
+	return true;
+}
+
+bool cfi_of_code(const struct code_text *text, uint64_t *ret_words)
+{
+	const struct code_text cut = {text->p, text->n < WINDOW ? text->n : WINDOW, text->at,
+				      text->is_return};
+	struct search search;
+
+	search.text = &cut;
+	search.pending_n = 0;
+	memset(search.seen, 0, sizeof(search.seen));
+	search.now.at = (uint32_t)text->at;
+	for (uint8_t i = 0; i < 16; i++)
+		search.now.regs[i] = (struct value){KNOWN, i, 0};
+	// Its frame is being made, or will be next.
+	if (!text->is_return && text->at && text->p[text->at - 1] == 0x55 &&
+	    is_entry(text->p + text->at - 1, text->n - text->at + 1)) {
+		pop(&search.now, X86_FP);
+		return write_rule(&search.now, ret_words);
+	}
+	if (!text->is_return && text->at < text->n && text->p[text->at] == 0x55 &&
+	    is_entry(text->p + text->at, text->n - text->at))
+		return write_rule(&search.now, ret_words);
+	for (;;) {
+		if (follow(&search) && write_rule(&search.now, ret_words))
+			return true;
+		if (!search.pending_n)
+			return false;
+		search.now = search.pending[--search.pending_n];
+	}
+}
