@@ -74,6 +74,8 @@ static const struct opt opts[] = {
 	OPT(OPT_FLAG, 0, "ignore-vmlinux", AT(ignore_vmlinux), NULL, "Don't look for one."),
 	OPT(OPT_FLAG, 'm', "modules", AT(modules), NULL, "Modules of the running kernel."),
 	OPT(OPT_TEXT, 0, "symfs", AT(symfs), "DIR", "Look for files below it."),
+	OPT(OPT_FLAG, 0, "functions", AT(functions), NULL,
+	    "Code without a symbol has the name of its file and the address where its function begins, gzip@4300 (the default on the screen, and where SYMBOL is such a name)."),
 	OPT(OPT_FLAG, 0, "demangle", AT(demangle), NULL,
 	    "C++ and Rust names as in the source (the default)."),
 	OPT(OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), NULL, "In the kernel too."),
@@ -464,6 +466,8 @@ static void to_report(struct annotate *annotate)
 	r->symfs = o->symfs;
 	r->force = o->force;
 	r->ignore_vmlinux = o->ignore_vmlinux;
+	r->functions = o->functions || annotate_wants_screen(annotate) ||
+		       (o->symbol && strchr(o->symbol, '@'));
 	r->demangle = o->demangle;
 	r->demangle_kernel = o->demangle_kernel;
 	r->group = o->group;

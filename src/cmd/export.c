@@ -48,6 +48,8 @@ static const struct opt opts[] = {
 	HEADING("Symbols"),
 	OPT(OPT_FLAG, 0, "no-inline", AT(collect.no_inline), NULL,
 	    "Functions that the compiler put into their callers are no frames."),
+	OPT(OPT_FLAG, 0, "functions", AT(collect.sym.functions), NULL,
+	    "Code without a symbol has the name of its file and the address where its function begins, gzip@4300 (the default; --no-functions leaves it unnamed)."),
 	OPT(OPT_TEXT, 'k', "vmlinux", AT(collect.sym.vmlinux), "FILE", "Kernel image with symbols."),
 	OPT(OPT_TEXT, 0, "kallsyms", AT(collect.sym.kallsyms), "FILE",
 	    "Kernel symbols as /proc/kallsyms has them."),
@@ -189,7 +191,7 @@ static int write_result(const struct profile *profile, const struct encoder *enc
 
 static int run(int argc, char **argv)
 {
-	struct options options = {0};
+	struct options options = {.collect = {.sym = {.functions = true}}};
 	const struct encoder *encoder;
 	struct profile profile;
 	int err, damaged, n = command_parse(&command_export, &options, argc, argv, 0);

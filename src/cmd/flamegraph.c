@@ -117,6 +117,8 @@ static const struct opt opts[] = {
 	HEADING("Symbols"),
 	OPT(OPT_FLAG, 0, "no-inline", AT(stacks.no_inline), NULL,
 	    "Functions that the compiler put into their callers are no frames."),
+	OPT(OPT_FLAG, 0, "functions", AT(stacks.sym.functions), NULL,
+	    "Code without a symbol has the name of its file and the address where its function begins, gzip@4300 (the default; --no-functions leaves it unnamed)."),
 	OPT(OPT_TEXT, 'k', "vmlinux", AT(stacks.sym.vmlinux), "FILE", "Kernel image with symbols."),
 	OPT(OPT_TEXT, 0, "kallsyms", AT(stacks.sym.kallsyms), "FILE",
 	    "Kernel symbols as /proc/kallsyms has them."),
@@ -357,7 +359,7 @@ extern const struct command command_flamegraph;
 
 static int run(int argc, char **argv)
 {
-	struct options options = {0};
+	struct options options = {.stacks = {.sym = {.functions = true}}};
 	struct flame flame;
 	int n = command_parse(&command_flamegraph, &options, argc, argv, 0);
 

@@ -178,6 +178,9 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), .help = "In the kernel too."},
 	{OPT_FLAG, 0, "inline", AT(inlines),
 	 .help = "Inlined functions are frames (the default; --no-inline leaves them out)."},
+	{OPT_FLAG, 0, "functions", AT(functions),
+	 .help = "Code without a symbol has the name of its file and the address where its function begins, gzip@4300 (the default on the screen and of --format).",
+	 .given = AT(functions_given)},
 	{OPT_FLAG, 0, "full-source-path", AT(full_source_path), .help = "Full paths of source files."},
 	{OPT_GROUP, .help = "Taken from perf and without effect here"},
 	{OPT_FLAG, 0, "branch-history", AT(branch_history),
@@ -482,9 +485,12 @@ static int check_options(struct report *report)
 
 static int run_report(struct report *report)
 {
-	const struct report_options *o = &report->o;
-	int err = report_open(report), closed;
+	struct report_options *o = &report->o;
+	int err, closed;
 
+	if (!o->functions_given)
+		o->functions = wants_screen(report) || !is_text(report);
+	err = report_open(report);
 	if (err < 0)
 		return err;
 	err = show(report);

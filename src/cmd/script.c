@@ -143,6 +143,8 @@ static const struct opt opts[] = {
 	{OPT_GROUP, .help = "Symbols"},
 	{OPT_TEXT, 'k', "vmlinux", AT(sym.vmlinux), "FILE", "the kernel's image"},
 	{OPT_TEXT, 0, "kallsyms", AT(sym.kallsyms), "FILE", "a copy of /proc/kallsyms"},
+	{OPT_FLAG, 0, "functions", AT(sym.functions),
+	 .help = "code without a symbol has the name of its file and the address where its function begins, gzip@4300"},
 	{OPT_TEXT, 0, "symfs", AT(sym.symfs), "FOLDER", "programs and libraries lie below it"},
 	{OPT_CALL, 0, "demangle", .help = "names of C++ and Rust in readable form", .call = demangle},
 	{OPT_FLAG, 0, "demangle-kernel", AT(demangle_kernel), .help = "those of the kernel as well"},

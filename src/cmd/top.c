@@ -193,6 +193,8 @@ static const struct opt opts[] = {
 	TEXT('k', "vmlinux", report.vmlinux, "FILE", "The kernel's symbols come from there."),
 	TEXT(0, "kallsyms", report.kallsyms, "FILE", "Likewise."),
 	FLAG(0, "ignore-vmlinux", report.ignore_vmlinux, "No vmlinux is looked for."),
+	FLAG(0, "functions", report.functions,
+	     "Code without a symbol has the name of its file and the address where its function begins, gzip@4300 (the default; --no-functions leaves it unnamed)."),
 	FLAG(0, "demangle-kernel", report.demangle_kernel, "Demangle the kernel's names too."),
 
 	{.kind = OPT_CALL, .name = "hierarchy", .call = not_there, .help = "Not there.", .hidden = true},
@@ -339,6 +341,7 @@ static int run(int argc, char **argv)
 
 	report_init(&top.report);
 	top.o.report = top.report.o;
+	top.o.report.functions = true;
 	err = run_with(&top, argc, argv);
 	top_close(&top);
 	return err;

@@ -28,7 +28,7 @@ static int open_live(struct feed *feed)
 	struct tp_options options = {.long_size = sizeof(long),
 				     .page_size = (uint32_t)sysconf(_SC_PAGESIZE),
 				     .keep_formats = true};
-	struct sym_options sym = {.live = true};
+	struct sym_options sym = {.live = true, .functions = true};
 	int err;
 
 	feed->input = live;

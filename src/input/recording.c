@@ -61,7 +61,7 @@ static void read_tasks(struct source *source)
 static int open_recording(struct feed *feed)
 {
 	struct source *source = NEW(struct source);
-	struct session_options options = {.path = feed->options->from};
+	struct session_options options = {.path = feed->options->from, .sym = {.functions = true}};
 	int err;
 
 	feed->input = source;

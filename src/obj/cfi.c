@@ -200,7 +200,8 @@ static int compare_fdes(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void make_rows(struct cfi_builder *builder)
+// In the order of places, none twice, none inside of another one's start.
+static void sort_fdes(struct cfi_builder *builder)
 {
 	struct cfi_fde *fdes = builder->fdes.v;
 	size_t n = 0, all = builder->fdes.n;
@@ -222,13 +223,20 @@ static void make_rows(struct cfi_builder *builder)
 			continue;
 		fdes[n++] = fdes[i];
 	}
-	for (size_t i = 0; i < n && !builder->err; i++) {
-		uint32_t end = fdes[i].at + fdes[i].size;
+	builder->fdes.n = n;
+}
 
-		if (i + 1 < n)
-			end = MIN(end, fdes[i + 1].at);
-		cfi_run_fde(builder, &fdes[i], end);
-	}
+static uint32_t fde_end(const struct cfi_builder *builder, size_t i)
+{
+	const struct cfi_fde *fde = &builder->fdes.v[i];
+
+	return i + 1 < builder->fdes.n ? MIN(fde->at + fde->size, fde[1].at) : fde->at + fde->size;
+}
+
+static void make_rows(struct cfi_builder *builder)
+{
+	for (size_t i = 0; i < builder->fdes.n && !builder->err; i++)
+		cfi_run_fde(builder, &builder->fdes.v[i], fde_end(builder, i));
 }
 
 // One block of memory: rows, rules, expressions.
@@ -295,14 +303,19 @@ static void find_code(struct cfi_builder *builder)
 	relocate_done(&relocate);
 }
 
+static bool is_supported(const struct elf *runtime)
+{
+	return !runtime->swap && is_known(runtime->machine) &&
+	       runtime->is_64bit == (runtime->machine != EM_386);
+}
+
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug)
 {
 	struct cfi_builder builder = {.machine = runtime->machine, .runtime = runtime};
 	uint8_t *unpacked[2] = {NULL, NULL};
 	int err;
 
-	if (runtime->swap || !is_known(runtime->machine) ||
-	    runtime->is_64bit != (runtime->machine != EM_386))
+	if (!is_supported(runtime))
 		return -ENOTSUP;
 	find_code(&builder);
 	vec_push(&builder.rules, 0);
@@ -313,6 +326,7 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 		add_debug_frame(&builder, debug, &unpacked[1]);
 	add_plt(&builder);
 	add_init(&builder);
+	sort_fdes(&builder);
 	make_rows(&builder);
 	err = builder.err;
 	if (!err)
@@ -323,6 +337,49 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 	free(unpacked[0]);
 	free(unpacked[1]);
 	return err;
+}
+
+// Entries of the PLT share one description, and have names of their own.
+static bool is_in(const struct elf_section *sections, size_t n, uint32_t at)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (at - sections[i].offset < sections[i].size)
+			return true;
+	}
+	return false;
+}
+
+int cfi_functions(const struct elf *runtime, struct cfi_function **ret, size_t *ret_n)
+{
+	struct cfi_builder builder = {.machine = runtime->machine, .runtime = runtime};
+	static const char *const plt_names[] = {".plt", ".plt.sec", ".plt.got"};
+	struct elf_section plts[ARRAY_SIZE(plt_names)];
+	VEC(struct cfi_function) functions = {0};
+	uint8_t *unpacked = NULL;
+	size_t plts_n = 0;
+
+	if (!is_supported(runtime))
+		return -ENOTSUP;
+	find_code(&builder);
+	cfi_read_go(&builder);
+	add_eh_frame(&builder, runtime);
+	add_debug_frame(&builder, runtime, &unpacked);
+	sort_fdes(&builder);
+	for (size_t i = 0; i < ARRAY_SIZE(plt_names); i++)
+		plts_n += elf_find_section(runtime, plt_names[i], &plts[plts_n]);
+	for (size_t i = 0; i < builder.fdes.n; i++) {
+		const struct cfi_fde *fde = &builder.fdes.v[i];
+
+		if (!is_in(plts, plts_n, fde->at))
+			vec_push(&functions, (struct cfi_function){.at = fde->at,
+								   .end = fde_end(&builder, i),
+								   .vaddr = fde->vaddr});
+	}
+	builder_done(&builder);
+	free(unpacked);
+	*ret = functions.v;
+	*ret_n = functions.n;
+	return 0;
 }
 
 void cfi_table_done(struct cfi_table *table)

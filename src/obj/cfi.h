@@ -76,6 +76,16 @@ static inline const struct cfi_rule *cfi_rule_at(const struct cfi_table *table, 
 // fill memory; no sentence. About 60 ns a row.
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug);
 void cfi_table_done(struct cfi_table *table);
+
+// Code of one function, or of a part of it that the compiler put elsewhere; offsets in the file.
+struct cfi_function {
+	uint32_t at, end;
+	uint64_t vaddr; // of `at`
+};
+// Where functions begin and end, as the file that is mapped tells whoever unwinds: what a stripped program still knows. In the
+// order of places, not overlapping, without the PLT. The caller frees *ret. -ENOTSUP for other machines, no sentence.
+int cfi_functions(const struct elf *runtime, struct cfi_function **ret, size_t *ret_n);
+
 // Makes cfi_find faster, for a byte and a half a row. cfi_build does so itself. The rows must be good.
 void cfi_table_index(struct cfi_table *table);
 

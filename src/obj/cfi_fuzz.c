@@ -8,7 +8,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void use(const struct elf *elf)
 {
+	struct cfi_function *functions;
 	struct cfi_table table;
+	size_t n;
 
 	if (cfi_build(&table, elf, elf) < 0)
 		return;
@@ -19,6 +21,14 @@ static void use(const struct elf *elf)
 			abort();
 	}
 	cfi_table_done(&table);
+	if (cfi_functions(elf, &functions, &n) < 0)
+		abort();
+	for (size_t i = 0; i < n; i++) {
+		if (functions[i].at > functions[i].end ||
+		    (i && functions[i - 1].end > functions[i].at))
+			abort();
+	}
+	free(functions);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

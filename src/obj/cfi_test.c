@@ -75,6 +75,28 @@ static void test_function(void **state)
 	cfi_table_done(&table);
 }
 
+static void test_functions(void **state)
+{
+	struct sample_frames frames = {0};
+	struct cfi_function *functions;
+	static uint8_t image[SAMPLE_SIZE];
+	struct elf elf;
+	size_t n;
+
+	sample_cie(&frames, "zR", 16, x86_64_start, sizeof(x86_64_start));
+	sample_fde(&frames, 0x1040, 0x10, "", 0);
+	sample_fde(&frames, 0x1000, 0x30, "", 0);
+	sample_fde(&frames, 0x1000, 0x20, "", 0);
+	sample_elf(image, EM_X86_64, &frames);
+	assert_int_equal(elf_init(&elf, image, sizeof(image)), 0);
+	assert_int_equal(cfi_functions(&elf, &functions, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(functions[0].at, 0x1000);
+	assert_int_equal(functions[0].end, 0x1030);
+	assert_int_equal(functions[1].vaddr, 0x1040 + SAMPLE_BASE);
+	free(functions);
+}
+
 static void test_rare(void **state)
 {
 	static const uint8_t plt[] = {0x0f, 11,	  0x77, 8,    0x80, 0,	 0x3f,
@@ -342,5 +364,5 @@ static void test_invalid(void **state)
 	assert_false(cfi_table_valid(&table));
 }
 
-RUN_TESTS(TEST(test_function), TEST(test_rare), TEST(test_arm64), TEST(test_beside_libdw),
-	  TEST(test_invalid))
+RUN_TESTS(TEST(test_function), TEST(test_functions), TEST(test_rare), TEST(test_arm64),
+	  TEST(test_beside_libdw), TEST(test_invalid))

@@ -61,6 +61,12 @@ static inline uint64_t elf_word(const struct elf *elf, const void *p)
 	return elf->is_64bit ? elf_u64(elf, p) : elf_u32(elf, p);
 }
 
+// e_entry
+static inline uint64_t elf_entry(const struct elf *elf)
+{
+	return elf_word(elf, elf->p + 24);
+}
+
 // -EINVAL (no sentence) when it is no ELF image or its headers lie outside. Broken section headers leave 0 sections.
 int elf_init(struct elf *ret, const uint8_t *p, size_t n);
 bool elf_section(const struct elf *elf, uint32_t index, struct elf_section *ret);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/names.h"
 #include "base/search.h"
+#include "obj/cfi.h"
 #include "obj/demangle.h"
 
 enum {
@@ -324,10 +325,22 @@ static void add_plt(struct names *names, const struct elf *elf)
 	}
 }
 
+static void sort_names(struct names *names)
+{
+	size_t kept = 0;
+
+	if (names->all.n)
+		qsort(names->all.v, names->all.n, sizeof(struct name), compare);
+	for (size_t i = 0; i < names->all.n; i++) {
+		if (!kept || names->all.v[kept - 1].addr != names->all.v[i].addr)
+			names->all.v[kept++] = names->all.v[i];
+	}
+	names->all.n = kept;
+}
+
 void names_init(struct names *ret, const struct elf *elf, const struct elf *debug)
 {
 	struct versions versions;
-	size_t kept = 0;
 
 	*ret = (struct names){0};
 	read_versions(&versions, elf);
@@ -338,13 +351,32 @@ void names_init(struct names *ret, const struct elf *elf, const struct elf *debu
 	ret->is_dynamic = !ret->all.n && add_table(ret, elf, ".dynsym", &versions);
 	add_plt(ret, elf);
 	vec_done(&versions.texts);
-	if (ret->all.n)
-		qsort(ret->all.v, ret->all.n, sizeof(struct name), compare);
-	for (size_t i = 0; i < ret->all.n; i++) {
-		if (!kept || ret->all.v[kept - 1].addr != ret->all.v[i].addr)
-			ret->all.v[kept++] = ret->all.v[i];
+	sort_names(ret);
+}
+
+void names_add_functions(struct names *names, const struct elf *elf, const char *file)
+{
+	const size_t named = names->all.n;
+	struct cfi_function *functions;
+	size_t n;
+
+	if ((named && !names->is_dynamic) || cfi_functions(elf, &functions, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && names->all.n < MOST_NAMES; i++) {
+		uint64_t addr = functions[i].vaddr;
+		size_t before = SEARCH(named, k, names->all.v[k].addr <= addr);
+
+		if (before && names->all.v[before - 1].addr == addr)
+			continue;
+		vec_push(&names->all, (struct name){.addr = addr,
+						    .size = functions[i].end - functions[i].at,
+						    .text = arena_fmt(&names->arena, "%s@%llx", file,
+								      (unsigned long long)addr),
+						    .type = STT_FUNC,
+						    .is_synthetic = true});
 	}
-	ret->all.n = kept;
+	free(functions);
+	sort_names(names);
 }
 
 void names_done(struct names *names)

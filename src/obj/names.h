@@ -28,6 +28,8 @@ struct names {
 
 // Of an image and of its separate debug file (NULL: none); of relocatable ones those of .text. n log n of its symbols.
 void names_init(struct names *ret, const struct elf *elf, const struct elf *debug);
+// Of a file without a symbol table: functions that have no name, by the file and where they begin, "gzip@4300" (cfi_functions).
+void names_add_functions(struct names *names, const struct elf *elf, const char *file);
 void names_done(struct names *names);
 // The last name at or before an address and how far behind it that is; NULL: none. Log n. Lives as long as the names.
 const char *names_find(struct names *names, uint64_t addr, uint64_t *ret_offset);

@@ -157,6 +157,8 @@ static struct names *names_of(struct code *code)
 	if (!code->source.has_symtab)
 		code->has_debug = dso_find_file(code->sym, code->dso, has_symtab, &code->debug);
 	names_init(&code->names, &code->source.elf, code->has_debug ? &code->debug.elf : NULL);
+	if (code->sym->options.functions)
+		names_add_functions(&code->names, &code->source.elf, code->dso->short_name);
 	code->names.no_demangle = code->sym->options.no_demangle;
 	return &code->names;
 }

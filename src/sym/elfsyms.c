@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which symbols of an ELF file count, and what address they get: perf's rules (dso__load_sym).
+#include <limits.h>
 #include <stdio.h>
+#include "obj/cfi.h"
 #include "obj/demangle.h"
 #include "obj/gopclntab.h"
 #include "sym/load.h"
@@ -185,6 +187,78 @@ size_t load_go(struct sym *sym, struct dso *dso, const struct elf_source *runtim
 	if (n)
 		symtab_fix(dso->symtab, SYMTAB_FILE);
 	return n;
+}
+
+// Where a program begins; libraries have none.
+static uint64_t entry_of(const struct elf *elf)
+{
+	struct elf_segment segment;
+
+	if (elf->type == ET_EXEC)
+		return elf_entry(elf);
+	for (uint32_t i = 0; elf_segment(elf, i, &segment); i++) {
+		if (segment.type == PT_INTERP)
+			return elf_entry(elf);
+	}
+	return 0;
+}
+
+// Does a symbol that is there say whose code `function` is? One that only reaches as far as nobody else does is cut off.
+static bool is_named(struct symtab *symtab, size_t symbols_n, const struct cfi_function *function)
+{
+	size_t low = 0, high = symbols_n;
+	struct symbol *before;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (symtab->symbols.v[middle].start <= function->at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return false;
+	before = &symtab->symbols.v[low - 1];
+	if (before->start == function->at || (function->at < before->end && !before->guessed_end))
+		return true;
+	before->end = MIN(before->end, function->at);
+	return false;
+}
+
+size_t load_functions(struct sym *sym, struct dso *dso, const struct elf_source *runtime)
+{
+	struct symtab *symtab = dso->symtab;
+	const size_t symbols_n = symtab->symbols.n;
+	const uint64_t entry = entry_of(&runtime->elf);
+	struct cfi_function *functions;
+	char name[PATH_MAX];
+	size_t n;
+
+	if (!sym->options.functions || cfi_functions(&runtime->elf, &functions, &n) < 0)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (is_named(symtab, symbols_n, &functions[i]))
+			continue;
+		snprintf(name, sizeof(name), "%s@%llx", dso->short_name,
+			 (unsigned long long)functions[i].vaddr);
+		symtab_add(symtab,
+			   &(struct symbol){
+				   .start = functions[i].at,
+				   .end = functions[i].end,
+				   .name = entry && functions[i].vaddr == entry
+						   ? "_start"
+						   : arena_strdup(&symtab->names, str_of(name)),
+				   .binding = STB_LOCAL,
+				   .type = STT_FUNC,
+				   .is_place = true,
+			   });
+	}
+	free(functions);
+	dso->is_64bit = runtime->elf.is_64bit;
+	dso->adjust_symbols = true;
+	symtab_sort(symtab);
+	return symtab->symbols.n - symbols_n;
 }
 
 void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime)

@@ -38,6 +38,9 @@ size_t load_elf(struct sym *sym, struct dso *dso, const struct elf_source *symbo
 		const struct elf_source *runtime);
 // The functions that a program of Go lists for itself, stripped or not. Returns how many.
 size_t load_go(struct sym *sym, struct dso *dso, const struct elf_source *runtime);
+// Code without a symbol gets the name of the file and the address where its function begins: "gzip@4300", and what runs first
+// "_start". Only where sym_options.functions wants it. Returns how many.
+size_t load_functions(struct sym *sym, struct dso *dso, const struct elf_source *runtime);
 void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime);
 
 // Through which map the kernel or a module is met while its file is read.

@@ -31,6 +31,8 @@ struct sym_options {
 	// The recording is of this machine and of this boot, so what it says of inodes can be compared; when it was complete, 0: not known.
 	bool same_host, same_boot;
 	int64_t recorded_ns;
+	// Code without a symbol is named by where its function begins, "gzip@4300", as far as the file tells how to unwind it.
+	bool functions;
 };
 
 enum dso_kind {
@@ -55,9 +57,14 @@ struct symbol {
 	uint8_t binding;     // STB_*
 	uint8_t type;	     // STT_*
 	bool inlined, ignore;
-	bool mangled; // private: the name is not demangled yet
+	bool mangled;	  // private: the name is not demangled yet
+	bool is_place;	  // no name of the program's: "gzip@4300", see sym_options.functions
+	bool guessed_end; // private: the file tells no size
 	uint8_t hidden_width; // what perf counts for a column's width besides the name ("\t[module]" of kallsyms)
 };
+
+// The name without the version that a library gives it: "pthread_create@@GLIBC_2.34".
+struct str symbol_plain_name(const struct symbol *symbol);
 
 struct dso {
 	uint32_t id; // dense, from 0

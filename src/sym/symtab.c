@@ -113,6 +113,7 @@ static void give_ends(struct symtab *symtab, enum symtab_ends ends)
 		if (s->end != s->start)
 			continue;
 		s->end = s[1].start;
+		s->guessed_end = true;
 		if (ends == SYMTAB_FILE)
 			continue;
 		module = strchr(s->name, '[');
@@ -121,8 +122,10 @@ static void give_ends(struct symtab *symtab, enum symtab_ends ends)
 		if (!module != !next_module || (module && strcmp(module, next_module)))
 			s->end = page_end(s->start + 1);
 	}
-	if (last->end == last->start)
+	if (last->end == last->start) {
 		last->end = page_end(last->start) + 4096;
+		last->guessed_end = true;
+	}
 }
 
 static unsigned underscores(const char *name)
@@ -305,6 +308,16 @@ void symtab_name(struct symtab *symtab, struct symbol *symbol)
 
 // Few: those of BPF programs whose addresses lie in the kernel's own map.
 enum { MOST_LATE = 4096 };
+
+struct str symbol_plain_name(const struct symbol *symbol)
+{
+	const char *at = symbol->is_place ? NULL : strchr(symbol->name, '@');
+
+	// "read@plt" has none.
+	if (at && at > symbol->name && (at[1] == '@' || (at[1] >= 'A' && at[1] <= 'Z')))
+		return (struct str){symbol->name, (size_t)(at - symbol->name)};
+	return str_of(symbol->name);
+}
 
 void symtab_add_late(struct symtab *symtab, struct symbol *symbol)
 {

@@ -56,6 +56,27 @@ static void modules_end_at_their_page(void **state)
 	symtab_done(&symtab);
 }
 
+static void versions_are_no_part_of_a_name(void **state)
+{
+	static const struct {
+		const char *name, *plain;
+	} cases[] = {
+		{"pthread_create@@GLIBC_2.34", "pthread_create"},
+		{"memcpy@GLIBC_2.2.5", "memcpy"},
+		{"read@plt", "read@plt"},
+		{"@x", "@x"},
+		{"main", "main"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct str plain = symbol_plain_name(&(struct symbol){.name = cases[i].name});
+
+		assert_true(str_is(plain, cases[i].plain));
+	}
+	assert_true(str_is(symbol_plain_name(&(struct symbol){.name = "prog@A400", .is_place = true}),
+			   "prog@A400"));
+}
+
 static void the_best_of_one_address(void **state)
 {
 	static const struct {
@@ -152,4 +173,5 @@ static void many_are_found(void **state)
 }
 
 RUN_TESTS(TEST(many_are_found), TEST(sizes_are_given), TEST(modules_end_at_their_page),
-	  TEST(the_best_of_one_address), TEST(nested_ones_are_found), TEST(plt_names_are_demangled))
+	  TEST(versions_are_no_part_of_a_name), TEST(the_best_of_one_address),
+	  TEST(nested_ones_are_found), TEST(plt_names_are_demangled))

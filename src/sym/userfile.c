@@ -275,15 +275,15 @@ static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
 	n += load_elf(sym, dso, symbols, runtime);
 	if (!choice->has_symbols)
 		n += load_go(sym, dso, runtime);
-	if (n)
+	if (load_functions(sym, dso, runtime) || n)
 		load_plt(sym, dso, runtime);
 	load_done(sym, dso, symbols->origin, symbols->path);
 	if (!n)
 		load_failed(sym, dso, "%s has no symbols: install its debug package", dso->name);
 }
 
-// A program of Go without any symbol table, its most common form.
-static bool load_bare_go(struct sym *sym, struct dso *dso)
+// A program without any symbol table: of Go, its most common form, or one whose functions only have places.
+static bool load_bare(struct sym *sym, struct dso *dso)
 {
 	struct elf_source source;
 	size_t n;
@@ -291,7 +291,7 @@ static bool load_bare_go(struct sym *sym, struct dso *dso)
 	if (!dso_open_mapped(sym, dso, &source))
 		return false;
 	n = load_go(sym, dso, &source);
-	if (n)
+	if (n || load_functions(sym, dso, &source))
 		load_done(sym, dso, 'd', source.path);
 	source_done(&source);
 	return n;
@@ -332,7 +332,7 @@ void load_user(struct sym *sym, struct dso *dso)
 		load_failed(sym, dso, "%s is not the recorded file: its build-id differs",
 			    choice.refused);
 	} else if (choice.own_exists) {
-		if (load_bare_go(sym, dso))
+		if (load_bare(sym, dso))
 			return;
 		load_failed(sym, dso, "%s has no symbols", dso->long_name);
 	} else if (is_deleted_name(dso->long_name)) {

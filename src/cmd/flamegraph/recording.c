@@ -233,7 +233,7 @@ static struct flame_frame frame_of(struct maker *maker, uint32_t id)
 
 		known->kind = kind_of(frame);
 		if (frame->sym && frame->sym->name[0])
-			known->name = str_of(frame->sym->name);
+			known->name = symbol_plain_name(frame->sym);
 		else
 			known->name = str_of(
 				file[0] == '[' ? file : arena_fmt(&maker->arena, "[%s]", file));

@@ -50,7 +50,7 @@ static const char *event_of(struct probe_target *target, const struct probe_requ
 		base = "probe";
 	if (*base == '.')
 		base++;
-	n = strcspn(base, ".@");
+	n = point->is_place ? strlen(base) : strcspn(base, ".@");
 	// Names of C++ and Rust have more than the kernel allows.
 	name = probe_clean_name(arena, (struct str){base, MIN(n ? n : strlen(base), 50)});
 	if (point->function && point->line)
@@ -394,11 +394,31 @@ int probe_check_words(const struct probe_event *event)
 	return 0;
 }
 
+// A function that has only a place is called FILE@ADDRESS, which reads as FUNCTION@SOURCE.
+static struct probe_request by_place(struct probe_target *target, const struct probe_request *request)
+{
+	struct probe_request ret = *request;
+	struct probe_point *point = &ret.point;
+	const char *name;
+	uint64_t addr;
+
+	if (target->is_kernel || target->debug || !point->file || !point->function || point->line)
+		return ret;
+	name = arena_fmt(&target->arena, "%s@%s", point->function, point->file);
+	if (!probe_symbol(target, name, &addr))
+		return ret;
+	point->function = name;
+	point->file = NULL;
+	point->is_place = true;
+	return ret;
+}
+
 int probe_make_events(struct probe_target *target, const struct probe_request *request,
 		      struct probe_events *ret)
 {
+	struct probe_request placed = by_place(target, request);
 	struct probe_events events = {0};
-	struct making making = {.target = target, .request = request, .events = &events};
+	struct making making = {.target = target, .request = &placed, .events = &events};
 	int err = make(&making);
 
 	for (size_t i = 0; err >= 0 && i < events.v.n; i++)

@@ -35,7 +35,7 @@ int probe_show_functions(struct probe_target *target, const char *filter, struct
 {
 	struct probe_filter *wanted = NULL;
 	struct listed names = {.target = target};
-	int err = probe_filter_new(&wanted, filter ? filter : "!_* & !*@plt");
+	int err = probe_filter_new(&wanted, filter ? filter : "!_* & !*@*");
 
 	if (err == 0 && target->is_kernel)
 		err = probe_kernel_functions(target, add_name, &names);

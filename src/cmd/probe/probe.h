@@ -41,6 +41,7 @@ struct probe_point {
 	bool is_return;
 	bool is_start;	 // the very start, also of functions that were built without optimization
 	bool is_address; // function is "0x..."
+	bool is_place;	 // function is "FILE@ADDRESS", as code without symbols is called
 	uint64_t address;
 };
 

@@ -133,6 +133,7 @@ int probe_target_open(struct probe_target *ret, const struct probe_options *opti
 	struct sym_options sym = {.symfs = options->symfs,
 				  .no_demangle = true,
 				  .live = true,
+				  .functions = true,
 				  .aliases = true};
 	struct probe_target *target = ret;
 	int err = 0;
@@ -294,7 +295,8 @@ bool probe_symbol(struct probe_target *target, const char *name, uint64_t *ret)
 		return true;
 	n = dso_symbols(target->sym, target->dso, &v);
 	for (size_t i = 0; i < n; i++)
-		if (is_named(v[i].name, name) && probe_vaddr(target, v[i].start, ret))
+		if ((v[i].is_place ? !strcmp(v[i].name, name) : is_named(v[i].name, name)) &&
+		    probe_vaddr(target, v[i].start, ret))
 			return true;
 	for (size_t i = 0; i < n; i++)
 		if (!strcmp(probe_plain_name(target, v[i].name), name) &&

@@ -310,7 +310,8 @@ int report_open(struct report *report)
 			.kallsyms = o->kallsyms,
 			.ignore_vmlinux = o->ignore_vmlinux,
 			.no_demangle = !o->demangle,
-			.demangle_kernel = o->demangle_kernel},
+			.demangle_kernel = o->demangle_kernel,
+			.functions = o->functions},
 	};
 
 	if (sym_options_check(&options.sym) < 0)

@@ -47,6 +47,7 @@ struct report_options {
 		hide_unresolved, full_info;
 	int branch; // 1, 0: asked for, or not to; -1: as the recording has it
 	bool total_period, group, group_given, branch_history, demangle, demangle_kernel;
+	bool functions, functions_given;
 	bool mem_mode, raw_trace, hierarchy, inlines, ns, skip_empty, unordered, total_cycles,
 		ignored;
 	bool full_source_path, stitch_lbr, source;

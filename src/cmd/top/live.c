@@ -222,7 +222,8 @@ static int open_session(struct top *top)
 					    .kallsyms = o->kallsyms,
 					    .ignore_vmlinux = o->ignore_vmlinux,
 					    .no_demangle = !o->demangle,
-					    .demangle_kernel = o->demangle_kernel};
+					    .demangle_kernel = o->demangle_kernel,
+					    .functions = o->functions};
 
 	top->recording.path = "the running system";
 	top->session.recording = &top->recording;
