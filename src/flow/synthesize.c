@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/num.h"
 #include "base/time.h"
+#include "flow/moved_text.h"
 #include "sys/modules.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -194,11 +195,52 @@ static int emit_map(const struct synth *synth, pid_t pid, const struct maps_line
 		    put_text(&draft, offsetof(struct record_mmap2, filename), path));
 }
 
+static bool is_anonymous_code(const struct maps_line *line)
+{
+	return line->prot & PROT_EXEC && (!line->path.n || str_starts(line->path, "[anon") ||
+					  str_starts(line->path, "/anon_hugepage"));
+}
+
+// Where code is a file's in spite of its lying in anonymous memory, the line says so.
+static void name_moved_text(pid_t pid, const struct maps_line *file, struct maps_line *line)
+{
+	auto_free char *path = str_dup(file->path);
+	const struct moved_text text = {
+		.pid = pid,
+		.path = path,
+		.start = line->start,
+		.end = line->end,
+		.beside = file->start,
+		.beside_pgoff = file->pgoff,
+	};
+	uint64_t pgoff;
+
+	if (!moved_text_find(&text, &pgoff))
+		return;
+	line->path = file->path;
+	line->pgoff = pgoff;
+	line->maj = file->maj;
+	line->min = file->min;
+	line->ino = file->ino;
+}
+
+// The file that is mapped just before an address, or just behind it.
+static const struct maps_line *file_beside(const struct maps_line *before,
+					   const struct maps_line *line, struct str rest,
+					   struct maps_line *room)
+{
+	if (before->ino && before->end == line->start)
+		return before;
+	return parse_maps_line(str_cut(&rest, '\n'), room) && room->ino && room->start == line->end
+		       ? room
+		       : NULL;
+}
+
 static int emit_maps(const struct synth *synth, pid_t pid)
 {
 	char path[64];
 	auto_free char *text = NULL;
-	struct maps_line line = {0};
+	struct maps_line line = {0}, before = {0}, behind;
 	struct str rest;
 	int err = 0;
 
@@ -207,8 +249,15 @@ static int emit_maps(const struct synth *synth, pid_t pid)
 		return 0; // gone, or not ours to see
 	rest = str_of(text);
 	while (!err && rest.p) {
-		if (parse_maps_line(str_cut(&rest, '\n'), &line))
-			err = emit_map(synth, pid, &line);
+		const struct maps_line *file;
+
+		if (!parse_maps_line(str_cut(&rest, '\n'), &line))
+			continue;
+		file = is_anonymous_code(&line) ? file_beside(&before, &line, rest, &behind) : NULL;
+		if (file && !*synth->root)
+			name_moved_text(pid, file, &line);
+		err = emit_map(synth, pid, &line);
+		before = line;
 	}
 	return err;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From (task, cpumode, address) to (map, dso, symbol).
 #include "base/hash.h"
-#include "sym/private.h"
+#include "sym/load.h"
 #include <elf.h>
 
 // The space that addresses of that mode lie in, or NULL when nobody knows (hypervisor, guests).
@@ -66,13 +66,18 @@ static const struct mapping *loaded_map(struct sym *sym, struct space *space, ui
 	const struct mapping *map = space_find_near(sym, space, ip);
 	struct mapping *kept = (struct mapping *)map;
 
+	if (map && map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS)
+		perfmap_take_over(sym, space, kept);
 	if (!map || map->dso->state != DSO_NOT_LOADED)
 		return map;
 	// Loading the kernel's symbols may move its map.
 	kept->refs++;
 	dso_load(sym, map->dso, map);
-	if (--kept->refs)
+	if (--kept->refs) {
+		if (map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS)
+			perfmap_take_over(sym, space, kept);
 		return map;
+	}
 	free(kept);
 	return space_find(space, ip);
 }

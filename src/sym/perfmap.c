@@ -5,10 +5,24 @@
 // Longer names are cut: whole signatures with generics are some hundreds.
 enum { LONGEST_NAME = 8192 };
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+// Takes a number and the one blank behind it.
 static bool hex(struct str *rest, uint64_t *ret)
 {
-	struct str word = str_cut(rest, ' ');
+	struct str word;
+	size_t n = 0;
 
+	while (rest->n && is_blank(*rest->p))
+		*rest = (struct str){rest->p + 1, rest->n - 1};
+	while (n < rest->n && !is_blank(rest->p[n]))
+		n++;
+	word = (struct str){rest->p, n};
+	n += n < rest->n;
+	*rest = (struct str){rest->p + n, rest->n - n};
 	return word.n && num_parse_hex(word, ret) == 0;
 }
 

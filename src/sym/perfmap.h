@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The text of /tmp/perf-PID.map, where JIT compilers tell what they made: "START SIZE name", both in hex.
+// The text of /tmp/perf-PID.map, where JIT compilers tell what they made: "START SIZE name", both in hex; blanks may be tabs, and stand before it.
 #pragma once
 #include "base/str.h"
 #include <stdint.h>

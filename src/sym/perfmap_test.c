@@ -9,7 +9,10 @@ static void lines(void **state)
 			      "10\n"
 			      "10 20\n"
 			      "10 20 \n"
-			      "0x20 0x30 b");
+			      "0x20 0x30 b\n"
+			      "30\t10\tc d\te\n"
+			      " \t 40 \t 10  f\n"
+			      "\t50\t10\t\n");
 	struct perfmap_line line;
 
 	assert_true(perfmap_next(&text, &line));
@@ -19,6 +22,13 @@ static void lines(void **state)
 	assert_true(perfmap_next(&text, &line));
 	assert_int_equal(line.start, 0x20);
 	assert_true(str_is(line.name, "b"));
+	assert_true(perfmap_next(&text, &line));
+	assert_int_equal(line.start, 0x30);
+	assert_int_equal(line.size, 0x10);
+	assert_true(str_is(line.name, "c d\te"));
+	assert_true(perfmap_next(&text, &line));
+	assert_int_equal(line.start, 0x40);
+	assert_true(str_is(line.name, " f"));
 	assert_false(perfmap_next(&text, &line));
 }
 

@@ -228,16 +228,17 @@ static bool inner_pid(uint32_t pid, uint64_t *ret)
 	return false;
 }
 
-bool seen_perfmap(const struct sym *sym, const struct dso *dso, char *ret)
+bool seen_perfmap(const struct sym *sym, uint32_t pid, char *ret)
 {
+	auto_free char *name = text_dup_fmt("/tmp/perf-%d.map", (int)pid);
 	uint64_t inner;
 	struct stat st;
 
-	if (!dso->pid || sym->options.other_machine || (sym->options.symfs && *sym->options.symfs) ||
-	    (!is_elsewhere(dso->pid, "mnt") && !is_elsewhere(dso->pid, "pid")) ||
-	    !inner_pid(dso->pid, &inner))
+	if (archived_file(sym, name, ret))
+		return true;
+	if (!pid || sym->options.other_machine || (sym->options.symfs && *sym->options.symfs) ||
+	    (!is_elsewhere(pid, "mnt") && !is_elsewhere(pid, "pid")) || !inner_pid(pid, &inner))
 		return false;
-	snprintf(ret, PATH_MAX, "/proc/%u/root/tmp/perf-%llu.map", dso->pid,
-		 (unsigned long long)inner);
+	snprintf(ret, PATH_MAX, "/proc/%u/root/tmp/perf-%llu.map", pid, (unsigned long long)inner);
 	return stat_file(ret, &st);
 }

@@ -16,8 +16,8 @@ enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret);
 // something speaks against its being the one that ran. Then false, and `dso` has the reason. Costs some stat(2) calls; the first time
 // also a read of up to 1 MB of a file that has no build-id. `ret` has PATH_MAX bytes.
 bool seen_own_path(const struct sym *sym, const struct dso *dso, char *ret);
-// Likewise the perf-PID.map of a process in another pid or mount namespace; false: it is where it always is.
-bool seen_perfmap(const struct sym *sym, const struct dso *dso, char *ret);
+// Likewise the perf-PID.map of a process, from an archive or when that is in another pid or mount namespace; false: it is where it always is.
+bool seen_perfmap(const struct sym *sym, uint32_t pid, char *ret);
 // "/usr/bin/x (deleted)", as the kernel names what was replaced or removed.
 // A file that an archive carries under its name: perf maps, jitdumps, files without a build-id.
 bool archived_file(const struct sym *sym, const char *name, char *ret);

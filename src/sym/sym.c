@@ -302,6 +302,7 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	} else {
 		map->dso = dso_get(sym, name, &facts->file);
 	}
+	map->may_be_jit = !no_file && is_code && name[0] == '/' && task->pid != 0;
 	note_process(sym, map->dso, facts);
 	if (sym->private->facts.n && !dso_private_of(map->dso)->facts)
 		dso_private_of(map->dso)->facts =

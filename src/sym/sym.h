@@ -95,6 +95,7 @@ struct mapping {
 	uint64_t ino, ino_generation;
 	bool identity; // addresses are the dso's own (kernel)
 	bool is_mmap2, has_build_id;
+	bool may_be_jit; // private: of a file; whether a perf-PID.map has names in it is not known yet
 	uint32_t refs;
 };
 

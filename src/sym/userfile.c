@@ -8,7 +8,6 @@
 #include "obj/unpack.h"
 #include "sym/debuginfod.h"
 #include "sym/load.h"
-#include "sym/perfmap.h"
 #include "sym/seen.h"
 
 struct place {
@@ -335,11 +334,13 @@ void load_user(struct sym *sym, struct dso *dso)
 		if (load_bare(sym, dso))
 			return;
 		load_failed(sym, dso, "%s has no symbols", dso->long_name);
+	} else if (has_no_file(dso->long_name)) {
+		return;
 	} else if (is_deleted_name(dso->long_name)) {
 		load_failed(sym, dso,
 			    "%s was replaced or removed since: keep such files with sonde buildid-cache",
 			    dso->long_name);
-	} else if (!has_no_file(dso->long_name)) {
+	} else {
 		load_failed(sym, dso, "%s is not here", dso->long_name);
 	}
 }
@@ -422,119 +423,4 @@ void load_vdso(struct sym *sym, struct dso *dso)
 		load_failed(sym, dso, "the vdso of the recording's kernel is not here");
 	source_done(&choice.symbols);
 	source_done(&choice.runtime);
-}
-
-enum { MOST_PERFMAP = 1 << 28 };
-
-struct jit_symbol {
-	struct perfmap_line line;
-	uint32_t order;
-};
-
-static int by_place(const void *a, const void *b)
-{
-	const struct jit_symbol *x = a, *y = b;
-
-	if (x->line.start != y->line.start)
-		return x->line.start < y->line.start ? -1 : 1;
-	return x->order < y->order ? -1 : x->order > y->order;
-}
-
-// What was written later lies where it says; older code that it overlaps is gone.
-static size_t drop_overwritten(struct jit_symbol *symbols, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		bool is_gone = false;
-
-		while (kept && !is_gone &&
-		       symbols[i].line.start - symbols[kept - 1].line.start <
-			       symbols[kept - 1].line.size) {
-			is_gone = symbols[kept - 1].order > symbols[i].order;
-			kept -= !is_gone;
-		}
-		if (!is_gone)
-			symbols[kept++] = symbols[i];
-	}
-	return kept;
-}
-
-// Anybody may write to /tmp, so what is another user's says what they like about somebody's code. A running process may say
-// what its own code is; of a recorded one, the number may be somebody else's by now.
-static bool is_trusted(const struct sym *sym, const struct dso *dso, uid_t owner)
-{
-	char process[32];
-	struct stat st;
-
-	if (!owner || owner == geteuid() || sym->options.foreign_maps)
-		return true;
-	snprintf(process, sizeof(process), "/proc/%u", dso->pid);
-	return sym->options.live && dso->pid && stat(process, &st) == 0 && st.st_uid == owner;
-}
-
-// -errno with a sentence.
-static int read_perfmap(const struct sym *sym, const struct dso *dso, const char *path,
-			struct str *ret)
-{
-	struct stat st, link;
-	char *text;
-	size_t n;
-	auto_close int fd = file_open_plain(path, &st);
-	int err;
-
-	if (fd == -ENOENT)
-		return fail(ENOENT, "%s is not here: let the JIT compiler write it", path);
-	if (fd < 0)
-		return fd;
-	// The link that leads to a file has an owner too.
-	if (lstat(path, &link) < 0)
-		link = st;
-	if (!is_trusted(sym, dso, st.st_uid) || !is_trusted(sym, dso, link.st_uid))
-		return fail(EPERM,
-			    "%s belongs to user %u, neither you nor root, so it is not used (-f "
-			    "uses it)",
-			    path, is_trusted(sym, dso, st.st_uid) ? link.st_uid : st.st_uid);
-	if (st.st_size > MOST_PERFMAP)
-		return fail(EFBIG, "%s is larger than %u MiB, so it is not read", path,
-			    MOST_PERFMAP >> 20);
-	err = file_read_fd(fd, MOST_PERFMAP, &text, &n);
-	if (err < 0)
-		return fail(-err, "can't read %s: %s", path, strerror(-err));
-	*ret = (struct str){text, n};
-	return 0;
-}
-
-void load_perfmap(struct sym *sym, struct dso *dso)
-{
-	VEC(struct jit_symbol) symbols = {0};
-	const char *path = dso->long_name;
-	char seen[PATH_MAX];
-	struct str text;
-	struct perfmap_line line;
-
-	if (archived_file(sym, dso->long_name, seen) || seen_perfmap(sym, dso, seen))
-		path = seen;
-	if (read_perfmap(sym, dso, path, &text) < 0) {
-		load_failed(sym, dso, "%s", err_sentence());
-		return;
-	}
-	for (struct str rest = text; perfmap_next(&rest, &line);)
-		vec_push(&symbols, (struct jit_symbol){line, (uint32_t)symbols.n});
-	if (symbols.n)
-		qsort(symbols.v, symbols.n, sizeof(*symbols.v), by_place);
-	symbols.n = drop_overwritten(symbols.v, symbols.n);
-	vec_each(const struct jit_symbol, it, &symbols)
-		symtab_add(dso->symtab,
-			   &(struct symbol){
-				   .start = it->line.start,
-				   .end = it->line.start + it->line.size,
-				   .name = arena_strdup(&dso->symtab->names, it->line.name),
-				   .binding = STB_GLOBAL,
-				   .type = STT_FUNC,
-			   });
-	vec_done(&symbols);
-	free((char *)text.p);
-	symtab_sort(dso->symtab);
-	load_done(sym, dso, 'j', path);
 }
