@@ -6,6 +6,7 @@
 #include "flow/foreign.h"
 #include "flow/target.h"
 #include "sym/sym.h"
+#include "sys/cgroup.h"
 
 // One event that is wanted. The same kernel event may be wanted several times, with other filters.
 struct feed_event {
@@ -108,6 +109,9 @@ struct feed {
 	int64_t wall_offset_ns; // add it to the events' clock
 	struct feed_tsc tsc;
 	const char *arch; // uname's machine of a recording; NULL: live, or the recording doesn't say
+	// Live, once events are opened, with options.cgroups: these groups; NULL: none.
+	const struct cgroup_names *cgroups;
+	const struct cgroup_mount *cgroup_mount;
 	bool is_live, stop;
 	bool interrupted;   // a signal ended it
 	int exit_code;	    // of the workload, or 128 + signal

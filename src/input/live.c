@@ -544,6 +544,8 @@ static void close_live(struct feed *feed)
 	opened_done(&live->opened);
 	live_dynamic_done(&live->dynamic);
 	target_done(&live->target);
+	cgroup_names_done(&live->cgroups);
+	free(live->cgroup_mount.path);
 	target_done(&live->asked);
 	if (live->signal_fd >= 0)
 		close(live->signal_fd);

@@ -59,7 +59,8 @@ static int by_runtime(struct prof *prof, struct oncpu *state)
 static int by_switches(struct prof *prof, struct oncpu *state)
 {
 	// A task is switched to in another's context.
-	int err = state->of_task ? prof_tasks_init(&state->tasks, prof, NULL) : 0;
+	bool chosen = state->of_task || prof->options->cgroups;
+	int err = chosen ? prof_tasks_init(&state->tasks, prof, NULL) : 0;
 
 	if (err)
 		return err;

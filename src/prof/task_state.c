@@ -146,15 +146,26 @@ static int setup(struct prof *prof)
 	return err;
 }
 
+static void forget(struct task_state *state, struct task_rec *rec)
+{
+	vec_push(&state->free_recs, (uint32_t)(rec - state->recs.v));
+	map_remove(&state->by_tid, rec->tid);
+}
+
 // NULL: nobody asked for this task. Who has a record is wanted: most are found at the first look.
 static struct task_rec *rec_of(struct prof *prof, struct task_state *state, uint32_t tid)
 {
 	uint64_t *at = map_find(&state->by_tid, tid);
 
+	if (at && !state->tasks.by_group)
+		return &state->recs.v[*at];
+	if (!prof_tasks_wanted(&state->tasks, prof, tid)) {
+		if (at) // it went to another group
+			forget(state, &state->recs.v[*at]);
+		return NULL;
+	}
 	if (at)
 		return &state->recs.v[*at];
-	if (!prof_tasks_wanted(&state->tasks, prof, tid))
-		return NULL;
 	at = map_at(&state->by_tid, tid, NULL);
 	if (state->free_recs.n) {
 		*at = vec_pop(&state->free_recs);
@@ -164,12 +175,6 @@ static struct task_rec *rec_of(struct prof *prof, struct task_state *state, uint
 	}
 	state->recs.v[*at] = (struct task_rec){.tid = tid, .state = UNKNOWN};
 	return &state->recs.v[*at];
-}
-
-static void forget(struct task_state *state, struct task_rec *rec)
-{
-	vec_push(&state->free_recs, (uint32_t)(rec - state->recs.v));
-	map_remove(&state->by_tid, rec->tid);
 }
 
 static struct dist *dist_of(struct prof *prof, struct task_state *state, struct task_rec *rec)

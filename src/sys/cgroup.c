@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/nearest.h"
+#include "base/num.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -205,4 +206,82 @@ void cgroup_names_done(struct cgroup_names *names)
 		free(names->v.v[i]);
 	vec_done(&names->v);
 	*names = (struct cgroup_names){0};
+}
+
+static void read_threads(int dir, const struct cgroup_mount *mount, struct map *threads)
+{
+	auto_close int fd =
+		openat(dir, mount->unified ? "cgroup.threads" : "tasks", O_RDONLY | O_CLOEXEC);
+	auto_free char *text = NULL;
+	char path[64];
+	struct str rest;
+	size_t n;
+
+	// Through the descriptor, as a group of containers may have any name.
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || file_read(path, 64 << 20, &text, &n) < 0)
+		return;
+	for (rest = (struct str){text, n}; rest.n;) {
+		uint64_t id;
+
+		if (!num_parse_u64(str_cut(&rest, '\n'), &id) && id)
+			*map_at(threads, id, NULL) = 1;
+	}
+}
+
+static void members_below(const struct cgroup_mount *mount, const char *name, struct map *threads,
+			  struct map *ids)
+{
+	auto_free char *path = text_dup_fmt("%s/%s", mount->path, name);
+	DIR *dir = strlen(path) < PATH_MAX ? opendir(path) : NULL;
+	struct dirent *entry;
+	uint64_t id;
+
+	if (!dir)
+		return;
+	if (cgroup_id(dirfd(dir), &id) == 0)
+		*map_at(ids, id, NULL) = 1;
+	read_threads(dirfd(dir), mount, threads);
+	while ((entry = readdir(dir)) != NULL) {
+		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+			continue;
+		auto_free char *below = text_dup_fmt("%s/%s", name, entry->d_name);
+		members_below(mount, below, threads, ids);
+	}
+	closedir(dir);
+}
+
+int cgroup_members(const struct cgroup_mount *mount, const char *name, struct map *threads,
+		   struct map *ids)
+{
+	int fd = cgroup_open(mount, name);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	members_below(mount, name, threads, ids);
+	return 0;
+}
+
+int cgroup_hierarchy(const struct cgroup_mount *mount, const char *root)
+{
+	auto_free char *text = NULL;
+	struct str rest;
+	size_t n;
+	int err = file_read_at(root ? root : "", "/proc/self/cgroup", 1 << 20, &text, &n);
+
+	if (err < 0)
+		return err;
+	// "10:perf_event:/", "0::/user.slice"
+	for (rest = (struct str){text, n}; rest.n;) {
+		struct str line = str_cut(&rest, '\n'), number = str_cut(&line, ':'),
+			   controllers = str_cut(&line, ':');
+		uint64_t id;
+
+		if (num_parse_u64(number, &id) || id > INT_MAX)
+			continue;
+		if (mount->unified ? !id : has_option(controllers, "perf_event"))
+			return (int)id;
+	}
+	return -ENOENT;
 }

@@ -2,6 +2,7 @@
 // Control groups as perf_event_open(2) takes them: by a descriptor of their directory in the perf_event
 // hierarchy (version 1) or the unified one (version 2).
 #pragma once
+#include "base/map.h"
 #include "base/vec.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,3 +30,10 @@ struct cgroup_names {
 };
 int cgroup_select(const struct cgroup_mount *mount, const char *list, struct cgroup_names *ret);
 void cgroup_names_done(struct cgroup_names *names);
+
+// The threads that are in a group or in one below it now, as keys of `threads`, and the ids (cgroup_id) of these groups as keys of `ids`.
+// 0, or -errno with a sentence.
+int cgroup_members(const struct cgroup_mount *mount, const char *name, struct map *threads,
+		   struct map *ids);
+// The number that the hierarchy has in the kernel's events (cgroup:cgroup_attach_task, dst_root): /proc/self/cgroup of root; -ENOENT.
+int cgroup_hierarchy(const struct cgroup_mount *mount, const char *root);

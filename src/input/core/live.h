@@ -30,6 +30,8 @@ struct watching {
 	struct sample_plan *plans;	 // likewise
 	struct feed_event **wanted;	 // likewise; NULL: the dummy
 	struct target target;
+	struct cgroup_mount cgroup_mount;
+	struct cgroup_names cgroups;
 	struct target asked; // with events that are everywhere: of whom they are wanted
 	struct opened opened;
 	struct workload workload;

@@ -168,9 +168,50 @@ static int add_cpu(struct event_spec *spec, struct arena *arena, struct str text
 	return 0;
 }
 
-static int add_events(struct watching *live, const struct cgroup_names *groups,
-		      const struct cgroup_mount *mount)
+// A group's events are those of the groups below it, too: what is wanted twice comes once.
+static void drop_below(struct cgroup_names *groups)
 {
+	size_t kept = 0;
+
+	for (size_t i = 0; i < groups->v.n; i++) {
+		char *name = groups->v.v[i];
+		bool below = false;
+
+		for (size_t k = 0; k < groups->v.n && !below; k++) {
+			const char *above = groups->v.v[k];
+			size_t n = strlen(above);
+
+			while (n && above[n - 1] == '/')
+				n--;
+			below = k != i && !strncmp(above, name, n) && strlen(name) > n + 1 &&
+				(!n || name[n] == '/');
+		}
+		if (below)
+			free(name);
+		else
+			groups->v.v[kept++] = name;
+	}
+	groups->v.n = kept;
+}
+
+static int select_cgroups(struct watching *live)
+{
+	struct feed *feed = live->feed;
+	int err = cgroup_find_mount(&live->cgroup_mount, "");
+
+	if (!err)
+		err = cgroup_select(&live->cgroup_mount, feed->options->cgroups, &live->cgroups);
+	if (err)
+		return err;
+	drop_below(&live->cgroups);
+	feed->cgroups = &live->cgroups;
+	feed->cgroup_mount = &live->cgroup_mount;
+	return 0;
+}
+
+static int add_events(struct watching *live)
+{
+	const struct cgroup_names *groups = &live->cgroups;
 	struct feed *feed = live->feed;
 	size_t per_event = groups->v.n ? groups->v.n : 1, n = feed->events.n * per_event + 1, at = 0;
 	bool counts_only = true, in_kernel = false;
@@ -183,6 +224,9 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 		struct feed_event *wanted = feed->events.v[i / per_event];
 		struct event_spec *spec = &live->opened_specs[at];
 
+		// Of all groups and of none.
+		if (i % per_event && wanted->everywhere)
+			continue;
 		if (wanted->foreign) {
 			err = i % per_event ? 0 : watching_filter_foreign(live, wanted);
 			continue;
@@ -207,8 +251,8 @@ static int add_events(struct watching *live, const struct cgroup_names *groups,
 			err = add_cpu(spec, &live->arena, str_of(wanted->cpus));
 		struct opened_event *opened = opened_add(&live->opened, spec);
 		opened->system_wide = wanted->everywhere;
-		if (groups->v.n && !err) {
-			int fd = cgroup_open(mount, groups->v.v[i % per_event]);
+		if (groups->v.n && !wanted->everywhere && !err) {
+			int fd = cgroup_open(&live->cgroup_mount, groups->v.v[i % per_event]);
 
 			opened->cgroup_fd = fd < 0 ? -1 : fd;
 			err = fd < 0 ? fd : 0;
@@ -376,8 +420,6 @@ int watching_tell_opened(struct watching *live, size_t first, size_t n)
 
 int watching_open(struct watching *live)
 {
-	struct cgroup_mount mount = {0};
-	struct cgroup_names groups = {0};
 	struct rlimit files;
 	bool samples = false;
 	int err;
@@ -392,13 +434,9 @@ int watching_open(struct watching *live)
 	init_sample(live);
 	err = make_target(live);
 	if (!err && live->feed->options->cgroups)
-		err = cgroup_find_mount(&mount, "");
-	if (!err && live->feed->options->cgroups)
-		err = cgroup_select(&mount, live->feed->options->cgroups, &groups);
+		err = select_cgroups(live);
 	if (!err)
-		err = add_events(live, &groups, &mount);
-	cgroup_names_done(&groups);
-	free(mount.path);
+		err = add_events(live);
 	if (err)
 		return err;
 	// Without the right to watch the kernel: user space alone, and said so.

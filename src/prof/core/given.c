@@ -2,6 +2,7 @@
 #include "prof/core/given.h"
 #include "base/err.h"
 #include "base/nearest.h"
+#include "prof/core/cgroups.h"
 #include "prof/core/files.h"
 #include "prof/core/push.h"
 #include "prof/core/run.h"
@@ -87,6 +88,8 @@ static int found(void *arg, struct event *event, const char *system, const char 
 	added->stage = adding->stage;
 	added->label = alias && *alias ? alias : feed->name ? feed->name : event->name;
 	sched_event_init(&added->sched, event);
+	const char *key = prof_spec_attr(spec, "key");
+	prof_cgroups_event(prof, added, key && *key ? key : prof->options->key);
 	feed->user = added;
 	vec_push(&prof->events, added);
 	adding->last = added;

@@ -36,6 +36,9 @@ struct prof_event {
 	uint32_t index, stage;	      // stage: which -e
 	const char *label;	      // alias, or the name without its system
 	struct sched_event sched;     // kind SCHED_OTHER: none of the scheduler's
+	// With --cgroups: the fields with tasks that it is about; 0: the kernel chooses by the context.
+	const struct tp_field *about[2];
+	uint32_t about_n;
 	// Of a profiler in -e ("task-state/-g/"): its name, and whose events are wanted (NULL: those that it happens to).
 	const char *source;
 	uint64_t limit, taken_n; // of a source: so many samples; 0: all
@@ -91,6 +94,7 @@ struct prof_kernel;
 struct prof_push;
 struct prof_typed;
 struct prof_heat;
+struct prof_cgroups;
 
 // One run.
 struct prof {
@@ -125,6 +129,8 @@ struct prof {
 	uint64_t backward_n; // pairs since the last result whose second event happened before the first
 	uint64_t started_ns;
 	struct arena arena;
+	struct prof_cgroups *cgroups; // NULL: no group has to be followed
+	bool follows_cgroups;
 	bool everywhere, follows, ordered; // setup may set them: see feed_options
 	bool needs_symbols, needs_tasks;   // likewise; prof_compile sets them
 };

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/nearest.h"
 #include "base/time.h"
+#include "prof/core/cgroups.h"
 #include "prof/core/flame.h"
 #include "prof/core/given.h"
 #include "prof/core/heat.h"
@@ -131,6 +132,9 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 	uint64_t limit = prof->options->exit_n;
 	int err;
 
+	if (prof->cgroups &&
+	    (prof_cgroups_take(prof, event, sample) || !prof_cgroups_wants(prof, event, sample)))
+		return 0;
 	if (event->tasks && !prof_source_wants(prof, event, sample))
 		return 0;
 	if (event->limit && event->taken_n++ >= event->limit)
@@ -159,6 +163,7 @@ static int on_record(void *arg, const struct perf_event_header *header, const st
 {
 	struct prof *prof = arg;
 
+	prof_cgroups_record(prof, header);
 	for (size_t i = 0; i < prof->source_tasks.n; i++)
 		prof_tasks_record(prof->source_tasks.v[i], prof, header);
 	return prof->profiler->record ? prof->profiler->record(prof, header, ids) : 0;
@@ -406,6 +411,8 @@ int prof_setup(struct prof *prof)
 		err = prof_add_given(prof);
 	if (!err)
 		err = prof->profiler->setup(prof);
+	if (!err)
+		err = prof_cgroups_open(prof);
 	if (!err && options->flame_graph)
 		err = prof_flame_new(prof);
 	// Who starts whom is to be known.
@@ -459,6 +466,7 @@ void prof_done(struct prof *prof)
 		prof_tasks_done(prof->source_tasks.v[i]);
 	vec_done(&prof->source_tasks);
 	prof_push_done(prof);
+	prof_cgroups_close(prof);
 	prof_kernel_close(prof->kernel);
 	prof_typed_free(prof->typed);
 	prof_flame_free(prof->flame);

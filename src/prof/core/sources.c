@@ -127,7 +127,7 @@ static int add_one(struct prof *prof, const struct source *source, const char *n
 	event->spec = spec;
 	event->stage = spec->stage;
 	event->tasks = tasks;
-	event->feed->everywhere = source->of_scheduler && feed_has_tasks(prof->feed);
+	event->feed->everywhere |= source->of_scheduler && feed_has_tasks(prof->feed);
 	event->feed->addresses = source->addresses;
 	event->feed->stack |= options->call_graph;
 	event->limit = options->limit;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/tasks.h"
 #include "base/err.h"
+#include "prof/core/cgroups.h"
 
 enum { MOST_IN_FILTER = 64 };
 
@@ -43,8 +44,9 @@ int prof_tasks_init(struct prof_tasks *tasks, struct prof *prof, const char *com
 	int err;
 
 	tasks->comms = comms;
+	tasks->by_set = tasks->by_group = options->cgroups && prof->feed->is_live;
 	prof->everywhere = true;
-	if (comms)
+	if (comms || tasks->by_group)
 		return 0;
 	if (!feed_has_tasks(prof->feed)) {
 		tasks->all = true;
@@ -179,6 +181,8 @@ bool prof_tasks_slow(struct prof_tasks *tasks, struct prof *prof, uint32_t tid)
 {
 	const struct task *task;
 
+	if (tasks->by_group)
+		return prof_cgroups_has(prof, tid);
 	if (!tasks->started)
 		start(tasks, prof);
 	if (map_find(&tasks->set, tid))

@@ -8,6 +8,7 @@
 struct prof_tasks {
 	bool all;	   // no choice
 	bool by_set;	   // events are told apart here, by `set`; else the kernel's filters do it
+	bool by_group;	   // --cgroups tells them apart
 	bool follows;	   // what they start is wanted, too
 	bool processes;	   // of a recording: ids are of processes with all their threads
 	bool started;	   // the command's first task is in the set
