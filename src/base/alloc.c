@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/alloc.h"
 #include <malloc.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 
+// As of all that fails.
+enum { STATUS = 255 };
 enum { HUGE_PAGE = 2 << 20, HEAP_STEP = 256 << 20, LARGEST_IN_HEAP = 32 << 20 };
 
 static void advise_huge(void *p, size_t size)
@@ -35,10 +38,18 @@ void alloc_expect_much(void)
 
 void alloc_failed(void)
 {
-	static const char text[] = "sonde: out of memory\n";
+	static const char text[] =
+		"sonde: out of memory: give it less at a time, or raise the limit (ulimit -v, "
+		"memory.max)\n";
+	static bool ending;
 
 	(void)!write(2, text, sizeof(text) - 1);
-	abort();
+	// What is to be undone is undone, where that needs no memory.
+	if (!ending) {
+		ending = true;
+		exit(STATUS);
+	}
+	_exit(STATUS);
 }
 
 void *xmalloc(size_t size)

@@ -100,7 +100,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 	return 0;
 }
 
-static uint64_t limit_bytes(void)
+uint64_t cache_limit_bytes(void)
 {
 	const char *size = getenv("SONDE_CACHE_SIZE");
 	uint64_t bytes;
@@ -112,7 +112,7 @@ void cache_trim(void)
 {
 	enum { IN_USE_SECONDS = 3600, MOST_OPEN = 16 };
 	VEC(struct entry) entries = {0};
-	uint64_t total = 0, limit = limit_bytes();
+	uint64_t total = 0, limit = cache_limit_bytes();
 	char folder[PATH_MAX];
 	struct dirent *found;
 	DIR *dir;
@@ -138,7 +138,7 @@ void cache_trim(void)
 		(void)nftw(entries.v[i].path, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS);
 		total -= entries.v[i].bytes;
 		// Not again at the next file.
-		limit = MIN(limit, limit_bytes() / 4 * 3);
+		limit = MIN(limit, cache_limit_bytes() / 4 * 3);
 	}
 	for (size_t i = 0; i < entries.n; i++)
 		free(entries.v[i].path);

@@ -10,6 +10,7 @@
 // Records that COMPRESSED ones hold, unpacked bit by bit: [at, n) of buf is ready, `in` waits.
 struct unpacker {
 	ZSTD_DStream *zstd;
+	uint64_t packed_bytes, unpacked_bytes; // so far
 	uint8_t *buf;
 	size_t at, n, capacity;
 	const uint8_t *in; // in the COMPRESSED record, which stays where it is until in_size is 0

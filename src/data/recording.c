@@ -3,6 +3,7 @@
 #include "data/recording.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/unpack_limit.h"
 #include "data/private.h"
 #include <stdarg.h>
 #include <stdio.h>
@@ -93,6 +94,7 @@ static bool unpacker_start(struct recording *recording, const uint8_t *record, u
 		n = data_size;
 	}
 	u->in_size = n;
+	u->packed_bytes += n;
 	u->offset = offset;
 	return true;
 }
@@ -116,6 +118,7 @@ static int unpack_more(struct unpacker *u)
 		return -1;
 	}
 	bool more = to.pos > u->n || in.pos;
+	u->unpacked_bytes += to.pos - u->n;
 	u->n = to.pos;
 	u->in += in.pos;
 	u->in_size -= in.pos;
@@ -323,6 +326,13 @@ static int next_slow(struct recording *recording, struct record *ret)
 		bool broken = false;
 		const uint8_t *record =
 			unpacked_record(&p->unpacker, recording->swap, &size, &broken);
+		if (unpack_is_absurd(p->unpacker.packed_bytes, p->unpacker.unpacked_bytes)) {
+			recording_damage(recording, true,
+					 "its compressed records up to offset %llu unpack to more than %d times "
+					 "their size, as nothing that is recorded does; the rest is not read",
+					 (unsigned long long)p->unpacker.offset, UNPACK_MOST_RATIO);
+			return stop(recording);
+		}
 		if (broken)
 			recording_damage(recording, true,
 					 "the compressed data of the record at offset %llu is "

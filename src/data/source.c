@@ -2,6 +2,7 @@
 // Bytes that can't be mapped as they are (packed files, pipes) go to an unlinked temporary file.
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/unpack_limit.h"
 #include "data/private.h"
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -15,6 +16,7 @@ struct feed {
 	size_t n;
 	int fd;
 	uint8_t *buf;
+	uint64_t taken_bytes, put_bytes; // so far
 };
 
 // 1: feed->p, n hold more; 0: the end; -errno.
@@ -35,6 +37,7 @@ static int feed_more(struct feed *feed)
 		return -errno;
 	feed->p = feed->buf;
 	feed->n = (size_t)got;
+	feed->taken_bytes += (uint64_t)got;
 	return got > 0;
 }
 
@@ -48,10 +51,23 @@ static int temporary_file(void)
 	return fd < 0 ? fail(errno, "can't make a temporary file: %s", strerror(errno)) : fd;
 }
 
-static int put(int fd, const uint8_t *p, size_t n, const char *name)
+static int put(struct feed *feed, int fd, struct str bytes, const char *name)
 {
-	int err = write_all(fd, p, n);
+	enum { LOOK_EACH = 16 << 20 };
+	bool look = (feed->put_bytes + bytes.n) / LOOK_EACH != feed->put_bytes / LOOK_EACH;
+	int err;
 
+	feed->put_bytes += bytes.n;
+	if (unpack_is_absurd(feed->taken_bytes, feed->put_bytes))
+		return fail(EFBIG,
+			    "%s unpacks to more than %d times its size, as nothing that is recorded does",
+			    name, UNPACK_MOST_RATIO);
+	if (look && unpack_room_bytes(fd) < LOOK_EACH)
+		return fail(ENOSPC,
+			    "%s has more than the disk of temporary files has room for (%llu MB were put there); give "
+			    "another one by TMPDIR",
+			    name, (unsigned long long)feed->put_bytes >> 20);
+	err = write_all(fd, bytes.p, bytes.n);
 	return err < 0 ? fail(-err, "can't unpack %s into a temporary file: %s", name, strerror(-err))
 		       : 0;
 }
@@ -83,7 +99,8 @@ static int unpack_gzip(struct feed *feed, int out, const char *name)
 			z.next_out = buf;
 			z.avail_out = CHUNK;
 			got = inflate(&z, Z_NO_FLUSH);
-			err = put(out, buf, CHUNK - z.avail_out, name);
+			err = put(feed, out, (struct str){(const char *)buf, CHUNK - z.avail_out},
+				  name);
 		} while (!err && got == Z_OK && !z.avail_out);
 		feed->p += given - z.avail_in;
 		feed->n -= given - z.avail_in;
@@ -118,7 +135,7 @@ static int unpack_zstd(struct feed *feed, int out, const char *name)
 		do {
 			to.pos = 0;
 			left = ZSTD_decompressStream(z, &to, &in);
-			err = put(out, buf, to.pos, name);
+			err = put(feed, out, (struct str){(const char *)buf, to.pos}, name);
 		} while (!err && !ZSTD_isError(left) && (in.pos < in.size || to.pos == to.size));
 		if (ZSTD_isError(left))
 			break;
@@ -135,7 +152,7 @@ static int copy(struct feed *feed, int out, const char *name)
 	while (!err && (more = feed_more(feed)) != 0) {
 		if (more < 0)
 			return fail(-more, "can't read %s: %s", name, strerror(-more));
-		err = put(out, feed->p, feed->n, name);
+		err = put(feed, out, (struct str){(const char *)feed->p, feed->n}, name);
 		feed->n = 0;
 	}
 	return err;
@@ -155,7 +172,7 @@ static int to_file(struct mapped *ret, struct feed *feed, const char *name,
 
 int source_unpack(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name)
 {
-	struct feed feed = {.p = p, .n = size, .fd = fd};
+	struct feed feed = {.p = p, .n = size, .fd = fd, .taken_bytes = size};
 	int (*how)(struct feed *, int, const char *) = NULL;
 	int err;
 
@@ -171,7 +188,7 @@ int source_unpack(struct mapped *ret, const uint8_t *p, size_t size, int fd, con
 
 int source_spool(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name)
 {
-	struct feed feed = {.p = p, .n = size, .fd = fd};
+	struct feed feed = {.p = p, .n = size, .fd = fd, .taken_bytes = size};
 
 	return to_file(ret, &feed, name, copy);
 }

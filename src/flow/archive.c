@@ -17,12 +17,43 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/unpack_limit.h"
 #include "data/tar.h"
 
-// What an archive may unpack to.
-#define MOST_BYTES (16ull << 30)
+// How far a packed archive is unpacked, and why not further.
+struct limit {
+	uint64_t bytes;
+	const char *reason;
+};
 
-static int unpack_zstd(const struct mapped *file, int to)
+static void lower(struct limit *limit, uint64_t bytes, const char *reason)
+{
+	if (bytes < limit->bytes)
+		*limit = (struct limit){bytes, reason};
+}
+
+static struct limit limit_of(uint64_t packed_bytes, bool for_cache, int fd)
+{
+	struct limit limit = {UINT64_MAX, ""};
+
+	lower(&limit, MAX((uint64_t)UNPACK_NO_MATTER, packed_bytes * UNPACK_MOST_RATIO),
+	      "many times its size, as no archive of a recording does");
+	// The unpacked tar and what is in it lie beside each other for a while.
+	lower(&limit, unpack_room_bytes(fd) / 2, "for which the disk has no room");
+	if (for_cache)
+		lower(&limit, cache_limit_bytes(),
+		      "more than the cache may hold: raise SONDE_CACHE_SIZE, or put it into the cache of build-ids "
+		      "with: sonde unpack");
+	return limit;
+}
+
+static int too_large(const char *path, const struct limit *limit)
+{
+	return fail(EFBIG, "%s unpacks to more than %llu MB, %s", path,
+		    (unsigned long long)limit->bytes >> 20, limit->reason);
+}
+
+static int unpack_zstd(const struct mapped *file, const struct limit *limit, int to)
 {
 	ZSTD_DCtx *context = ZSTD_createDCtx();
 	size_t room = ZSTD_DStreamOutSize();
@@ -39,7 +70,7 @@ static int unpack_zstd(const struct mapped *file, int to)
 		left = ZSTD_decompressStream(context, &out, &in);
 		if (ZSTD_isError(left))
 			err = -EINVAL;
-		else if ((total += out.pos) > MOST_BYTES)
+		else if ((total += out.pos) > limit->bytes)
 			err = -EFBIG;
 		else
 			err = write_all(to, chunk, out.pos);
@@ -48,9 +79,9 @@ static int unpack_zstd(const struct mapped *file, int to)
 	return err >= 0 && left ? -EINVAL : err;
 }
 
-static int unpack_with(const char *program, const char *path, int to)
+static int unpack_with(const char *program, const char *path, const struct limit *most, int to)
 {
-	const struct rlimit limit = {MOST_BYTES, MOST_BYTES};
+	const struct rlimit limit = {most->bytes, most->bytes};
 	int status = 0;
 	pid_t pid = fork();
 
@@ -70,11 +101,14 @@ static int unpack_with(const char *program, const char *path, int to)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return fail(ENOENT, "%s needs %s to be unpacked, which is not installed", path,
 			    program);
+	struct stat st;
+	if (status && fstat(to, &st) == 0 && (uint64_t)st.st_size >= most->bytes)
+		return -EFBIG;
 	return status ? fail(EINVAL, "%s is damaged: %s can't unpack it", path, program) : 0;
 }
 
-// The tar, mapped; of a packed one from a nameless file.
-static int open_tar(const char *path, const char *folder, struct mapped *ret)
+// The tar, mapped; of a packed one from a nameless file in the folder, which is open as `root`.
+static int open_tar(const char *path, int root, bool for_cache, struct mapped *ret)
 {
 	static const struct {
 		struct str magic;
@@ -98,20 +132,30 @@ static int open_tar(const char *path, const char *folder, struct mapped *ret)
 
 		if (ret->n < kinds[i].magic.n || memcmp(ret->p, kinds[i].magic.p, kinds[i].magic.n))
 			continue;
-		part = text_dup_fmt("%s/.unpack-XXXXXX", folder);
-		fd = mkostemp(part, O_CLOEXEC);
+		part = text_dup_fmt(".unpack-%d", (int)getpid());
+		fd = openat(root, part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0) {
-			err = fail(errno, "can't create %s: %s", part, strerror(errno));
+			err = fail(errno, "can't create a file to unpack %s: %s", path,
+				   strerror(errno));
 		} else {
-			unlink(part);
-			err = kinds[i].program ? unpack_with(kinds[i].program, path, fd)
-					       : unpack_zstd(ret, fd);
-			if (err < 0 && !kinds[i].program)
+			struct limit limit = limit_of(ret->n, for_cache, fd);
+
+			unlinkat(root, part, 0);
+			err = kinds[i].program ? unpack_with(kinds[i].program, path, &limit, fd)
+					       : unpack_zstd(ret, &limit, fd);
+			if (err == -EFBIG)
+				err = too_large(path, &limit);
+			else if (err < 0 && !kinds[i].program)
 				fail(-err, "can't unpack %s: %s", path,
 				     err == -EINVAL ? "it is damaged" : strerror(-err));
 		}
 		file_unmap(ret);
 		return err < 0 ? err : file_map_fd(ret, fd, path);
+	}
+	struct limit limit = limit_of(UINT64_MAX / UNPACK_MOST_RATIO, for_cache, root);
+	if (ret->n > limit.bytes) {
+		file_unmap(ret);
+		return too_large(path, &limit);
 	}
 	return 0;
 }
@@ -209,7 +253,7 @@ int archive_unpack(const char *path, const char *folder, bool all, struct archiv
 	root = open(folder, O_DIRECTORY | O_RDONLY | O_CLOEXEC);
 	if (root < 0)
 		return fail(errno, "can't open %s: %s", folder, strerror(errno));
-	err = open_tar(path, folder, &tar);
+	err = open_tar(path, root, all, &tar);
 	if (err < 0)
 		return err;
 	rest = (struct str){(const char *)tar.p, tar.n};

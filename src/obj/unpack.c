@@ -6,6 +6,7 @@
 #include <zstd.h>
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/unpack_limit.h"
 #ifdef HAVE_LZMA
 #include <lzma.h>
 #endif
@@ -15,12 +16,13 @@ enum { MOST_BYTES = 1 << 28, MOST_MEMORY = 256 << 20 };
 struct growing {
 	uint8_t *p;
 	size_t n, capacity;
+	size_t packed_bytes;
 };
 
 // Room for more output; false when it would be too large.
 static bool grow(struct growing *to)
 {
-	if (to->capacity >= MOST_BYTES)
+	if (to->capacity >= MOST_BYTES || unpack_is_absurd(to->packed_bytes, to->capacity))
 		return false;
 	to->capacity = to->capacity ? to->capacity * 2 : 1 << 16;
 	to->p = xrealloc(to->p, to->capacity);
@@ -120,7 +122,7 @@ int unpack(struct str packed, uint8_t **ret, size_t *ret_size)
 	if (packed.n > UINT32_MAX)
 		return -EFBIG;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
-		struct growing to = {0};
+		struct growing to = {.packed_bytes = packed.n};
 		int err;
 
 		if (packed.n < kinds[i].n || memcmp(packed.p, kinds[i].magic, kinds[i].n))

@@ -66,7 +66,7 @@ enum stack_format stack_format_of(struct str bytes)
 		return STACKS_UNKNOWN;
 	if (stacks_is_bpftrace(bytes) || stacks_is_dtrace(bytes))
 		return STACKS_TRACER;
-	return folded * 2 > lines ? STACKS_FOLDED : STACKS_SCRIPT;
+	return folded * 2 >= lines ? STACKS_FOLDED : STACKS_SCRIPT;
 }
 
 static void read_folded(struct flame *flame, struct str text, const struct stack_options *options,
