@@ -309,6 +309,46 @@ static bool is_supported(const struct elf *runtime)
 	       runtime->is_64bit == (runtime->machine != EM_386);
 }
 
+static int finish(struct cfi_builder *builder, struct cfi_table *ret)
+{
+	int err;
+
+	sort_fdes(builder);
+	make_rows(builder);
+	err = builder->err;
+	if (!err) {
+		take_table(builder, ret);
+		cfi_table_index(ret);
+	}
+	builder_done(builder);
+	return err;
+}
+
+int cfi_build_pieces(struct cfi_table *ret, uint16_t machine, const struct cfi_piece *pieces, size_t n)
+{
+	struct cfi_builder builder = {.machine = machine};
+
+	if (!is_known(machine))
+		return -ENOTSUP;
+	vec_push(&builder.rules, 0);
+	vec_push(&builder.segments, (struct elf_segment){0});
+	for (size_t i = 0; i < n; i++) {
+		const struct cfi_piece *piece = &pieces[i];
+		const struct cfi_section section = {.bytes = piece->eh_frame,
+						    .addr = piece->at + ((piece->size + 7) & ~7ull),
+						    .address_size = machine == EM_386 ? 4 : 8};
+
+		if (piece->at > UINT32_MAX || piece->size > UINT32_MAX - piece->at)
+			continue;
+		builder.segments.v[0] = (struct elf_segment){.offset = piece->at,
+							     .vaddr = piece->at,
+							     .file_size = piece->size,
+							     .flags = PF_X};
+		cfi_read_section(&builder, &section);
+	}
+	return finish(&builder, ret);
+}
+
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug)
 {
 	struct cfi_builder builder = {.machine = runtime->machine, .runtime = runtime};
@@ -326,14 +366,7 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 		add_debug_frame(&builder, debug, &unpacked[1]);
 	add_plt(&builder);
 	add_init(&builder);
-	sort_fdes(&builder);
-	make_rows(&builder);
-	err = builder.err;
-	if (!err)
-		take_table(&builder, ret);
-	if (!err)
-		cfi_table_index(ret);
-	builder_done(&builder);
+	err = finish(&builder, ret);
 	free(unpacked[0]);
 	free(unpacked[1]);
 	return err;

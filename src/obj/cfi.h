@@ -75,6 +75,13 @@ static inline const struct cfi_rule *cfi_rule_at(const struct cfi_table *table, 
 // without any frame information gives a table without rows. -ENOTSUP for other machines, -EFBIG when it is made up to
 // fill memory; no sentence. About 60 ns a row.
 int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf *debug);
+// Likewise of single pieces of code in a file that is no ELF file, as JIT compilers write them.
+struct cfi_piece {
+	struct str eh_frame; // made as if it stood behind the code, whose size is a multiple of 8 then
+	uint64_t at, size; // of the code in the file
+};
+int cfi_build_pieces(struct cfi_table *ret, uint16_t machine, const struct cfi_piece *pieces,
+		     size_t n);
 void cfi_table_done(struct cfi_table *table);
 
 // Code of one function, or of a part of it that the compiler put elsewhere; offsets in the file.

@@ -364,5 +364,32 @@ static void test_invalid(void **state)
 	assert_false(cfi_table_valid(&table));
 }
 
-RUN_TESTS(TEST(test_function), TEST(test_functions), TEST(test_rare), TEST(test_arm64),
-	  TEST(test_beside_libdw), TEST(test_invalid))
+// What CPython writes to its jitdump for a trampoline of 15 bytes.
+static void test_pieces(void **state)
+{
+	static const uint8_t frames[] = {0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x7a,
+					 0x52, 0x00, 0x01, 0x78, 0x10, 0x01, 0x1b, 0x0c, 0x07, 0x08,
+					 0x90, 0x01, 0x00, 0x00, 0x14, 0x00, 0x00, 0x00, 0x1c, 0x00,
+					 0x00, 0x00, 0xd0, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x00, 0x00,
+					 0x00, 0x48, 0x0e, 0x10, 0x46, 0x0e, 0x08, 0x00};
+	const struct str bytes = {(const char *)frames, sizeof(frames)};
+	const struct cfi_piece pieces[] = {{bytes, 0x1234, 15},
+					   {bytes, 0x2000, 15},
+					   {bytes, 0x3000, 3}};
+	struct cfi_table table;
+
+	assert_int_equal(cfi_build_pieces(&table, EM_X86_64, pieces, ARRAY_SIZE(pieces)), 0);
+	assert_true(cfi_table_valid(&table));
+	assert_int_equal(rule_of(&table, 0x1234)->cfa_offset, 8);
+	assert_int_equal(rule_of(&table, 0x123c)->cfa_offset, 16);
+	assert_int_equal(rule_of(&table, 0x2000)->cfa_offset, 8);
+	assert_int_equal(rule_of(&table, 0x2008)->cfa_offset, 16);
+	assert_int_equal(rule_of(&table, 0x200d)->cfa_offset, 16);
+	assert_int_equal(rule_of(&table, 0x200e)->cfa_offset, 8);
+	assert_null(rule_of(&table, 0x200f));
+	assert_null(rule_of(&table, 0x3000)); // does not fit
+	cfi_table_done(&table);
+}
+
+RUN_TESTS(TEST(test_pieces), TEST(test_function), TEST(test_functions), TEST(test_rare),
+	  TEST(test_arm64), TEST(test_beside_libdw), TEST(test_invalid))

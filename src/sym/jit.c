@@ -98,6 +98,27 @@ struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at)
 	return (struct str){0};
 }
 
+bool jit_frames(const struct sym *sym, const struct dso *dso, struct cfi_table *ret)
+{
+	VEC(struct cfi_piece) pieces = {0};
+	const struct jit *jit = sym->private->jits;
+	bool good = false;
+
+	while (jit && jit->dso != dso)
+		jit = jit->next;
+	if (!jit || jit->dump.swap)
+		return false;
+	vec_each(const struct jit_code, code, &jit->dump.codes) {
+		if (code->eh_frame.n)
+			vec_push(&pieces,
+				 ((struct cfi_piece){code->eh_frame, code->offset, code->size}));
+	}
+	if (pieces.n)
+		good = cfi_build_pieces(ret, (uint16_t)jit->dump.machine, pieces.v, pieces.n) == 0;
+	vec_done(&pieces);
+	return good;
+}
+
 static bool has_dump(const struct sym *sym, uint32_t pid)
 {
 	for (const struct jit *jit = sym->private->jits; jit; jit = jit->next) {

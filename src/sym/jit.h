@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Code of JIT compilers as maps: each piece of a jitdump is a map of the dump itself, from when it was made.
 #pragma once
+#include "obj/cfi.h"
 #include "sym/private.h"
 
 // A process mapped a jitdump; nothing happens when it can't be read.
@@ -9,4 +10,6 @@ void jit_open(struct sym *sym, struct task *task, struct dso *dso);
 bool jit_knows(const struct sym *sym, const struct task *task, uint64_t start, uint64_t end);
 // What lies at an offset of a dump, up to its end; nothing when the dso is no dump.
 struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at);
+// How the frames of a dump's code are left, by offsets in the dump; false: it does not say.
+bool jit_frames(const struct sym *sym, const struct dso *dso, struct cfi_table *ret);
 void jit_free(struct sym *sym);

@@ -45,8 +45,7 @@ static uint64_t take_u64(struct reader *r)
 
 // What stands before the LOAD that it belongs to.
 struct pending {
-	struct str lines, unwind_info;
-	uint64_t unwind_header_size;
+	struct str lines, eh_frame, eh_frame_hdr;
 };
 
 static bool read_load(struct jitdump *dump, struct reader r, const uint8_t *start,
@@ -56,8 +55,8 @@ static bool read_load(struct jitdump *dump, struct reader r, const uint8_t *star
 	struct jit_code code = {.kind = JIT_LOAD,
 				.time = time,
 				.lines = pending->lines,
-				.unwind_info = pending->unwind_info,
-				.unwind_header_size = pending->unwind_header_size};
+				.eh_frame = pending->eh_frame,
+				.eh_frame_hdr = pending->eh_frame_hdr};
 	const uint8_t *end;
 
 	if (r.n < FIXED)
@@ -112,7 +111,7 @@ static bool read_move(struct jitdump *dump, struct reader r, const struct map *l
 	code.pid = pid;
 	code.tid = tid;
 	code.addr = addr;
-	code.lines = code.unwind_info = (struct str){0};
+	code.lines = code.eh_frame = code.eh_frame_hdr = (struct str){0};
 	vec_push(&dump->codes, code);
 	return true;
 }
@@ -128,8 +127,9 @@ static bool read_unwinding(struct reader r, struct pending *pending)
 	take_u64(&r); // mapped_size
 	if (size > r.n || header_size > size)
 		return false;
-	pending->unwind_info = (struct str){(const char *)r.p, size};
-	pending->unwind_header_size = header_size;
+	// In this order, whatever the record's name for the size suggests.
+	pending->eh_frame = (struct str){(const char *)r.p, size - header_size};
+	pending->eh_frame_hdr = (struct str){(const char *)r.p + size - header_size, header_size};
 	return true;
 }
 

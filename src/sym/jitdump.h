@@ -17,10 +17,10 @@ struct jit_code {
 	uint64_t offset; // of the code in the dump; MOVE: of what was loaded
 	uint32_t pid, tid;
 	const char *name;
-	struct str code;	// empty: the dump has none
-	struct str lines;	// of LOAD: what jit_line_next reads
-	struct str unwind_info; // of LOAD: .eh_frame_hdr, then .eh_frame
-	uint64_t unwind_header_size;
+	struct str code;     // empty: the dump has none
+	struct str lines;    // of LOAD: what jit_line_next reads
+	struct str eh_frame; // of LOAD: as if it stood behind the code, filled up to a multiple of 8
+	struct str eh_frame_hdr;
 };
 
 struct jitdump {

@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		seen += strlen(code->name);
 		for (size_t i = 0; i < code->code.n; i++)
 			seen += (size_t)code->code.p[i];
-		for (size_t i = 0; i < code->unwind_info.n; i++)
-			seen += (size_t)code->unwind_info.p[i];
+		for (size_t i = 0; i < code->eh_frame.n; i++)
+			seen += (size_t)code->eh_frame.p[i];
 		while (jit_line_next(&dump, &lines, &line))
 			seen += strlen(line.file);
 	}

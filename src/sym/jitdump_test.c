@@ -73,6 +73,21 @@ static void put_lines(struct out *out)
 	out_done(&body);
 }
 
+static const char frames[] = "frames..hdr";
+
+static void put_unwinding(struct out *out)
+{
+	struct out body;
+
+	out_init_memory(&body);
+	put_u64(&body, sizeof(frames) - 1);
+	put_u64(&body, 3);
+	put_u64(&body, 0);
+	out_bytes(&body, frames, sizeof(frames) - 1);
+	put_record(out, 4, 9, &body);
+	out_done(&body);
+}
+
 static void put_move(struct out *out, uint64_t time, uint64_t to, uint64_t index)
 {
 	struct out body;
@@ -99,6 +114,7 @@ static void check_dump(void)
 	out_init_memory(&out);
 	put_header(&out);
 	put_lines(&out);
+	put_unwinding(&out);
 	put_load(&out, 10, 0x1000, "first");
 	put_move(&out, 20, 0x3000, 9);
 	put_move(&out, 21, 0x4000, 10); // never loaded
@@ -120,6 +136,10 @@ static void check_dump(void)
 	assert_int_equal(line.addr, 0x1002);
 	assert_string_equal(line.file, "b.js");
 	assert_false(jit_line_next(&dump, &lines, &line));
+	assert_int_equal(dump.codes.v[0].eh_frame.n, 8);
+	assert_memory_equal(dump.codes.v[0].eh_frame.p, frames, 8);
+	assert_memory_equal(dump.codes.v[0].eh_frame_hdr.p, "hdr", 3);
+	assert_int_equal(dump.codes.v[1].eh_frame.n, 0);
 	assert_int_equal(dump.codes.v[1].kind, JIT_MOVE);
 	assert_int_equal(dump.codes.v[1].addr, 0x3000);
 	assert_int_equal(dump.codes.v[1].offset, dump.codes.v[0].offset);

@@ -2,6 +2,7 @@
 #include "sym/unwind.h"
 #include "base/hash.h"
 #include "obj/cfi_expr.h"
+#include "sym/jit.h"
 #include "sym/load.h"
 #include "sym/unwind_cache.h"
 #include "sym/unwind_walk.h"
@@ -107,8 +108,12 @@ static void make_table(struct unwinder *unwinder, struct dso *dso, struct unwind
 		source_done(&ret->source);
 		ret->has_source = false;
 	}
-	if (!ret->has_source)
+	if (!ret->has_source) {
+		if (jit_frames(unwinder->sym, dso, &table))
+			ret->table =
+				unwind_tables_add(unwinder->tables, &(struct build_id){0}, &table);
 		return;
+	}
 	ret->table = unwind_tables_find(unwinder->tables, &dso->build_id);
 	if (ret->table)
 		return;

@@ -290,7 +290,7 @@ static void put_heads(struct image *image, const struct jitdump *dump, const str
 		.e_shnum = SECTIONS,
 		.e_shstrndx = SHSTRTAB,
 	};
-	const uint64_t mapped = code->size + code->unwind_info.n;
+	const uint64_t mapped = code->size + code->eh_frame.n + code->eh_frame_hdr.n;
 	const Elf64_Phdr segment = {
 		.p_type = PT_LOAD,
 		.p_flags = PF_R | PF_X,
@@ -312,8 +312,6 @@ static void put_heads(struct image *image, const struct jitdump *dump, const str
 int jit_elf_write(const char *path, const struct jitdump *dump, const struct jit_code *code,
 		  uint64_t *ret_size)
 {
-	size_t header_n = code->unwind_header_size;
-	size_t frame_n = code->unwind_info.n - header_n;
 	struct image image = {0};
 	struct lines lines = {0};
 	int err;
@@ -325,12 +323,12 @@ int jit_elf_write(const char *path, const struct jitdump *dump, const struct jit
 	out_bytes(&image.out, code->code.p, code->code.n);
 	end(&image, TEXT);
 	// .eh_frame_hdr points to .eh_frame by their distance: header behind frames, as the compilers assume.
-	if (frame_n && code->unwind_info.n) {
+	if (code->eh_frame.n) {
 		start(&image, EH_FRAME, SHT_PROGBITS, SHF_ALLOC, 8);
-		out_bytes(&image.out, code->unwind_info.p + header_n, frame_n);
+		out_bytes(&image.out, code->eh_frame.p, code->eh_frame.n);
 		end(&image, EH_FRAME);
 		start(&image, EH_FRAME_HDR, SHT_PROGBITS, SHF_ALLOC, 4);
-		out_bytes(&image.out, code->unwind_info.p, header_n);
+		out_bytes(&image.out, code->eh_frame_hdr.p, code->eh_frame_hdr.n);
 		end(&image, EH_FRAME_HDR);
 	}
 	*ret_size = image.out.n - JIT_ELF_TEXT;
