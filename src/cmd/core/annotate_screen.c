@@ -6,6 +6,7 @@
 #include "cmd/core/settings.h"
 #include "encoder/tui/dialog.h"
 #include "encoder/tui/list.h"
+#include "encoder/tui/parts.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -296,18 +297,26 @@ static void draw_line(struct view *view, size_t i, int row)
 	screen_put(screen, at, (struct str){out->buf, out->n});
 }
 
-static void put_title(const struct view *view, struct out *out)
+static void put_title(const struct view *view, struct tui_parts *line)
 {
 	static const char *const names[] = {"Percent", "Samples", "Period"};
 	const struct annotated *lines = &view->lines;
+	struct out *out = &line->out;
 
+	tui_parts_begin(line, 0);
 	if (lines->cycles.any)
-		out_printf(out, "%s, IPC, cycles of %s (IPC %.2f, known of %.1f%%)",
-			   names[view->shares], lines->symbol, annotated_ipc(lines),
-			   annotated_ipc_coverage(lines));
+		out_printf(out, "%s, IPC, cycles of %s", names[view->shares], lines->symbol);
 	else
 		out_printf(out, "%s of %s", names[view->shares], lines->symbol);
-	out_printf(out, "  %s  %llu samples of event '%s'", lines->path ? lines->path : "",
+	tui_parts_begin(line, 2);
+	if (lines->cycles.any)
+		out_printf(out, " (IPC %.2f, known of %.1f%%)", annotated_ipc(lines),
+			   annotated_ipc_coverage(lines));
+	tui_parts_begin(line, 3);
+	if (lines->path)
+		out_printf(out, "  %s", lines->path);
+	tui_parts_begin(line, 1);
+	out_printf(out, "  %llu samples of event '%s'",
 		   (unsigned long long)(lines->totals ? lines->totals[0].samples : 0),
 		   view->o->event);
 }
@@ -315,21 +324,28 @@ static void put_title(const struct view *view, struct out *out)
 static void draw(struct view *view)
 {
 	struct screen *screen = view->o->screen;
-	struct out *out = &view->scratch;
+	static const char *const keys[] = {"?: help",	"Enter: jump or call", "TAB: hottest lines",
+					   "s: source", "/: search",	       "q: back",
+					   NULL};
+	struct tui_parts line;
 	int rows, columns;
 
 	screen_size(screen, &rows, &columns);
 	screen_clear(screen);
 	list_resize(&view->list, view->seen.n, rows > 3 ? (size_t)rows - 2 : 1);
-	out->n = 0;
-	put_title(view, out);
-	screen_put(screen, (struct screen_at){.style = STYLE_TITLE}, (struct str){out->buf, out->n});
+	tui_parts_init(&line);
+	put_title(view, &line);
+	screen_put(screen, (struct screen_at){.style = STYLE_TITLE},
+		   tui_parts_fit(&line, (size_t)columns));
+	tui_parts_done(&line);
 	for (size_t i = 0; i < view->list.page && view->list.top + i < view->seen.n; i++)
 		draw_line(view, view->list.top + i, 1 + (int)i);
 	struct screen_at foot = {.row = rows - 1, .style = STYLE_STATUS};
 	screen_fill(screen, foot);
-	screen_put(screen, foot,
-		   STR("?: help  Enter: jump or call  TAB: hottest lines  s: source  /: search  q: back"));
+	tui_parts_init(&line);
+	tui_parts_words(&line, keys);
+	screen_put(screen, foot, tui_parts_fit(&line, (size_t)columns));
+	tui_parts_done(&line);
 }
 
 // ---- keys
@@ -374,6 +390,7 @@ static void save(struct view *view)
 {
 	char path[NAME_MAX], sentence[NAME_MAX + 64];
 	struct out out;
+	struct tui_parts line;
 	int err, fd;
 
 	snprintf(path, sizeof(path), "%.200s.annotation", view->lines.symbol);
@@ -385,7 +402,10 @@ static void save(struct view *view)
 	err = fd < 0 ? -errno : 0;
 	if (!err) {
 		out_init_fd(&out, fd);
-		put_title(view, &out);
+		tui_parts_init(&line);
+		put_title(view, &line);
+		out_str(&out, tui_parts_fit(&line, SIZE_MAX));
+		tui_parts_done(&line);
 		out_char(&out, '\n');
 		for (size_t i = 0; i < view->seen.n; i++) {
 			size_t start;

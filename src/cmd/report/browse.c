@@ -560,6 +560,7 @@ int report_browse(struct report *report, struct screen *screen, const struct bro
 	annotator_free(browser.annotator);
 	vec_done(&browser.lines);
 	map_done(&browser.folds);
+	vec_done(&browser.widths);
 	out_done(&browser.scratch);
 	return err;
 }

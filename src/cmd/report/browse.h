@@ -4,6 +4,7 @@
 #include "cmd/report/report.h"
 #include "encoder/tui/dialog.h"
 #include "encoder/tui/list.h"
+#include "encoder/tui/parts.h"
 #include "encoder/tui/screen.h"
 
 // What a command adds. All but `hists` may be 0.
@@ -15,7 +16,7 @@ struct browse_hooks {
 	// Makes new rows. Nothing of the old ones is used afterwards.
 	int (*refresh)(void *arg);
 	// The first line, instead of the report's.
-	void (*title)(void *arg, const struct hist *hist, struct out *out);
+	void (*title)(void *arg, const struct hist *hist, struct tui_parts *line);
 	// A key of its own. True: it was one; *ret_refresh: the rows have to be made anew.
 	bool (*key)(void *arg, struct screen *screen, int key, bool *ret_refresh);
 	const char *const *help; // of these keys, as tui_help takes them
@@ -62,7 +63,8 @@ struct browser {
 	bool all_open;	  // rows are open by themselves
 	struct browse_zoom zoom;
 	bool no_headers, show_dsos;
-	int shift; // columns of the table that are out of sight at the left
+	int shift;	 // columns of the table that are out of sight at the left
+	VEC(int) widths; // of the columns that are seen, from the first to the last
 	float percent_limit;
 	struct annotator *annotator; // NULL: nothing was annotated yet
 	struct out scratch;

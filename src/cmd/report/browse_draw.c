@@ -1,7 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/report/browse.h"
+#include <limits.h>
 
-enum { STEP = 3, LEAST_ROWS = 4 };
+enum {
+	STEP = 3,
+	LEAST_ROWS = 4,
+	GAP = 2,
+	LEAST_TEXT = 10,
+	COMFORTABLE_TEXT = 16,
+	LEAST_SYMBOL = 20
+};
+
+static bool is_symbol(const struct column *column)
+{
+	return column->key &&
+	       (column->key->width == WIDTH_SYMBOL || column->key->width == WIDTH_SYMBOL_FROM ||
+		column->key->width == WIDTH_SYMBOL_TO);
+}
+
+// Half a number is another one; half a name is still known.
+static bool is_name(const struct column *column)
+{
+	static const enum width names[] =
+		{WIDTH_SYMBOL,	      WIDTH_SYMBOL_FROM, WIDTH_SYMBOL_TO,
+		 WIDTH_DSO,	      WIDTH_DSO_FROM,	 WIDTH_DSO_TO,
+		 WIDTH_THREAD,	      WIDTH_COMM,	 WIDTH_CGROUP,
+		 WIDTH_PARENT,	      WIDTH_SRCLINE,	 WIDTH_SRCFILE,
+		 WIDTH_SRCLINE_FROM,  WIDTH_SRCLINE_TO,	 WIDTH_MEM_DADDR_SYMBOL,
+		 WIDTH_MEM_DADDR_DSO, WIDTH_TRACE,	 WIDTH_MEM_IADDR_SYMBOL};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (column->key && column->key->width == names[i])
+			return true;
+	}
+	return false;
+}
 
 static bool is_percent(const struct column *column)
 {
@@ -53,21 +86,85 @@ static bool is_shifted(const struct browser *browser, int shown)
 	return shown < browser->shift;
 }
 
+// The widest of the columns that may still give way; -1: none. Symbols, which one looks for, give way down to half of the
+// room, then other names, and so on.
+static int give_way(const struct browser *browser, int room)
+{
+	const struct {
+		bool symbols;
+		int least;
+	} turns[] = {{true, MAX(LEAST_SYMBOL, room / 2)},
+		     {false, COMFORTABLE_TEXT},
+		     {true, MAX(LEAST_SYMBOL, room * 2 / 5)},
+		     {false, LEAST_TEXT},
+		     {true, LEAST_TEXT}};
+	int widest = -1;
+
+	for (size_t turn = 0; turn < ARRAY_SIZE(turns) && widest < 0; turn++) {
+		for (size_t i = 0; i < browser->widths.n; i++) {
+			const struct column *column = browser->report->fields.v[i];
+
+			if (is_name(column) && is_symbol(column) == turns[turn].symbols &&
+			    browser->widths.v[i] > turns[turn].least &&
+			    (widest < 0 || browser->widths.v[i] > browser->widths.v[widest]))
+				widest = (int)i;
+		}
+	}
+	return widest;
+}
+
+static void fit_columns(struct browser *browser, int room)
+{
+	const struct report *report = browser->report;
+	int last = last_column(browser), shown = 0, widest;
+	int excess = (report->use_chains ? GAP : 0) - room;
+
+	vec_clear(&browser->widths);
+	for (int i = 0; i <= last; i++) {
+		const struct column *column = report->fields.v[i];
+		bool is_seen = !column_skipped(column, browser->hist) &&
+			       (!is_shifted(browser, shown++) || i == last);
+		int width = is_seen ? column_width(column, browser->hist) : 0;
+
+		vec_push(&browser->widths, width);
+		if (is_seen)
+			excess += width + (i != last ? GAP : 0);
+	}
+	for (; excess > 0 && (widest = give_way(browser, room)) >= 0; excess--)
+		browser->widths.v[widest]--;
+	// What reaches out of the screen is seen to be cut, too.
+	if (excess > 0 && last >= 0 && browser->widths.v[last] > excess)
+		browser->widths.v[last] -= excess;
+}
+
+// What is in `scratch`, as wide as its column.
+static void put_cell(struct browser *browser, struct pen *pen, int i, enum screen_style style)
+{
+	struct out *out = &browser->scratch;
+	size_t width = (size_t)browser->widths.v[i];
+	bool is_last = (size_t)i + 1 == browser->widths.n;
+
+	if (pen->screen && out->n > width) {
+		while (out->n && out->buf[out->n - 1] == ' ')
+			out->n--;
+		tui_cut(out, width);
+	}
+	pen_put(pen, style, (struct str){out->buf, out->n});
+	if (!is_last)
+		pen_fill(pen, (out->n < width ? width - out->n : 0) + GAP);
+}
+
 static void draw_cells(struct browser *browser, struct pen *pen, const struct entry *e)
 {
 	const struct report *report = browser->report;
 	struct hist *hist = browser->hist;
 	struct out *out = &browser->scratch;
-	int last = last_column(browser), shown = 0;
 
-	for (int i = 0; i <= last; i++) {
+	for (size_t i = 0; i < browser->widths.n; i++) {
 		const struct column *column = report->fields.v[i];
 		enum screen_style style = STYLE_PLAIN;
-		size_t width;
 
-		if (column_skipped(column, hist))
-			continue;
-		if (is_shifted(browser, shown++) && i != last)
+		if (!browser->widths.v[i])
 			continue;
 		out->n = 0;
 		out_room(out, 4096);
@@ -75,10 +172,7 @@ static void draw_cells(struct browser *browser, struct pen *pen, const struct en
 		if (is_percent(column) && hist_total(hist))
 			style = screen_percent_style(100.0 * (double)entry_number(e, column->number) /
 						     (double)hist_total(hist));
-		pen_put(pen, style, (struct str){out->buf, out->n});
-		width = (size_t)column_width(column, hist);
-		if (i != last)
-			pen_fill(pen, (out->n < width ? width - out->n : 0) + 2);
+		put_cell(browser, pen, (int)i, style);
 	}
 }
 
@@ -141,27 +235,19 @@ static void draw_headers(struct browser *browser, struct pen *pen)
 {
 	const struct report *report = browser->report;
 	struct out *out = &browser->scratch;
-	int last = last_column(browser), shown = 0;
 
 	if (report->use_chains)
 		pen_fill(pen, 2);
-	for (int i = 0; i <= last; i++) {
-		const struct column *column = report->fields.v[i];
-
-		if (column_skipped(column, browser->hist))
-			continue;
-		if (is_shifted(browser, shown++) && i != last)
+	for (size_t i = 0; i < browser->widths.n; i++) {
+		if (!browser->widths.v[i])
 			continue;
 		out->n = 0;
-		column_header(column, browser->hist, out);
-		if (i == last) {
+		column_header(report->fields.v[i], browser->hist, out);
+		if (i + 1 == browser->widths.n) {
 			while (out->n && out->buf[out->n - 1] == ' ')
 				out->n--;
 		}
-		pen_put(pen, pen->screen ? STYLE_HEADER : STYLE_PLAIN,
-			(struct str){out->buf, out->n});
-		if (i != last)
-			pen_fill(pen, 2);
+		put_cell(browser, pen, (int)i, pen->screen ? STYLE_HEADER : STYLE_PLAIN);
 	}
 }
 
@@ -199,21 +285,28 @@ static void put_zoom(const struct browser *browser, struct out *out)
 		out_printf(out, ", Filter: %s", zoom->filter.text);
 }
 
-static void put_title(const struct browser *browser, struct out *out)
+// As much of it as there is room for.
+static struct str title_of(const struct browser *browser, struct tui_parts *line, size_t columns)
 {
 	const struct hist *hist = browser->hist;
+	struct out *out = &line->out;
 	bool relative = !strcmp(browser->report->o.percentage, "relative");
 
 	if (browser->hooks->title) {
-		browser->hooks->title(browser->hooks->arg, hist, out);
+		browser->hooks->title(browser->hooks->arg, hist, line);
 	} else {
+		tui_parts_begin(line, 0);
 		out_text(out, "Samples: ");
 		with_unit(out, hist->samples);
-		out_printf(out, " of event '%s', Event count (approx.): %llu", hist->event->name,
+		out_printf(out, " of event '%s'", hist->event->name);
+		tui_parts_begin(line, 2);
+		out_printf(out, ", Event count (approx.): %llu",
 			   (unsigned long long)(relative ? hist->total_shown_period
 							 : hist->total_period));
 	}
+	tui_parts_begin(line, 0);
 	put_zoom(browser, out);
+	return tui_parts_fit(line, columns);
 }
 
 int browser_lines_row(const struct browser *browser)
@@ -223,13 +316,19 @@ int browser_lines_row(const struct browser *browser)
 
 static void draw_status(struct browser *browser, int row, int columns)
 {
+	static const char *const keys[] = {"?: help",	"Enter: expand or menu",
+					   "/: filter", "a: annotate",
+					   "q: quit",	NULL};
 	struct screen_at at = {.row = row, .style = STYLE_STATUS};
 	struct out *out = &browser->scratch;
+	struct tui_parts line;
 	int used;
 
 	screen_fill(browser->screen, at);
-	used = screen_put(browser->screen, at,
-			  str_of("?: help  Enter: expand or menu  /: filter  a: annotate  q: quit"));
+	tui_parts_init(&line);
+	tui_parts_words(&line, keys);
+	used = screen_put(browser->screen, at, tui_parts_fit(&line, (size_t)columns));
+	tui_parts_done(&line);
 	out->n = 0;
 	if (browser->list.n)
 		out_printf(out, "%zu of %zu", browser->list.at + 1, browser->list.n);
@@ -245,15 +344,17 @@ void browser_draw(struct browser *browser)
 {
 	struct screen *screen = browser->screen;
 	struct pen pen = {.screen = screen};
+	struct tui_parts title;
 	int rows, columns, first = browser_lines_row(browser);
 
 	screen_size(screen, &rows, &columns);
 	screen_clear(screen);
 	browser->list.page = rows > first + 1 ? (size_t)(rows - first - 1) : 1;
 	list_resize(&browser->list, browser->lines.n, browser->list.page);
-	browser->scratch.n = 0;
-	put_title(browser, &browser->scratch);
-	pen_put(&pen, STYLE_TITLE, (struct str){browser->scratch.buf, browser->scratch.n});
+	fit_columns(browser, columns);
+	tui_parts_init(&title);
+	pen_put(&pen, STYLE_TITLE, title_of(browser, &title, (size_t)columns));
+	tui_parts_done(&title);
 	if (!browser->no_headers) {
 		pen.at = (struct screen_at){.row = 1};
 		draw_headers(browser, &pen);
@@ -279,9 +380,13 @@ void browser_print(struct browser *browser, struct out *out)
 {
 	struct out text;
 	struct pen pen = {.out = &text};
+	struct tui_parts title;
 
 	out_init_memory(&text);
-	put_title(browser, &text);
+	fit_columns(browser, INT_MAX);
+	tui_parts_init(&title);
+	out_str(&text, title_of(browser, &title, SIZE_MAX));
+	tui_parts_done(&title);
 	out_char(&text, '\n');
 	draw_headers(browser, &pen);
 	out_char(&text, '\n');

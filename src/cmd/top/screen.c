@@ -45,11 +45,13 @@ static int refresh(void *arg)
 	return err;
 }
 
-static void title(void *arg, const struct hist *hist, struct out *out)
+static void title(void *arg, const struct hist *hist, struct tui_parts *line)
 {
 	const struct view *view = arg;
 	const struct top *top = view->top;
+	struct out *out = &line->out;
 
+	tui_parts_begin(line, 0);
 	if (top->frozen)
 		out_text(out, "FROZEN ");
 	if (top->ended)
@@ -60,13 +62,18 @@ static void title(void *arg, const struct hist *hist, struct out *out)
 		out_text(out, "[without the kernel] ");
 	if (top->o.hide_user)
 		out_text(out, "[without user space] ");
-	out_printf(out, "Samples: %u of event '%s', ", hist->samples, hist->event->name);
+	out_printf(out, "Samples: %u of event '%s'", hist->samples, hist->event->name);
+	tui_parts_begin(line, 2);
 	if (hist->event->attr.freq)
-		out_printf(out, "%llu Hz, ", (unsigned long long)hist->event->attr.sample_freq);
-	out_printf(out, "Event count (approx.): %llu lost: %llu/%llu",
-		   (unsigned long long)hist->total_period, (unsigned long long)top->counts.lost,
+		out_printf(out, ", %llu Hz", (unsigned long long)hist->event->attr.sample_freq);
+	tui_parts_begin(line, 3);
+	out_printf(out, ", Event count (approx.): %llu", (unsigned long long)hist->total_period);
+	tui_parts_begin(line, 1);
+	out_printf(out, ", lost: %llu/%llu", (unsigned long long)top->counts.lost,
 		   (unsigned long long)top->lost_n);
+	tui_parts_begin(line, 2);
 	top_put_target(top, out);
+	tui_parts_begin(line, 1);
 	if (top->started_over_n)
 		out_text(out, ", history was full and began anew");
 }
