@@ -82,29 +82,49 @@ static void warn_symbols(const struct session *session)
 		     others == 1 ? " has" : "s have", example->short_name, example->note);
 }
 
-// Why user stacks are not whole.
+static size_t put_ends(const struct unwind_counts *counts, char *to, size_t size)
+{
+	uint64_t guessed = counts->ends[UNWIND_GUESSED];
+	const char *before = "; the others ended: ";
+	size_t n = 0;
+
+	*to = '\0';
+	if (guessed)
+		n += (size_t)snprintf(to, size, ", %llu %s", (unsigned long long)guessed,
+				      unwind_end_text(UNWIND_GUESSED));
+	for (int i = UNWIND_ROOT + 1; i < UNWIND_ENDS; i++) {
+		if (!counts->ends[i] || i == UNWIND_GUESSED)
+			continue;
+		n += (size_t)snprintf(to + n, size - n, "%s%llu %s", before,
+				      (unsigned long long)counts->ends[i],
+				      unwind_end_text((enum unwind_end)i));
+		before = ", ";
+	}
+	return n;
+}
+
+// Why user stacks are not whole. What record has said, in its own words, is said again where it makes the result another one.
 static void warn_stacks(const struct session *session)
 {
+	enum { TOLD_AGAIN = 90 }; // percent that are whole
 	struct unwind_counts counts;
-	uint64_t all = 0, roots;
-	char text[256] = "";
-	size_t n = 0;
+	uint64_t all = 0, whole;
+	char text[512];
 
 	session_unwind_counts(session, &counts);
 	for (int i = 0; i < UNWIND_ENDS; i++)
 		all += counts.ends[i];
-	roots = counts.ends[UNWIND_ROOT];
-	for (int i = UNWIND_ROOT + 1; all && i < UNWIND_ENDS; i++) {
-		if (counts.ends[i])
-			n += (size_t)snprintf(text + n, sizeof(text) - n, ", %llu %s",
-					      (unsigned long long)counts.ends[i],
-					      unwind_end_text((enum unwind_end)i));
-	}
-	if (n)
-		warn("%llu of %llu user stacks are whole; the others ended: %s",
-		     (unsigned long long)roots, (unsigned long long)all, text + 2);
-	else if (all)
+	whole = counts.ends[UNWIND_ROOT];
+	if (!all)
+		return;
+	if (!put_ends(&counts, text, sizeof(text)))
 		inform("all %llu user stacks are whole", (unsigned long long)all);
+	else if (session->unwind || whole * 100 < all * TOLD_AGAIN)
+		warn("%llu of %llu user stacks are whole%s", (unsigned long long)whole,
+		     (unsigned long long)all, text);
+	else
+		inform("%llu of %llu user stacks are whole%s", (unsigned long long)whole,
+		       (unsigned long long)all, text);
 }
 
 int session_warn(const struct session *session)

@@ -514,6 +514,20 @@ static uint32_t find_in_chain(const struct unwind_input *input, const uint64_t *
 	return found;
 }
 
+// A function that keeps a frame pointer, as its frame information says.
+static bool keeps_frame_pointer(const struct walk *w, const struct cfi_rule *rule)
+{
+	if (rule->cfa != CFI_CFA_REGISTER || rule->cfa_reg != w->machine->fp ||
+	    rule->cfa_offset != 2 * w->machine->word)
+		return false;
+	for (uint32_t i = 0; i < rule->saved_n; i++) {
+		if (rule->saved[i].reg == w->machine->fp)
+			return rule->saved[i].where == CFI_AT_CFA &&
+			       rule->saved[i].value == -2 * w->machine->word;
+	}
+	return false;
+}
+
 // Where code keeps frame pointers, the kernel came further: over to the stack that a thread was on before (Go), or deeper
 // than what was copied. The last frame that both found is where to go on from. Returns how many frames there are then.
 static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t *ips, uint32_t n,
@@ -534,6 +548,8 @@ static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t
 	if (w->end == UNWIND_SHORT && same < 2)
 		return n;
 	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
+		const struct cfi_rule *rule = known_of(w, theirs[i] - 1, false)->rule;
+
 		if (!walk_is_code(w, theirs[i] - 1))
 			return w->end == UNWIND_SWITCHED ? before : n;
 		if (n == max) {
@@ -545,22 +561,9 @@ static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t
 			w->end = UNWIND_ROOT;
 			return n;
 		}
+		w->is_guessed |= w->end == UNWIND_SHORT && !(rule && keeps_frame_pointer(w, rule));
 	}
 	return n;
-}
-
-// A function that keeps a frame pointer, as its frame information says.
-static bool keeps_frame_pointer(const struct walk *w, const struct cfi_rule *rule)
-{
-	if (rule->cfa != CFI_CFA_REGISTER || rule->cfa_reg != w->machine->fp ||
-	    rule->cfa_offset != 2 * w->machine->word)
-		return false;
-	for (uint32_t i = 0; i < rule->saved_n; i++) {
-		if (rule->saved[i].reg == w->machine->fp)
-			return rule->saved[i].where == CFI_AT_CFA &&
-			       rule->saved[i].value == -2 * w->machine->word;
-	}
-	return false;
 }
 
 static bool keeps_frames_here(const struct walk *w, uint64_t pc)
@@ -605,6 +608,7 @@ static uint32_t go_on_elsewhere(struct walk *w, const struct unwind_input *input
 		}
 		if (known->rule && known->table && !keeps_frame_pointer(w, known->rule))
 			return n;
+		w->is_guessed |= !(known->rule && keeps_frame_pointer(w, known->rule));
 	}
 	return n;
 }
@@ -661,7 +665,7 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 		n = go_on_elsewhere(&w, input, ips, n, max);
 	else if (input->by_kernel)
 		n = go_on(&w, input, ips, n, max);
-	*ret_end = w.end;
+	*ret_end = w.end == UNWIND_ROOT && w.is_guessed ? UNWIND_GUESSED : w.end;
 	return n;
 }
 
@@ -707,6 +711,7 @@ const char *unwind_end_text(enum unwind_end end)
 		[UNWIND_BAD] = "bad read",
 		[UNWIND_SWITCHED] = "the stack was changed",
 		[UNWIND_LIMIT] = "limit of frames",
+		[UNWIND_GUESSED] = "guessed by frame pointers, as code has no unwind information",
 	};
 
 	return texts[end];

@@ -25,6 +25,8 @@ enum unwind_end {
 	UNWIND_BAD,	// the next frame can't be read or makes no sense
 	UNWIND_SWITCHED, // the thread had gone over to this stack; what it did before is on another one
 	UNWIND_LIMIT, // more frames than were asked for
+	// The first function was reached, but by frame pointers of code that nothing describes: functions that keep none are left out.
+	UNWIND_GUESSED,
 	UNWIND_ENDS
 };
 

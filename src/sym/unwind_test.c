@@ -283,7 +283,7 @@ static void test_arm64(void **state)
 	w.stack[10] = STACK_AT + 200;
 	w.stack[11] = code + 0x90;
 	const uint64_t ips[] = {code + 0x10, code + 0x4f, code + 0x5f, JIT_AT + 0xff, code + 0x8f};
-	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	assert_int_equal(expect(&w, ips, 5), UNWIND_GUESSED);
 	// A leaf that goes on for ever is none.
 	w.regs[30] = code + 0x14;
 	assert_int_equal(expect(&w, (const uint64_t[]){code + 0x10, code + 0x13}, 2), UNWIND_BAD);
@@ -323,15 +323,15 @@ static void test_x86_64(void **state)
 	w.stack[17] = code + 0x10;
 	w.stack[18] = code + 0x88;
 	const uint64_t ips[] = {code + 8, code + 0x47, JIT_AT + 7, code + 0xf, code + 0x87};
-	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	assert_int_equal(expect(&w, ips, 5), UNWIND_GUESSED);
 	// The same once more, from what is known now.
-	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	assert_int_equal(expect(&w, ips, 5), UNWIND_GUESSED);
 	// Not deeper than asked for.
 	enum unwind_end end;
 	assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 4, &end), 4);
 	assert_int_equal(end, UNWIND_LIMIT);
 	assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 5, &end), 5);
-	assert_int_equal(end, UNWIND_ROOT);
+	assert_int_equal(end, UNWIND_GUESSED);
 	// A copy that ends in between.
 	w.input.stack_size = 32;
 	assert_int_equal(expect(&w, ips, 2), UNWIND_SHORT);
@@ -386,7 +386,7 @@ static void test_by_kernel(void **state)
 	assert_int_equal(expect(&w, ours, 3), UNWIND_SHORT);
 	w.input.by_kernel = theirs;
 	w.input.by_kernel_n = ARRAY_SIZE(theirs);
-	assert_int_equal(expect(&w, ours, 5), UNWIND_ROOT);
+	assert_int_equal(expect(&w, ours, 5), UNWIND_GUESSED);
 	w.input.by_kernel_n = 4;
 	assert_int_equal(expect(&w, ours, 4), UNWIND_SHORT);
 	// Not to where there is no code.
@@ -472,7 +472,7 @@ static void test_elsewhere(void **state)
 	assert_int_equal(expect(&w, (uint64_t[]){code + 8, JIT_AT + 7}, 2), UNWIND_NO_INFO);
 	w.input.by_kernel = theirs;
 	w.input.by_kernel_n = ARRAY_SIZE(theirs);
-	assert_int_equal(expect(&w, ips, 5), UNWIND_ROOT);
+	assert_int_equal(expect(&w, ips, 5), UNWIND_GUESSED);
 	w.input.by_kernel_n = 3;
 	assert_int_equal(expect(&w, ips, 4), UNWIND_NO_INFO);
 	// Of another sample.

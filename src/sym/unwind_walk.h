@@ -35,6 +35,7 @@ struct walk {
 	uint64_t regs[CFI_REGS];
 	const struct machine *machine;
 	enum unwind_end end; // why the last read failed
+	bool is_guessed;     // a frame on the way was found by what nothing confirms
 	bool is_elsewhere;   // code without a file has its frame on none that the copy is of
 };
 

@@ -143,8 +143,11 @@ static bool step_assembly(struct walk *w)
 			return false;
 		if (!follows_call(w, pc, &target))
 			continue;
-		if (i && (target > here || here - target > LONGEST))
+		bool is_of_here = target && target <= here && here - target <= LONGEST;
+
+		if (i && !is_of_here)
 			continue;
+		w->is_guessed |= !is_of_here;
 		regs[PC] = pc;
 		regs[w->machine->sp] = sp + i * 8 + 8;
 		return true;
@@ -232,5 +235,6 @@ bool walk_step_frame_pointer(struct walk *w, bool is_leaf)
 	regs[PC] = pc;
 	regs[w->machine->fp] = next_fp;
 	regs[w->machine->sp] = fp + 2 * word;
+	w->is_guessed = true;
 	return true;
 }

@@ -335,7 +335,8 @@ void live_report(const struct live *live)
 	     (unsigned long long)all);
 	for (unsigned i = 0; i < UNWIND_ENDS; i++) {
 		if (i != UNWIND_ROOT && ends[i])
-			warn("  %.1f%% ended: %s", 100.0 * (double)ends[i] / (double)all,
+			warn("  %.1f%% %s%s", 100.0 * (double)ends[i] / (double)all,
+			     i == UNWIND_GUESSED ? "" : "ended: ",
 			     unwind_end_text((enum unwind_end)i));
 	}
 	if (ends[UNWIND_SHORT] * 100 > all)
