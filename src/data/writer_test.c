@@ -178,7 +178,8 @@ static void full_disks_leave_whole_records(void **state)
 	assert_int_equal(recording_open(&recording, path, NULL), 0);
 	while (recording_next(recording, &record) > 0)
 		n += record.header->type == PERF_RECORD_SAMPLE;
-	assert_true(n > 3000 && n < 3200);
+	// Up to 3,125 have a place; what is known of the machine and its processor takes some of it.
+	assert_true(n > 2500 && n < 3200);
 	// The reader hears of it, and the names are there.
 	assert_non_null(recording->damage);
 	assert_non_null(recording->info.hostname);

@@ -144,9 +144,8 @@ static const char *contradiction(const struct sym *sym, const struct dso_private
 	if ((dso->dso.build_id.n && !is_by_name) || !sym->options.same_host || fstat(fd, &st) < 0)
 		return NULL;
 	likeness = file_likeness(&dso->file, fd, sym->options.same_boot);
-	changed_ns =
-		MAX(st.st_mtim.tv_sec, st.st_ctim.tv_sec) * 1000000000 +
-		(st.st_mtim.tv_sec > st.st_ctim.tv_sec ? st.st_mtim.tv_nsec : st.st_ctim.tv_nsec);
+	// Not st_ctim: perf's cache of build-ids makes hard links, which move it.
+	changed_ns = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	// Build-ids were read at the end, by name: that of what had taken its place by then.
 	if (is_by_name)
 		return likeness == LIKE_OTHER && recorded_ns && changed_ns <= recorded_ns &&
