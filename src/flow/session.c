@@ -75,21 +75,6 @@ static void learn_files(struct session *session)
 	}
 }
 
-static const char *resolve_kernel(void *arg, uint64_t addr, uint64_t *ret_start,
-				  const char **ret_module)
-{
-	struct session *session = arg;
-	struct location location;
-
-	sym_resolve(session->sym, sym_task(session->sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr,
-		    &location);
-	if (!location.sym)
-		return NULL;
-	*ret_start = addr - (location.addr - location.sym->start);
-	*ret_module = location.dso->kind == DSO_MODULE ? location.dso->short_name : NULL;
-	return location.sym->name;
-}
-
 static void learn_clock(struct session *session)
 {
 	const struct event *event =
@@ -184,7 +169,8 @@ static int start(struct session_private *p)
 	p->started = true;
 	learn_clock(session); // of a pipe
 	if (session->recording->tracepoints)
-		tracepoints_set_resolver(session->recording->tracepoints, resolve_kernel, session);
+		tracepoints_set_resolver(session->recording->tracepoints, sym_name_in_print,
+					 session->sym);
 	return p->hooks->start ? p->hooks->start(p->arg, session) : 0;
 }
 

@@ -22,6 +22,17 @@ enum {
 	WAITING_MS = 40, // until the records of a quiet ring are given
 };
 
+// Prints of events name functions of the kernel: it is looked at when one is printed.
+static const char *name_in_print(void *arg, uint64_t addr, uint64_t *ret_start,
+				 const char **ret_module)
+{
+	struct watching *live = arg;
+
+	if (!live->knows_kernel)
+		watching_learn_kernel(live);
+	return sym_name_in_print(live->feed->sym, addr, ret_start, ret_module);
+}
+
 static int open_live(struct feed *feed)
 {
 	struct watching *live = NEW(struct watching);
@@ -38,9 +49,11 @@ static int open_live(struct feed *feed)
 	live->formats = tracepoints_new(&options);
 	event_specs_init(&live->specs);
 	err = sym_new(&feed->sym, &sym);
-	if (!err)
-		feed->sym->clock_is_monotonic = true;
-	return err;
+	if (err)
+		return err;
+	feed->sym->clock_is_monotonic = true;
+	tracepoints_set_resolver(live->formats, name_in_print, live);
+	return 0;
 }
 
 static struct event *known(const struct watching *live, const char *name)

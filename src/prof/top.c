@@ -31,7 +31,7 @@ struct top {
 	struct top_event *events;
 	VEC(struct top_column) columns;
 	uint32_t order[MOST_COLUMNS]; // of sorting
-	bool any_key, any_comm, all_keys;
+	bool any_key, any_comm, all_keys, signed_keys;
 	char *key_title, *name_title;
 
 	struct map rows; // key -> row number
@@ -143,6 +143,7 @@ static int set_event(struct prof *prof, struct prof_event *event)
 	}
 	if (!err && !e->n)
 		err = add_column(prof, event, NULL, false);
+	top->signed_keys |= e->has_key && e->key.is_signed;
 	top->any_key |= key != NULL;
 	top->all_keys &= key != NULL;
 	top->any_comm |= e->has_comm;
@@ -442,6 +443,11 @@ static int take_row(void *arg, const void *key_, const uint64_t *cells)
 	return 0;
 }
 
+static bool above(uint64_t a, uint64_t b, bool is_signed)
+{
+	return is_signed ? (int64_t)a > (int64_t)b : a > b;
+}
+
 static int by_values(const void *a, const void *b, void *arg)
 {
 	const struct top *top = arg;
@@ -449,16 +455,23 @@ static int by_values(const void *a, const void *b, void *arg)
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
 	for (size_t i = 0; i < n; i++) {
-		uint64_t v = top->values.v[x * n + top->order[i]],
-			 w = top->values.v[y * n + top->order[i]];
+		uint32_t column = top->order[i];
+		uint64_t v = top->values.v[x * n + column], w = top->values.v[y * n + column];
 
 		if (v != w)
-			return v > w ? -1 : 1;
+			return above(v, w, top->columns.v[column].value.is_signed) ? -1 : 1;
 	}
 	if (top->only_comm) // the keys are in the order in which names came
 		return strcmp(intern_get(&top->texts, top->names.v[x]),
 			      intern_get(&top->texts, top->names.v[y]));
-	return top->keys.v[x] < top->keys.v[y] ? -1 : top->keys.v[x] > top->keys.v[y];
+	if (top->keys.v[x] == top->keys.v[y])
+		return 0;
+	return above(top->keys.v[y], top->keys.v[x], top->signed_keys) ? -1 : 1;
+}
+
+static enum table_kind kind_of(bool is_signed)
+{
+	return is_signed ? TABLE_SIGNED : TABLE_COUNT;
 }
 
 static void put_title(struct prof *prof, uint64_t now_ns)
@@ -498,10 +511,14 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		sorted[i] = i;
 	qsort_r(sorted, rows, sizeof(*sorted), by_values, top);
 	if (!top->only_comm)
-		table_column(&table, (struct table_column){top->key_title, NULL, TABLE_SIGNED, 8});
-	for (size_t i = 0; i < top->columns.n; i++)
-		table_column(&table,
-			     (struct table_column){top->columns.v[i].title, NULL, TABLE_COUNT, 12});
+		table_column(&table, (struct table_column){top->key_title, NULL,
+							   kind_of(top->signed_keys), 8});
+	for (size_t i = 0; i < top->columns.n; i++) {
+		const struct top_column *column = &top->columns.v[i];
+
+		table_column(&table, (struct table_column){column->title, NULL,
+							   kind_of(column->value.is_signed), 12});
+	}
 	if (has_names(top))
 		table_column(&table,
 			     (struct table_column){top->name_title, NULL, TABLE_TEXT, .left = true});

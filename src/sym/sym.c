@@ -529,3 +529,16 @@ uint8_t sym_cpumode_of(const struct sym *sym, uint64_t ip)
 {
 	return ip >= sym->kernel_start ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;
 }
+
+const char *sym_name_in_print(void *arg, uint64_t addr, uint64_t *ret_start, const char **ret_module)
+{
+	struct sym *sym = arg;
+	struct location location;
+
+	sym_resolve(sym, sym_task(sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr, &location);
+	if (!location.sym)
+		return NULL;
+	*ret_start = addr - (location.addr - location.sym->start);
+	*ret_module = location.dso->kind == DSO_MODULE ? location.dso->short_name : NULL;
+	return location.sym->name;
+}

@@ -183,6 +183,8 @@ struct location {
 // Like perf's machine__resolve/thread__find_symbol. About 10 ns for an address of a file seen lately, in whatever space.
 void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
 		 struct location *ret);
+// A tp_resolver (abi/tracepoint.h) of the kernel's functions; arg: struct sym.
+const char *sym_name_in_print(void *arg, uint64_t addr, uint64_t *ret_start, const char **ret_module);
 // Likewise of where a call returns to. Behind a call that never returns (throw, abort) another function begins there, or none is:
 // in user space the function that has the call is the answer then. (In the kernel code that was interrupted at its first instruction
 // is as likely.)

@@ -31,8 +31,11 @@ static int read_format(struct top *top, const struct event_spec *spec, struct ev
 
 	if (err)
 		return fail(-err, "can't read the format of %s: %s", spec->name, strerror(-err));
-	if (!top->recording.tracepoints)
+	if (!top->recording.tracepoints) {
 		top->recording.tracepoints = tracepoints_new(&options);
+		tracepoints_set_resolver(top->recording.tracepoints, sym_name_in_print,
+					 top->session.sym);
+	}
 	err = tracepoints_add(top->recording.tracepoints, spec->tp_system, (struct str){text, n});
 	event->tp = tracepoints_by_name(top->recording.tracepoints, spec->tp_system, spec->tp_name);
 	return err;

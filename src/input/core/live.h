@@ -44,7 +44,7 @@ struct watching {
 	size_t counts_n, counts_stride;
 	int signal_fd, exit_signal;
 	uint64_t next_tick_ns, enable_ns; // 0: none, it is on
-	bool has_clockid, warned_not_running;
+	bool has_clockid, warned_not_running, knows_kernel;
 	struct expr_machine *machine; // of filters that run here; NULL: none
 
 	// losses placed in time
@@ -107,3 +107,5 @@ int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_piec
 int watching_to_close(struct watching *live);
 // What was there before: tasks, and maps where they are wanted.
 int watching_learn(struct watching *live);
+// The kernel and its modules alone, for names in prints; a recording has them if it needs them.
+void watching_learn_kernel(struct watching *live);

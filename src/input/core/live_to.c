@@ -131,9 +131,32 @@ int watching_learn(struct watching *live)
 	bool hidden = false;
 	int err = 0;
 
-	if (options->needs_maps || live->writer)
+	if (options->needs_maps || live->writer) {
+		live->knows_kernel = true;
 		err = synth_kernel(&synth, &hidden);
+	}
 	if (!err)
 		err = synth_all_processes(&synth);
 	return err || !live->writer ? err : writer_init_done(live->writer);
+}
+
+static int learn_name(void *arg, const struct perf_event_header *header)
+{
+	struct watching *live = arg;
+
+	sym_record(live->feed->sym, header, UINT64_MAX);
+	return 0;
+}
+
+void watching_learn_kernel(struct watching *live)
+{
+	const struct synth synth = {.root = "",
+				    .trailer_bytes = live->plans[0].trailer_size,
+				    .emit = learn_name,
+				    .arg = live};
+	bool hidden;
+
+	live->knows_kernel = true;
+	if (synth_kernel(&synth, &hidden) < 0)
+		err_clear();
 }
