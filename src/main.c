@@ -237,6 +237,7 @@ int main(int argc, char **argv)
 		argv = no_words;
 	}
 	signal(SIGPIPE, SIG_IGN); // write returns EPIPE; who starts other programs sets it back
+	signal(SIGXFSZ, SIG_IGN); // likewise EFBIG
 	setlocale(LC_CTYPE, "");  // not LC_NUMERIC: numbers are written and read with a point
 	name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
 	if (!strcmp(name, "sonde-prof") || !strcmp(name, "perf-prof")) {

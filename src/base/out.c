@@ -21,7 +21,7 @@ void out_init_memory(struct out *out)
 
 int out_open_late(struct out *out, const char *path)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	if (fd < 0)
 		return fail(errno, "can't create %s: %s", path, strerror(errno));
@@ -30,14 +30,23 @@ int out_open_late(struct out *out, const char *path)
 	return 0;
 }
 
+int out_open_mode(struct out *out, const char *path, mode_t mode)
+{
+	struct replacing file;
+	int err = replacing_open(&file, path, mode);
+
+	if (err < 0)
+		return err;
+	*out = (struct out){.fd = file.fd,
+			    .is_terminal = isatty(file.fd),
+			    .replacing = NEW(struct replacing)};
+	*out->replacing = file;
+	return 0;
+}
+
 int out_open(struct out *out, const char *path)
 {
-	struct out opened = {.fd = -1};
-	int err = out_open_late(&opened, path);
-
-	if (!err)
-		*out = opened;
-	return err;
+	return out_open_mode(out, path, 0666);
 }
 
 int out_flush(struct out *out)
@@ -61,7 +70,9 @@ int out_close(struct out *out, const char *name)
 {
 	int err = out_flush(out);
 
-	if (out->fd > 2 && close(out->fd) < 0 && !err)
+	if (out->replacing)
+		err = replacing_close(out->replacing, err);
+	else if (out->fd > 2 && close(out->fd) < 0 && !err)
 		err = -errno;
 	out_done(out);
 	if (err && err != -EPIPE)
@@ -69,8 +80,20 @@ int out_close(struct out *out, const char *name)
 	return err;
 }
 
+int out_end(struct out *out, const char *name, int err)
+{
+	if (err < 0 && out->replacing) {
+		replacing_close(out->replacing, err);
+		out_done(out);
+		return err;
+	}
+	int closed = out_close(out, name);
+	return err < 0 ? err : closed;
+}
+
 void out_done(struct out *out)
 {
+	free(out->replacing);
 	free(out->buf);
 	*out = (struct out){.fd = -1};
 }

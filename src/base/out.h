@@ -3,6 +3,7 @@
 // them; a closed pipe makes all later output vanish (out_broken tells, so that loops can end early).
 #pragma once
 #include "base/num.h"
+#include "base/replace.h"
 #include "base/str.h"
 #include <stdint.h>
 
@@ -13,18 +14,23 @@ struct out {
 	int error;	  // first -errno
 	bool is_terminal; // text from strangers is escaped (out_safe)
 	uint64_t written_bytes;
+	struct replacing *replacing; // of out_open
 };
 
 // A writer on a descriptor that stays the caller's.
 void out_init_fd(struct out *out, int fd);
 // A writer into memory: out->buf, out->n.
 void out_init_memory(struct out *out);
-// Creates a file, 0600. -errno with a sentence.
+// Creates a file that takes its name at out_close, when all went well; until then what was there stays. Its mode is 0666 less the
+// umask. -errno with a sentence.
 int out_open(struct out *out, const char *path);
-// Likewise for a writer into memory: what it holds is the beginning of the file.
+int out_open_mode(struct out *out, const char *path, mode_t mode);
+// For what is read while it is written: the file is emptied now, and what a writer into memory holds is its beginning.
 int out_open_late(struct out *out, const char *path);
 // Writes what is left, closes if out_open opened it; 0, -EPIPE (quietly), or -errno with a sentence.
 int out_close(struct out *out, const char *name_for_errors);
+// The same where something before went wrong (err < 0): what would take a file's place is thrown away. err, or what out_close says.
+int out_end(struct out *out, const char *name_for_errors, int err);
 void out_done(struct out *out); // frees only
 int out_flush(struct out *out);
 static inline bool out_broken(const struct out *out)

@@ -245,7 +245,7 @@ static int mark_sample(void *arg, struct session *session, struct event *event,
 
 static int write_archive(struct archiver *a, const char *path, struct session *session)
 {
-	struct output_file file;
+	struct replacing file;
 	int err = output_file_open(&file, path);
 
 	if (err < 0)
@@ -263,7 +263,7 @@ static int write_archive(struct archiver *a, const char *path, struct session *s
 	pack(a, ZSTD_e_end);
 	ZSTD_freeCCtx(a->zstd);
 	out_done(&a->tar);
-	err = output_file_close(&file, a->error);
+	err = replacing_close(&file, a->error);
 	return err < 0 ? fail(-err, "can't write %s: %s", path, strerror(-err)) : 0;
 }
 

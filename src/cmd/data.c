@@ -13,6 +13,7 @@
 #include "flow/session.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <time.h>
 
 struct options {
@@ -299,14 +300,13 @@ static int put_all(struct writer *writer, struct session *session)
 	return err;
 }
 
-static int create(const struct options *options)
+static int create(const struct options *options, struct out *out)
 {
-	int fd = open(options->to_json,
-		      O_CREAT | O_WRONLY | O_CLOEXEC | (options->force ? O_TRUNC : O_EXCL), 0600);
+	struct stat st;
 
-	if (fd < 0 && errno == EEXIST)
+	if (!options->force && lstat(options->to_json, &st) == 0)
 		return fail(EEXIST, "%s is there already; --force replaces it", options->to_json);
-	return fd < 0 ? fail(errno, "can't create %s: %s", options->to_json, strerror(errno)) : fd;
+	return out_open(out, options->to_json);
 }
 
 static int run_session(const struct options *options, struct session *session)
@@ -315,24 +315,21 @@ static int run_session(const struct options *options, struct session *session)
 	struct out out;
 	struct writer writer = {.options = options, .out = &out};
 	uint64_t written_bytes;
-	int err = 0, fd, closed;
+	int err = 0;
 
 	if (options->times)
 		err = filter_new(&writer.filter, &times, session->recording);
 	if (err >= 0)
-		err = fd = create(options);
+		err = create(options, &out);
 	if (err < 0) {
 		filter_free(writer.filter);
 		return err;
 	}
-	out_init_fd(&out, fd);
 	err = put_all(&writer, session);
 	out_flush(&out);
 	written_bytes = out.written_bytes;
-	closed = out_close(&out, options->to_json);
+	err = out_end(&out, options->to_json, err);
 	filter_free(writer.filter);
-	if (err >= 0)
-		err = closed;
 	if (err < 0)
 		return err;
 	fprintf(stderr, "[ sonde data convert: Converted '%s' into JSON data '%s' ]\n",

@@ -158,6 +158,7 @@ static int write_document(struct out *text, const char *path)
 	else if ((err = out_open(&to, path)) < 0)
 		return err;
 	text->fd = to.fd;
+	text->replacing = to.replacing;
 	return out_close(text, path ? path : "standard output");
 }
 

@@ -423,7 +423,7 @@ static int inject(struct injector *in)
 	struct recording_options reading = {.force = o->force};
 	const struct sym_options none = {0};
 	struct map_slot slot;
-	int err = recording_open(&in->recording, o->input, &reading), end;
+	int err = recording_open(&in->recording, o->input, &reading);
 
 	if (err < 0)
 		return err;
@@ -435,9 +435,7 @@ static int inject(struct injector *in)
 	if (err >= 0)
 		err = inject_output_open(&in->output, in->recording, o->output);
 	if (err >= 0) {
-		err = process(in);
-		end = inject_output_close(&in->output);
-		err = err < 0 ? err : end;
+		err = inject_output_close(&in->output, process(in));
 	}
 	if (err >= 0 && in->recording->damage) {
 		warn("%s", in->recording->damage);

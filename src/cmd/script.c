@@ -500,8 +500,7 @@ static int run_session(struct script *script)
 		err = prepare(script);
 		if (!err)
 			err = process(script);
-		closed = print_done(&script->print);
-		err = err ? err : closed;
+		err = print_done(&script->print, err);
 	}
 	// What could be read comes before the word about the rest.
 	closed = out_flush(&script->out);

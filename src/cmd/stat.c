@@ -460,18 +460,25 @@ static int count(struct counting *stat)
 int stat_output_open(struct counting *stat)
 {
 	const struct stat_options *options = stat->options;
+	// Intervals are read while they are written.
+	bool at_once = options->append || options->interval_ms;
 	int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (options->append ? O_APPEND : O_TRUNC);
 	time_t now = time(NULL);
 	int fd = options->log_given ? options->log_fd : 2;
 
-	if (options->output && !options->keep) {
-		fd = open(options->output, flags, 0600);
+	if (options->output && !options->keep && !at_once) {
+		int err = out_open(&stat->out, options->output);
+		if (err < 0)
+			return err;
+	} else if (options->output && !options->keep) {
+		fd = open(options->output, flags, 0666);
 		if (fd < 0)
 			return fail(errno, "can't write %s: %s", options->output, strerror(errno));
 	} else if (fcntl(fd, F_GETFD) < 0) {
 		return fail(errno, "--log-fd %d: there is no such descriptor", fd);
 	}
-	out_init_fd(&stat->out, fd);
+	if (stat->out.fd < 0)
+		out_init_fd(&stat->out, fd);
 	if (options->output && !options->keep) {
 		char when[64];
 
@@ -528,7 +535,7 @@ static const struct command command_stat_report = {
 static int report(struct counting *stat, int argc, char **argv)
 {
 	struct stat_options *options = stat->options;
-	int words = command_parse(&command_stat_report, options, argc, argv, 0), err, closed;
+	int words = command_parse(&command_stat_report, options, argc, argv, 0), err;
 
 	if (words < 0)
 		return words;
@@ -544,8 +551,7 @@ static int report(struct counting *stat, int argc, char **argv)
 	if (err)
 		return err;
 	err = stat_report(stat);
-	closed = out_close(&stat->out, options->output ? options->output : "the output");
-	return err ? err : closed;
+	return out_end(&stat->out, options->output ? options->output : "the output", err);
 }
 
 // The counting itself, and the command's exit code.
@@ -564,9 +570,7 @@ static int run_counts(struct counting *stat, int words)
 		bool has_file = options->output && !options->keep;
 
 		err = count(stat);
-		int closed = out_close(&stat->out, has_file ? options->output : "the output");
-
-		err = err ? err : closed;
+		err = out_end(&stat->out, has_file ? options->output : "the output", err);
 	}
 	if (!stat->timed_out && !stat->signal && stat->workload.reaped &&
 	    WIFSIGNALED(stat->workload.status))

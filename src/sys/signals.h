@@ -7,7 +7,7 @@
 // may be one of the former with another meaning, for good; they are read from the descriptor, which is the
 // caller's to close and does not block. -errno with a sentence.
 int signals_open(int also);
-// In a forked child, before it becomes another program: nothing is blocked, and SIGPIPE ends it as usual.
+// In a forked child, before it becomes another program: nothing is blocked, and SIGPIPE and SIGXFSZ end it as usual.
 void signals_of_child(void);
 // Does one of those that end a run wait to be read?
 bool signals_end_waits(void);

@@ -398,7 +398,7 @@ static void save(struct view *view)
 		if (*p == '/' || (unsigned char)*p < 33 || *p == 127)
 			*p = '_';
 	}
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	err = fd < 0 ? -errno : 0;
 	if (!err) {
 		out_init_fd(&out, fd);

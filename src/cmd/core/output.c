@@ -110,65 +110,10 @@ int output_check_input(const char *output, const char *input)
 		    strcmp(input, "-") ? input : "standard input", output);
 }
 
-// Without a name a file goes when we are killed.
-static void open_part(struct output_file *file)
+int output_file_open(struct replacing *file, const char *path)
 {
-	const char *slash = strrchr(file->target, '/');
-	auto_free char *folder =
-		slash ? text_dup_fmt("%.*s/", (int)(slash - file->target), file->target)
-		      : xstrdup(".");
-
-	file->fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-	file->nameless = file->fd >= 0;
-	if (!file->nameless)
-		file->fd = open(file->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-}
-
-int output_file_open(struct output_file *file, const char *path)
-{
-	struct stat st;
-	bool there = stat(path, &st) == 0;
-
-	*file = (struct output_file){.fd = -1};
-	if (!there && errno != ENOENT)
-		return fail(errno, "can't create %s: %s", path, strerror(errno));
-	if (there && S_ISFIFO(st.st_mode)) {
-		file->fd = output_open_fifo(path);
-		return file->fd < 0 ? file->fd : 0;
-	}
-	if (there && !S_ISREG(st.st_mode)) {
-		file->fd = open(path, O_WRONLY | O_CLOEXEC);
-	} else {
-		file->target = file_follow_links(path);
-		file->part = text_dup_fmt("%s.%d", file->target, (int)getpid());
-		open_part(file);
-	}
-	if (file->fd >= 0)
-		return 0;
-	int err = fail(errno, "can't create %s: %s", path, strerror(errno));
-	free(file->target);
-	free(file->part);
-	return err;
-}
-
-int output_file_close(struct output_file *file, int err)
-{
-	bool named = file->part && !file->nameless;
-
-	if (!err && file->nameless) {
-		char by_fd[32];
-
-		snprintf(by_fd, sizeof(by_fd), "/proc/self/fd/%d", file->fd);
-		named = linkat(AT_FDCWD, by_fd, AT_FDCWD, file->part, AT_SYMLINK_FOLLOW) == 0;
-		err = named ? 0 : -errno;
-	}
-	if (close(file->fd) < 0 && !err)
-		err = -errno;
-	if (!err && named && rename(file->part, file->target) < 0)
-		err = -errno;
-	if (err && named)
-		unlink(file->part);
-	free(file->target);
-	free(file->part);
-	return err;
+	if (!output_is_fifo(path))
+		return replacing_open(file, path, 0600);
+	*file = (struct replacing){.fd = output_open_fifo(path)};
+	return MIN(file->fd, 0);
 }

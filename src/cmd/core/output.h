@@ -2,6 +2,7 @@
 // The file that a recording is written to, and the one that it replaces.
 #pragma once
 #include <stdbool.h>
+#include "base/replace.h"
 
 // Does it go to a pipe: -o -, or nothing was said (NULL) and standard output is one?
 bool output_is_pipe(const char *output);
@@ -23,14 +24,5 @@ void output_remove_folder(const char *folder);
 // is standard input; an output that is not there yet, or is no plain file, is none.
 int output_check_input(const char *output, const char *input);
 
-// A file that takes its name when it is whole. Only a plain file is replaced: a link stays, and what it leads to is replaced or
-// made; what is no plain file, such as a device or a FIFO, is written into as it is.
-struct output_file {
-	int fd; // to write to; owned
-	char *target, *part;
-	bool nameless; // part is the name that it gets before it is moved to target, no file yet
-};
-// -errno with a sentence; nothing is to be closed then.
-int output_file_open(struct output_file *file, const char *path);
-// err: what went wrong with writing, -errno or 0; then the file is thrown away. -errno without a sentence.
-int output_file_close(struct output_file *file, int err);
+// A file that takes its name when it is whole, or a FIFO; to be ended by replacing_close. -errno with a sentence.
+int output_file_open(struct replacing *file, const char *path);

@@ -71,7 +71,7 @@ int inject_output_open(struct inject_output *output, struct recording *recording
 	if (is_stdout)
 		out_init_fd(&output->out, STDOUT_FILENO);
 	else
-		err = out_open(&output->out, path);
+		err = out_open_mode(&output->out, path, 0600);
 	if (err < 0)
 		return err;
 	out_init_memory(&output->build_ids);
@@ -160,12 +160,11 @@ static void put_features(struct inject_output *output, struct file_header *heade
 	vec_done(&sections);
 }
 
-int inject_output_close(struct inject_output *output)
+int inject_output_close(struct inject_output *output, int err)
 {
 	struct file_header header;
-	int err = 0;
 
-	if (!output->pipe) {
+	if (!output->pipe && err >= 0) {
 		uint64_t ids = sizeof(header);
 
 		start_header(&header, output->recording);
@@ -179,9 +178,5 @@ int inject_output_close(struct inject_output *output)
 			err = fail(errno, "can't write %s: %s", output->path, strerror(errno));
 	}
 	out_done(&output->build_ids);
-	if (err < 0) {
-		out_close(&output->out, output->path);
-		return err;
-	}
-	return out_close(&output->out, output->path);
+	return out_end(&output->out, output->path, err);
 }

@@ -18,4 +18,5 @@ int inject_output_open(struct inject_output *output, struct recording *recording
 void inject_output_record(struct inject_output *output, const struct perf_event_header *header);
 // A file that was hit: into the table of a file, as a record of a pipe.
 void inject_output_build_id(struct inject_output *output, const struct recorded_build_id *id);
-int inject_output_close(struct inject_output *output);
+// err: of what was put into it; then it takes no file's place.
+int inject_output_close(struct inject_output *output, int err);

@@ -220,7 +220,7 @@ static int new_file(char *path, size_t size)
 
 	for (int i = 0; i < 10000 && fd < 0; i++) {
 		snprintf(path, size, "perf.hist.%d", i);
-		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			return -errno;
 	}

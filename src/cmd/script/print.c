@@ -87,16 +87,14 @@ void print_init(struct print *print, struct session *session, struct fields *fie
 	*print = (struct print){.session = session, .fields = fields, .chains = chains};
 }
 
-int print_done(struct print *print)
+int print_done(struct print *print, int err)
 {
-	int err = 0;
-
 	for (size_t i = 0; i < print->printers.n; i++) {
 		struct printer *printer = print->printers.v[i];
 
 		if (printer->file_name) {
-			int closed = out_close(&printer->file, printer->file_name);
-			err = err ? err : closed;
+			int ended = out_end(&printer->file, printer->file_name, err);
+			err = err < 0 ? err : ended;
 			free(printer->file_name);
 		}
 		free(printer);

@@ -37,7 +37,7 @@ struct print {
 void print_init(struct print *print, struct session *session, struct fields *fields,
 		struct chains *chains);
 // Closes what --per-event-dump opened.
-int print_done(struct print *print);
+int print_done(struct print *print, int err);
 // "[ sonde script: Wrote ... ]" for each file of --per-event-dump.
 void print_dump_summary(struct print *print);
 // -errno with a sentence when a file of --per-event-dump can't be made.

@@ -135,8 +135,7 @@ static int write_as(struct prof *prof, const char *format, const char *suffix)
 	if (err)
 		return err;
 	err = encoder->flame(&out, &prof->flame->flame, &style);
-	int closed = out_close(&out, path);
-	return err ? err : closed;
+	return out_end(&out, path, err);
 }
 
 int prof_flame_write(struct prof *prof)

@@ -84,6 +84,5 @@ int prof_heat_write(struct prof *prof)
 	if (err)
 		return err;
 	err = encoder->heat(&out, &heat->heat, &style);
-	int closed = out_close(&out, path);
-	return err ? err : closed;
+	return out_end(&out, path, err);
 }
