@@ -76,7 +76,12 @@ void doctor_why(struct doctor *doctor, const char *fix, const char *fmt, ...)
 
 bool doctor_capability(const struct doctor *doctor, unsigned number)
 {
-	return doctor->capabilities >> number & 1;
+	return !doctor->in_user_namespace && (doctor->capabilities >> number & 1);
+}
+
+bool doctor_may_perf(const struct doctor *doctor)
+{
+	return doctor_capability(doctor, 38) || doctor_capability(doctor, 21);
 }
 
 int64_t doctor_number(const struct doctor *doctor, const char *path, int64_t absent)

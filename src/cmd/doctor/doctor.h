@@ -26,9 +26,9 @@ struct doctor {
 	const char *root; // of /proc and /sys, "" normally
 	struct arena arena;
 	VEC(struct check) checks;
-	bool is_root;
-	uint64_t capabilities; // effective
-	int64_t paranoid;      // INT64_MIN: not known
+	uint64_t capabilities;	// effective
+	bool in_user_namespace; // they count for nothing outside of it
+	int64_t paranoid;	// INT64_MIN: not known
 	bool can_record;
 };
 
@@ -39,7 +39,10 @@ struct check *doctor_add(struct doctor *doctor, const char *section, const char 
 void doctor_why(struct doctor *doctor, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4))); // of the last check
 
+// One that the kernel asks for, of the whole system.
 bool doctor_capability(const struct doctor *doctor, unsigned number);
+// CAP_PERFMON, or CAP_SYS_ADMIN which older kernels ask for: perf_event_paranoid is not for such a user.
+bool doctor_may_perf(const struct doctor *doctor);
 // A number in a file below root; `absent` when it can't be read.
 int64_t doctor_number(const struct doctor *doctor, const char *path, int64_t absent);
 

@@ -12,8 +12,7 @@
 
 static bool unlimited(const struct doctor *d)
 {
-	return d->is_root || doctor_capability(d, 14) || doctor_capability(d, 38) ||
-	       d->paranoid == -1;
+	return doctor_capability(d, 14) || doctor_may_perf(d) || d->paranoid == -1;
 }
 
 static void add_mlock(struct doctor *d)

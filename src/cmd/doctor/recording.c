@@ -165,12 +165,37 @@ static void add_system_wide(struct doctor *d)
 
 static void add_paranoid(struct doctor *d)
 {
-	if (d->paranoid == INT64_MIN)
+	// What users without capabilities may record: kernel/events/core.c.
+	static const char *const may[] = {"everything", "all but the data of tracepoints",
+					  "their own programs, with the kernel side",
+					  "user space of their own programs only", "nothing"};
+	static const char *const you_may[] = {"everything", "all but the data of tracepoints",
+					      "your own programs, with the kernel side",
+					      "user space of your own programs only", "nothing"};
+	bool above_all = doctor_may_perf(d);
+
+	if (d->paranoid == INT64_MIN) {
 		doctor_add(d, SECTION, "perf_event_paranoid", CHECK_MISSING, "not there");
-	else
-		doctor_add(d, SECTION, "perf_event_paranoid", CHECK_INFO, "%lld%s",
-			   (long long)d->paranoid,
-			   d->is_root || doctor_capability(d, 38) ? " (not for this user)" : "");
+		doctor_why(d, NULL,
+			   "/proc/sys/kernel/perf_event_paranoid can't be read, so the kernel was built "
+			   "without CONFIG_PERF_EVENTS or /proc is not mounted");
+		return;
+	}
+	// Where a level above 2 is not known, it is as 2.
+	int64_t level = d->paranoid > 2 && (above_all || !d->can_record) ? 3 : MIN(d->paranoid, 2);
+	size_t i = (size_t)(MAX(level, -1) + 1);
+	if (above_all) {
+		doctor_add(d, SECTION, "perf_event_paranoid", CHECK_INFO,
+			   "%lld: you may record everything, others %s", (long long)d->paranoid,
+			   may[i]);
+		return;
+	}
+	doctor_add(d, SECTION, "perf_event_paranoid", i ? CHECK_LIMITED : CHECK_OK,
+		   "%lld: you may record %s", (long long)d->paranoid, you_may[i]);
+	if (i)
+		doctor_why(d, GRANT "-1",
+			   "-1: everything; 0: all but the data of tracepoints; 1: own programs with the kernel "
+			   "side; 2: user space of own programs; root and who has CAP_PERFMON: always everything");
 }
 
 static unsigned highest_precise(void)

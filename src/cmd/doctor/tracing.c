@@ -93,7 +93,7 @@ static void add_bpf(struct doctor *d)
 	if (fd >= 0) {
 		close((int)fd);
 		int64_t closed = doctor_number(d, "/proc/sys/kernel/unprivileged_bpf_disabled", 0);
-		bool privileged = d->is_root || doctor_capability(d, 39) || doctor_capability(d, 21);
+		bool privileged = doctor_capability(d, 39) || doctor_capability(d, 21);
 		doctor_add(d, SECTION, "BPF", privileged ? CHECK_OK : CHECK_LIMITED,
 			   privileged ? "maps and programs" : "maps only");
 		if (!privileged)
