@@ -65,6 +65,7 @@ const struct profiler profiler_multi_trace = {
 	.tasks = true,
 	.setup = setup,
 	.sample = multi_sample,
+	.record = multi_record,
 	.lost = multi_lost,
 	.interval = multi_interval,
 	.finish = multi_finish,

@@ -123,7 +123,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 static int record(struct prof *prof, const struct perf_event_header *header, const struct sample *ids)
 {
 	prof_tasks_record(&PROF_STATE(struct rundelay, prof)->tasks, prof, header);
-	return 0;
+	return multi_record(prof, header, ids);
 }
 
 static void done(struct prof *prof)

@@ -40,7 +40,7 @@ static const struct opt options[] = {
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR",
 		  "taken for perf-prof's sake: system calls belong to threads"),
 	PROF_DURATION(0, "than", offsetof(struct calls, than_ns), "TIME",
-		      "show each that takes longer"),
+		      "show each that takes longer; with each result also those that have not returned (`Open)"),
 	PROF_FLAG(0, "perins", PROF_AT(perins), "each thread by itself"),
 	PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",
 		  "how long over time: to FILE.lat and, as a picture, FILE.svg"),
@@ -200,6 +200,22 @@ static void show(struct prof *prof, struct calls *state, const struct pair_slot 
 	prof_put_event(prof, prof->events.v[1], exit);
 }
 
+// The entry of a call that has not returned, or what is known of it.
+static void show_open(struct prof *prof, struct calls *state, const struct pair_slot *slot)
+{
+	const char *name = syscall_name(slot->event);
+
+	if (history_at(&state->history, slot->data)) {
+		show(prof, state, slot, NULL);
+		return;
+	}
+	prof_put_time(prof, slot->time_ns);
+	out_printf(prof->out, " %s(%u) of thread %llu ", name ? name : "system call", slot->event,
+		   (unsigned long long)slot->key);
+	out_safe(prof->out, prof_comm(prof, UINT32_MAX, (uint32_t)slot->key));
+	out_char(prof->out, '\n');
+}
+
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct calls *state = PROF_STATE(struct calls, prof);
@@ -251,9 +267,14 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 	slot = pairs_find(&state->waiting, task->tid);
 	if (!slot)
 		return 0;
-	if ((slot->event == SYS_exit || slot->event == SYS_exit_group) &&
-	    prof_delay(prof, slot->time_ns, task->time, &ns))
-		took(prof, state, slot, ns);
+	if (prof_delay(prof, slot->time_ns, task->time, &ns)) {
+		if (slot->event == SYS_exit || slot->event == SYS_exit_group) {
+			took(prof, state, slot, ns);
+		} else if (state->than_ns && ns > state->than_ns) {
+			show_open(prof, state, slot);
+			out_printf(prof->out, "`Ended %.3f us with its thread\n", (double)ns / 1e3);
+		}
+	}
 	pairs_remove(&state->waiting, slot);
 	return 0;
 }
@@ -316,6 +337,24 @@ static void gather(struct prof *prof, struct calls *state)
 	memset(state->calls, 0, sizeof(state->calls));
 }
 
+// Calls that have not returned.
+static void show_all_open(struct prof *prof, struct calls *state, uint64_t now_ns)
+{
+	const struct pair_slot *slot;
+	struct prof_open open;
+	size_t n;
+
+	prof_open_init(&open, prof, state->than_ns, now_ns);
+	for (size_t i = 0; (slot = pairs_next(&state->waiting, &i));)
+		prof_open_add(&open, slot);
+	n = prof_open_sort(&open);
+	for (size_t i = 0; i < n; i++) {
+		show_open(prof, state, &open.v.v[i]);
+		prof_open_put(prof, &open, &open.v.v[i]);
+	}
+	prof_open_done(&open, prof);
+}
+
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	static const struct table_column columns[] = {
@@ -334,6 +373,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	if (err < 0)
 		return err;
 	gather(prof, state);
+	show_all_open(prof, state, now_ns);
 	if (prof->options->perins) {
 		table_column(&table, (struct table_column){"thread", NULL, TABLE_COUNT, 6});
 		table_column(&table,

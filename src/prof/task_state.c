@@ -61,7 +61,7 @@ static const struct opt options[] = {
 	 .given = offsetof(struct task_state, uninterruptible_given),
 	 .help = "only sleep that signals don't end (D)"},
 	PROF_DURATION(0, "than", offsetof(struct task_state, than_ns), "TIME",
-		      "show the events around each stay in a state that is longer"),
+		      "show the events around each stay in a state that is longer; with each result also those that go on (`Open)"),
 	PROF_FLAG(0, "perins", PROF_AT(perins), "each thread by itself"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
@@ -203,15 +203,16 @@ static const char *state_name(const struct task_state *state, uint32_t i, char b
 	return i == STATE_RD ? "RD" : buf;
 }
 
-static void show(struct prof *prof, struct task_state *state, const struct task_rec *rec,
-		 struct prof_event *event, const struct sample *sample)
+// Who, in which state, for how long, and the event that began it.
+static void put_stay(struct prof *prof, const struct task_rec *rec, uint64_t end_ns, bool has_ended)
 {
+	const struct task_state *state = PROF_STATE(struct task_state, prof);
 	const struct history_entry *entry = history_at(&state->history, rec->started_at);
-	uint64_t ns = sample->time - rec->since_ns;
+	uint64_t ns = end_ns - rec->since_ns;
 	struct sample first;
 	char buf[2];
 
-	prof_put_time(prof, sample->time);
+	prof_put_time(prof, end_ns);
 	out_printf(prof->out, " task-state: %u ", rec->tid);
 	out_safe(prof->out, prof_comm(prof, UINT32_MAX, rec->tid));
 	out_printf(prof->out, " %s %llu ms\n",
@@ -225,8 +226,16 @@ static void show(struct prof *prof, struct task_state *state, const struct task_
 		prof_put_time(prof, first.time);
 		out_char(prof->out, ' ');
 		prof_put_event(prof, prof->events.v[entry->event], &first);
-		prof_add_stack(prof, &first);
+		// In a flame graph it counts once.
+		if (has_ended || !prof->flame)
+			prof_add_stack(prof, &first);
 	}
+}
+
+static void show(struct prof *prof, const struct task_rec *rec, struct prof_event *event,
+		 const struct sample *sample)
+{
+	put_stay(prof, rec, sample->time, true);
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
 	prof_put_event(prof, event, sample);
@@ -244,7 +253,7 @@ static void go(struct prof *prof, struct task_state *state, struct task_rec *rec
 	    prof_delay(prof, rec->since_ns, sample->time, &ns)) {
 		dist_add(dist_of(prof, state, rec), ns);
 		if (state->than_ns && ns > state->than_ns)
-			show(prof, state, rec, event, sample);
+			show(prof, rec, event, sample);
 		else if (prof->flame && !state->than_ns)
 			prof_flame_add(prof, sample, 1);
 	}
@@ -362,6 +371,30 @@ static void free_rows(struct task_state *state)
 		state->recs.v[i].row = 0;
 }
 
+// Stays that have not ended.
+static void show_open(struct prof *prof, struct task_state *state, uint64_t now_ns)
+{
+	struct prof_open open;
+	size_t n;
+
+	prof_open_init(&open, prof, state->than_ns, now_ns);
+	for (size_t i = 0; i < state->recs.n; i++) {
+		const struct task_rec *rec = &state->recs.v[i];
+
+		if (rec->state != UNKNOWN && state->counts[rec->state] &&
+		    map_find(&state->by_tid, rec->tid))
+			prof_open_add(&open, &(struct pair_slot){.key = i, .time_ns = rec->since_ns});
+	}
+	n = prof_open_sort(&open);
+	for (size_t i = 0; i < n; i++) {
+		const struct pair_slot *slot = &open.v.v[i];
+
+		put_stay(prof, &state->recs.v[slot->key], open.now_ns, false);
+		prof_open_put(prof, &open, slot);
+	}
+	prof_open_done(&open, prof);
+}
+
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct task_state *state = PROF_STATE(struct task_state, prof);
@@ -381,6 +414,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	}
 	if (!prof->options->perins)
 		put_states(prof, state, &table, state->dists, NULL);
+	show_open(prof, state, now_ns);
 	prof_put_unknown(prof, now_ns, state->unknown_n, "stays");
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);

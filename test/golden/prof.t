@@ -21,6 +21,8 @@ sonde prof multi-trace -e sched:sched_switch//key=prev_pid/ -e sched:sched_wakeu
 sonde prof multi-trace -e sched:sched_wakeup//key=pid/ -e sched:sched_switch//key=next_pid/ --impl pair --from $R
 sonde prof multi-trace -e 'sched:sched_switch//role="(next_pid?1:0)|(prev_pid?2:0)"/' --cycle --from $R
 sonde prof rundelay --from $R --than 25ms --detail=samecpu
+sonde prof multi-trace -e sched:sched_wakeup//key=pid/ -e sched:sched_switch//key=next_pid/ --from $R --than 10ms '--detail=samecpu,hide<100ms'
+sonde prof multi-trace -e sched:sched_wakeup//key=pid/ -e sched:sched_switch//key=next_pid/ --from $R --than 10ms '--detail=samecpu,hide<4ms'
 sonde prof task-state --from $R
 sonde prof task-state --from $R --filter 'work*' -S --than 15ms
 sonde prof task-state --from $R --perins -p 11026

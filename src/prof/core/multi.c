@@ -262,7 +262,7 @@ static bool take_pair(struct prof *prof, struct multi *multi, const struct pair_
 		multi->over_n[pair] += over;
 	}
 	if (over || (multi->lower_ns && delay < multi->lower_ns))
-		multi_show(prof, multi, first->data, second_at);
+		multi_show(prof, multi, first, second_at);
 	return true;
 }
 
@@ -285,6 +285,8 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 	}
 	if (multi->keeps && (multi->detail.on || begins || ends))
 		at = history_add(&multi->history, event->index, key, sample);
+	if (multi->history.to - multi->kept_to > multi->history.size / 4)
+		multi_keep_firsts(multi);
 	if (ends) {
 		struct pair_slot *first = pairs_find(&multi->waiting, key);
 
@@ -473,7 +475,7 @@ static void forget(struct prof *prof, struct multi *multi)
 	multi->unknown_n = 0;
 }
 
-int multi_interval(struct prof *prof, uint64_t now_ns)
+static int put_result(struct prof *prof, uint64_t now_ns)
 {
 	struct multi *multi = PROF_STATE(struct multi, prof);
 	int err = prof->kernel ? multi_read_kernel(prof) : 0;
@@ -489,18 +491,25 @@ int multi_interval(struct prof *prof, uint64_t now_ns)
 	return 0;
 }
 
+int multi_interval(struct prof *prof, uint64_t now_ns)
+{
+	multi_show_waiting(prof, PROF_STATE(struct multi, prof), now_ns);
+	return put_result(prof, now_ns);
+}
+
 int multi_finish(struct prof *prof, uint64_t now_ns)
 {
 	struct multi *multi = PROF_STATE(struct multi, prof);
 	struct pair_slot *slot;
 
 	multi_show_due(prof, multi, UINT64_MAX);
+	multi_show_waiting(prof, multi, now_ns);
 	for (size_t i = 0; (slot = pairs_next(&multi->waiting, &i));)
 		multi->events[slot->event].unpaired_n++;
 	if (multi->waiting.aged_out_n)
 		warn("%llu events waited too long for their second and were given up",
 		     (unsigned long long)multi->waiting.aged_out_n);
-	return multi_interval(prof, now_ns);
+	return put_result(prof, now_ns);
 }
 
 void multi_done(struct prof *prof)
@@ -521,6 +530,7 @@ void multi_done(struct prof *prof)
 	pairs_done(&multi->waiting);
 	history_done(&multi->history);
 	multi_show_done(multi);
+	multi_open_done(multi);
 	arena_done(&multi->arena);
 	free(multi->events);
 	free(multi->dists);

@@ -40,8 +40,10 @@ struct multi {
 	VEC(struct multi_row *) rows;
 	struct pairs waiting;
 	struct history history;
-	bool keeps;	 // events are copied
-	bool follow_cpu; // rundelay: the target CPU of wake-ups and migrations
+	struct map firsts; // by key: of multi_open.c
+	uint64_t kept_to;  // how far the history had come at multi_keep_firsts
+	bool keeps;	   // events are copied
+	bool follow_cpu;   // rundelay: the target CPU of wake-ups and migrations
 	VEC(struct multi_shown *) shown;
 	uint64_t unknown_n, unknown_all; // dropped: something was lost between
 	const char *key_title;
@@ -59,25 +61,25 @@ struct multi_row {
 
 opt_call multi_opt_detail;
 
-#define MULTI_OPTIONS                                                                                                                                                   \
-	PROF_TEXT('k', "key", PROF_AT(key), "EXPR",                                                                                                                     \
-		  "the key of events that have none of their own"),                                                                                                     \
-		PROF_DURATION(0, "than", offsetof(struct multi, than_ns), "TIME",                                                                                       \
-			      "show the two events of each delay above this"),                                                                                          \
-		PROF_DURATION(0, "only-than", offsetof(struct multi, only_than_ns), "TIME",                                                                             \
-			      "as --than, and a result only when there was one"),                                                                                       \
-		PROF_DURATION(0, "lower", offsetof(struct multi, lower_ns), "TIME",                                                                                     \
-			      "show the two events of each delay below this"),                                                                                          \
-		{.kind = OPT_CALL,                                                                                                                                      \
-		 .name = "detail",                                                                                                                                      \
-		 .offset = offsetof(struct multi, detail_text),                                                                                                         \
-		 .arg = "WHAT",                                                                                                                                         \
-		 .absent = "",                                                                                                                                          \
-		 .call = multi_opt_detail,                                                                                                                              \
-		 .no_negation = true,                                                                                                                                   \
-		 .help = "with --than: what happened between, too; -TIME and +TIME before and after, samecpu, samepid, sametid, samekey (of 1, 2 or both), hide<TIME"}, \
-		PROF_FLAG(0, "perins", PROF_AT(perins), "each key by itself"),                                                                                          \
-		PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",                                                                                                       \
+#define MULTI_OPTIONS                                                                                                                                                                                                                      \
+	PROF_TEXT('k', "key", PROF_AT(key), "EXPR",                                                                                                                                                                                        \
+		  "the key of events that have none of their own"),                                                                                                                                                                        \
+		PROF_DURATION(0, "than", offsetof(struct multi, than_ns), "TIME",                                                                                                                                                          \
+			      "show the two events of each delay above this; with each result also those still open (`Open)"),                                                                                                             \
+		PROF_DURATION(0, "only-than", offsetof(struct multi, only_than_ns), "TIME",                                                                                                                                                \
+			      "as --than, and a result only when there was one"),                                                                                                                                                          \
+		PROF_DURATION(0, "lower", offsetof(struct multi, lower_ns), "TIME",                                                                                                                                                        \
+			      "show the two events of each delay below this"),                                                                                                                                                             \
+		{.kind = OPT_CALL,                                                                                                                                                                                                         \
+		 .name = "detail",                                                                                                                                                                                                         \
+		 .offset = offsetof(struct multi, detail_text),                                                                                                                                                                            \
+		 .arg = "WHAT",                                                                                                                                                                                                            \
+		 .absent = "",                                                                                                                                                                                                             \
+		 .call = multi_opt_detail,                                                                                                                                                                                                 \
+		 .no_negation = true,                                                                                                                                                                                                      \
+		 .help = "with --than: what happened between, too; -TIME and +TIME before and after, samecpu, samepid, sametid, samekey (of 1, 2 or both), hide<TIME: what no such gap is beside, but the first one and the largest gap"}, \
+		PROF_FLAG(0, "perins", PROF_AT(perins), "each key by itself"),                                                                                                                                                             \
+		PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",                                                                                                                                                                          \
 			  "the delays over time go to FILE.lat and, as a picture, FILE.svg")
 
 // After prof's events are there; sets keys and roles. cycle and the like are read from the options.
@@ -95,7 +97,26 @@ struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair)
 void multi_count_in_kernel(struct prof *prof, struct multi *multi);
 int multi_read_kernel(struct prof *prof);
 
-// multi_show.c: shows a pair, now or when what follows it has come.
-void multi_show(struct prof *prof, struct multi *multi, uint64_t first_at, uint64_t second_at);
+// multi_open.c: the first event of what waits; NULL: it is too long ago. Valid until the next event.
+const struct history_entry *multi_first(const struct multi *multi, const struct pair_slot *slot);
+// Copies the first events that the history is about to lose.
+void multi_keep_firsts(struct multi *multi);
+// Shows what waits for longer than --than.
+void multi_show_waiting(struct prof *prof, struct multi *multi, uint64_t now_ns);
+// The end of a thread ends what waits for it.
+int multi_record(struct prof *prof, const struct perf_event_header *header, const struct sample *ids);
+void multi_open_done(struct multi *multi);
+
+struct multi_waiting {
+	const struct history_entry *entry; // NULL: not kept
+	uint64_t now_ns;
+	bool told; // with what came since, at an interval before
+};
+
+// multi_show.c: shows a pair, now or when what follows it has come; or a first event that waits.
+void multi_show(struct prof *prof, struct multi *multi, const struct pair_slot *first,
+		uint64_t second_at);
+void multi_show_open(struct prof *prof, struct multi *multi, const struct pair_slot *slot,
+		     const struct multi_waiting *waiting);
 void multi_show_due(struct prof *prof, struct multi *multi, uint64_t now_ns);
 void multi_show_done(struct multi *multi);

@@ -9,15 +9,26 @@ enum { MARGIN = 27 }; // "2024-02-24 10:43:22.869109 "
 
 struct multi_shown {
 	uint64_t first_at, second_at, due_ns;
+	struct history_entry *first; // a copy, where it may be gone; NULL: in the history
 };
 
 // What the events between are compared with, and what is noted beside them.
 struct showing {
-	const struct history_entry *first, *second;
+	const struct history_entry *first, *second; // second NULL: it has not come yet
+	uint64_t end_ns;			    // the second's time, or now
 	uint32_t target_cpu;	     // of rundelay: where the task waits; UINT32_MAX: not followed
 	uint64_t last_switch_ns[64]; // by cpu; 0: none yet
-	uint64_t last_shown_ns, hidden_n;
 	bool told_delay;
+};
+
+// What is wanted of the events before, between or behind.
+struct between {
+	uint64_t at, time_ns;	 // in the history
+	uint64_t last_switch_ns; // on its CPU before it
+	bool shown;
+};
+struct betweens {
+	VEC(struct between) v;
 };
 
 static struct sample decode(const struct prof *prof, const struct history_entry *entry)
@@ -50,7 +61,7 @@ static bool is_about(const struct prof *prof, const struct showing *s,
 		return false;
 	sample = decode(prof, entry);
 	return prof_source_is_of(event, &sample, s->first->tid) ||
-	       prof_source_is_of(event, &sample, s->second->tid);
+	       (s->second && prof_source_is_of(event, &sample, s->second->tid));
 }
 
 static bool is_wanted(const struct prof *prof, const struct multi_detail *detail,
@@ -70,7 +81,8 @@ static bool is_wanted(const struct prof *prof, const struct multi_detail *detail
 			    entry, s->first);
 	if (s->target_cpu != UINT32_MAX && detail->same_cpu && entry->cpu == s->target_cpu)
 		return true;
-	return (first && same(detail, entry, s->first)) || (second && same(detail, entry, s->second));
+	return (first && same(detail, entry, s->first)) ||
+	       (second && s->second && same(detail, entry, s->second));
 }
 
 // Where the task that waits is now: a wake-up or a migration says it.
@@ -94,24 +106,22 @@ static double us(uint64_t ns)
 
 // The left-hand note of an event between: how long a task ran that a switch takes off a CPU, or what became of the task that
 // waits and when.
-static void note(const struct prof *prof, struct showing *s, const struct history_entry *entry,
-		 const struct sample *sample, char text[64])
+static void note(const struct prof *prof, const struct showing *s, const struct history_entry *entry,
+		 const struct sample *sample, uint64_t before, char text[64])
 {
 	const struct sched_event *sched = &prof->events.v[entry->event]->sched;
 	const void *raw = sample->raw;
-	uint32_t size = sample->raw_size, cpu = entry->cpu % 64;
+	uint32_t size = sample->raw_size;
 	uint64_t offset = entry->time_ns - s->first->time_ns;
 	const char *reason = NULL;
 
 	*text = 0;
-	if (entry->time_ns < s->first->time_ns || entry->time_ns > s->second->time_ns)
+	if (entry->time_ns < s->first->time_ns || entry->time_ns > s->end_ns)
 		return;
 	if (sched->kind == SCHED_SWITCH) {
-		uint64_t before = s->last_switch_ns[cpu];
 		struct str comm = tp_string(sched->prev_comm, raw, size);
 		uint64_t state = tp_number(sched->prev_state, raw, size);
 
-		s->last_switch_ns[cpu] = entry->time_ns;
 		if (tp_number(sched->next_pid, raw, size) == s->first->key)
 			reason = "running";
 		else if (tp_number(sched->prev_pid, raw, size) == s->first->key)
@@ -134,48 +144,112 @@ static void put_margin(struct prof *prof, const char *text)
 	if (n + 2 < MARGIN)
 		out_fill(prof->out, ' ', MARGIN - 2 - n);
 	out_text(prof->out, text);
-	out_char(prof->out, ' ');
 }
 
-static void put_hidden(struct prof *prof, struct showing *s)
+// What is wanted of a part of the history, in its order.
+static void gather(const struct prof *prof, const struct multi *multi, struct showing *s,
+		   const struct between *from_to, struct betweens *ret)
 {
-	if (!s->hidden_n)
+	const struct history *history = &multi->history;
+	const struct history_entry *entry;
+
+	for (uint64_t at = from_to[0].at; at < from_to[1].at && (entry = history_at(history, at)) &&
+					  entry->time_ns <= from_to[1].time_ns;
+	     at = history_next(history, at)) {
+		const struct sched_event *sched = &prof->events.v[entry->event]->sched;
+		uint64_t *last = &s->last_switch_ns[entry->cpu % 64];
+		struct between between = {.at = at, .time_ns = entry->time_ns, .last_switch_ns = *last};
+		struct sample sample;
+
+		if (entry->time_ns < from_to[0].time_ns)
+			continue;
+		if (is_wanted(prof, &multi->detail, s, entry))
+			vec_push(&ret->v, between);
+		if (s->target_cpu != UINT32_MAX) {
+			sample = decode(prof, entry);
+			follow(prof, s, entry, &sample);
+		}
+		if (sched->kind == SCHED_SWITCH)
+			*last = entry->time_ns;
+	}
+}
+
+// Without hide<TIME all; else the first, and what stands at both sides of the largest gap and of all that are longer than TIME.
+static void choose(struct betweens *found, const struct showing *s, uint64_t hide_ns)
+{
+	struct between *v = found->v.v;
+	size_t n = found->v.n, largest = 0;
+	uint64_t widest = 0;
+
+	// gap i lies before event i; gap n behind the last
+	for (size_t i = 0; i <= n && n; i++) {
+		uint64_t before = i ? v[i - 1].time_ns : s->first->time_ns;
+		uint64_t behind = i < n ? v[i].time_ns : s->end_ns;
+		uint64_t gap = behind > before ? behind - before : 0;
+
+		if (gap > widest) {
+			widest = gap;
+			largest = i;
+		}
+		if (gap < hide_ns && hide_ns)
+			continue;
+		if (i)
+			v[i - 1].shown = true;
+		if (i < n)
+			v[i].shown = true;
+	}
+	if (!n)
 		return;
-	out_printf(prof->out, "|\n| %llu hidden\n|\n", (unsigned long long)s->hidden_n);
-	s->hidden_n = 0;
+	v[0].shown = true;
+	if (largest)
+		v[largest - 1].shown = true;
+	if (largest < n)
+		v[largest].shown = true;
+}
+
+static void put_delay(struct prof *prof, struct showing *s, const char *note)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.3f us", us(s->end_ns - s->first->time_ns));
+	put_margin(prof, s->told_delay ? note : text);
+	s->told_delay = true;
 }
 
 static void put_between(struct prof *prof, struct multi *multi, struct showing *s,
-			const struct history_entry *entry)
+			const struct between *between)
 {
+	const struct history_entry *entry = history_at(&multi->history, between->at);
 	const struct prof_event *event = prof->events.v[entry->event];
 	struct sample sample = decode(prof, entry);
 	char text[64];
 
-	if (!is_wanted(prof, &multi->detail, s, entry)) {
-		if (event->sched.kind == SCHED_SWITCH)
-			s->last_switch_ns[entry->cpu % 64] = entry->time_ns;
-		follow(prof, s, entry, &sample);
-		return;
-	}
-	follow(prof, s, entry, &sample);
-	note(prof, s, entry, &sample, text);
-	if (multi->detail.hide_ns && s->last_shown_ns &&
-	    entry->time_ns - s->last_shown_ns < multi->detail.hide_ns) {
-		s->last_shown_ns = entry->time_ns;
-		s->hidden_n++;
-		return;
-	}
-	put_hidden(prof, s);
-	s->last_shown_ns = entry->time_ns;
-	if (!s->told_delay && entry->time_ns >= s->first->time_ns) {
-		snprintf(text, sizeof(text), "%.3f us", us(s->second->time_ns - s->first->time_ns));
-		s->told_delay = true;
-	}
-	put_margin(prof, text);
+	note(prof, s, entry, &sample, between->last_switch_ns, text);
+	if (entry->time_ns < s->first->time_ns)
+		put_margin(prof, text);
+	else
+		put_delay(prof, s, text);
+	out_char(prof->out, ' ');
 	prof_put_event(prof, event, &sample);
 	if (event->feed->stack)
 		prof_put_stack(prof, &sample, "|                           ");
+}
+
+static void put_betweens(struct prof *prof, struct multi *multi, struct showing *s,
+			 struct betweens *found)
+{
+	uint64_t hidden = 0;
+
+	choose(found, s, multi->detail.hide_ns);
+	for (size_t i = 0; i <= found->v.n; i++) {
+		bool shown = i == found->v.n || found->v.v[i].shown;
+
+		if (shown && hidden)
+			out_printf(prof->out, "|\n| %llu hidden\n|\n", (unsigned long long)hidden);
+		hidden = shown ? 0 : hidden + 1;
+		if (shown && i < found->v.n)
+			put_between(prof, multi, s, &found->v.v[i]);
+	}
 }
 
 static void put_end(struct prof *prof, const struct history_entry *entry)
@@ -191,40 +265,59 @@ static void put_end(struct prof *prof, const struct history_entry *entry)
 
 static void put_before(struct prof *prof, struct multi *multi, struct showing *s, uint64_t first_at)
 {
-	const struct history *history = &multi->history;
-	const struct history_entry *entry;
-	bool titled = false;
+	const uint64_t before = multi->detail.before_ns, first_ns = s->first->time_ns;
+	const struct between from_to[2] = {{multi->history.from,
+					    first_ns > before ? first_ns - before : 0},
+					   {first_at, UINT64_MAX}};
+	struct betweens found = {0};
 
-	for (uint64_t at = history->from; (entry = history_at(history, at)) && at < first_at;
-	     at = history_next(history, at)) {
-		if (entry->time_ns + multi->detail.before_ns < s->first->time_ns)
-			continue;
-		if (!titled && is_wanted(prof, &multi->detail, s, entry)) {
-			out_printf(prof->out, "`Previous %.3f us\n",
-				   -us(s->first->time_ns - entry->time_ns));
-			titled = true;
-		}
-		put_between(prof, multi, s, entry);
-	}
+	gather(prof, multi, s, from_to, &found);
+	if (found.v.n)
+		out_printf(prof->out, "`Previous %.3f us\n",
+			   -us(s->first->time_ns - found.v.v[0].time_ns));
+	put_betweens(prof, multi, s, &found);
+	vec_done(&found.v);
 }
 
 static void put_after(struct prof *prof, struct multi *multi, struct showing *s, uint64_t second_at)
 {
-	const struct history *history = &multi->history;
-	const struct history_entry *entry;
-	uint64_t last = 0;
+	const struct between from_to[2] = {{history_next(&multi->history, second_at), 0},
+					   {UINT64_MAX, s->end_ns + multi->detail.after_ns}};
+	struct betweens found = {0};
+	uint64_t last;
 
-	for (uint64_t at = history_next(history, second_at); (entry = history_at(history, at));
-	     at = history_next(history, at)) {
-		if (entry->time_ns > s->second->time_ns + multi->detail.after_ns)
-			break;
-		put_between(prof, multi, s, entry);
-		if (is_wanted(prof, &multi->detail, s, entry))
-			last = entry->time_ns - s->second->time_ns;
-	}
-	put_hidden(prof, s);
+	gather(prof, multi, s, from_to, &found);
+	put_betweens(prof, multi, s, &found);
+	last = found.v.n ? vec_last(&found.v).time_ns - s->end_ns : 0;
 	if (last)
 		out_printf(prof->out, "`After %.3f us\n", us(last));
+	vec_done(&found.v);
+}
+
+// From the first event to `second_at`.
+static void put_inside(struct prof *prof, struct multi *multi, struct showing *s,
+		       const struct between *from_to)
+{
+	struct betweens found = {0};
+
+	if (multi->follow_cpu) {
+		struct sample sample = decode(prof, s->first);
+
+		s->target_cpu = s->first->cpu;
+		follow(prof, s, s->first, &sample);
+	}
+	gather(prof, multi, s, from_to, &found);
+	put_betweens(prof, multi, s, &found);
+	vec_done(&found.v);
+	if (s->told_delay)
+		return;
+	put_delay(prof, s, "");
+	out_char(prof->out, '\n');
+}
+
+static uint64_t behind(const struct history *history, uint64_t first_at)
+{
+	return history_at(history, first_at) ? history_next(history, first_at) : history->from;
 }
 
 static void show(struct prof *prof, struct multi *multi, const struct multi_shown *shown)
@@ -233,48 +326,67 @@ static void show(struct prof *prof, struct multi *multi, const struct multi_show
 	struct showing s = {.first = history_at(history, shown->first_at),
 			    .second = history_at(history, shown->second_at),
 			    .target_cpu = UINT32_MAX};
-	const struct history_entry *entry;
 
 	if (!s.second)
 		return;
+	if (!s.first)
+		s.first = shown->first;
 	if (!s.first) {
 		inform("the first event of a delay is too long ago to be shown: --order-mem gives more room");
 		put_end(prof, s.second);
 		return;
 	}
-	if (multi->follow_cpu) {
-		struct sample sample = decode(prof, s.first);
-
-		s.target_cpu = s.first->cpu;
-		follow(prof, &s, s.first, &sample);
-	}
-	if (multi->detail.before_ns)
+	s.end_ns = s.second->time_ns;
+	if (multi->detail.before_ns && s.first != shown->first)
 		put_before(prof, multi, &s, shown->first_at);
-	s.hidden_n = 0;
-	s.last_shown_ns = s.first->time_ns;
 	put_end(prof, s.first);
-	for (uint64_t at = history_next(history, shown->first_at);
-	     multi->detail.on && at < shown->second_at && (entry = history_at(history, at));
-	     at = history_next(history, at))
-		put_between(prof, multi, &s, entry);
-	put_hidden(prof, &s);
+	if (multi->detail.on)
+		put_inside(prof, multi, &s,
+			   (const struct between[2]){{behind(history, shown->first_at), 0},
+						     {shown->second_at, UINT64_MAX}});
 	put_end(prof, s.second);
 	s.told_delay = true;
 	if (multi->detail.after_ns)
 		put_after(prof, multi, &s, shown->second_at);
 }
 
-void multi_show(struct prof *prof, struct multi *multi, uint64_t first_at, uint64_t second_at)
+void multi_show_open(struct prof *prof, struct multi *multi, const struct pair_slot *slot,
+		     const struct multi_waiting *waiting)
 {
-	struct multi_shown shown = {.first_at = first_at, .second_at = second_at};
-	const struct history_entry *second = history_at(&multi->history, second_at);
+	struct showing s = {.first = waiting->entry,
+			    .end_ns = waiting->now_ns,
+			    .target_cpu = UINT32_MAX};
 
+	if (s.first) {
+		put_end(prof, s.first);
+	} else {
+		prof_put_time(prof, slot->time_ns);
+		out_printf(prof->out, " %s, key %lld\n",
+			   prof->events.v[slot->event]->feed->event->name, (long long)slot->key);
+	}
+	if (s.first && multi->detail.on && !waiting->told)
+		put_inside(prof, multi, &s,
+			   (const struct between[2]){{behind(&multi->history, slot->data), 0},
+						     {UINT64_MAX, waiting->now_ns}});
+}
+
+void multi_show(struct prof *prof, struct multi *multi, const struct pair_slot *first,
+		uint64_t second_at)
+{
+	struct multi_shown shown = {.first_at = first->data, .second_at = second_at};
+	const struct history_entry *entry = multi_first(multi, first),
+				   *second = history_at(&multi->history, second_at);
+	struct multi_shown *kept;
+
+	if (entry)
+		shown.first = xmemdup(entry, entry->size);
 	if (!multi->detail.after_ns || !second) {
 		show(prof, multi, &shown);
+		free(shown.first);
 		return;
 	}
 	shown.due_ns = second->time_ns + multi->detail.after_ns;
-	struct multi_shown *kept = NEW(struct multi_shown);
+	kept = NEW(struct multi_shown);
 	*kept = shown;
 	vec_push(&multi->shown, kept);
 }
@@ -291,6 +403,7 @@ void multi_show_due(struct prof *prof, struct multi *multi, uint64_t now_ns)
 			continue;
 		}
 		show(prof, multi, shown);
+		free(shown->first);
 		free(shown);
 	}
 	multi->shown.n = kept;
@@ -298,7 +411,9 @@ void multi_show_due(struct prof *prof, struct multi *multi, uint64_t now_ns)
 
 void multi_show_done(struct multi *multi)
 {
-	for (size_t i = 0; i < multi->shown.n; i++)
+	for (size_t i = 0; i < multi->shown.n; i++) {
+		free(multi->shown.v[i]->first);
 		free(multi->shown.v[i]);
+	}
 	vec_done(&multi->shown);
 }

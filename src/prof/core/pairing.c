@@ -46,3 +46,48 @@ void prof_put_backward(struct prof *prof, uint64_t now_ns)
 	}
 	out_done(&line);
 }
+
+void prof_open_init(struct prof_open *open, const struct prof *prof, uint64_t than_ns, uint64_t now_ns)
+{
+	const struct feed *feed = prof->feed;
+
+	// The running kernel's ticks are CLOCK_MONOTONIC's, its events may have another clock.
+	*open = (struct prof_open){.than_ns = than_ns,
+				   .now_ns = feed->is_live && !feed->has_wall ? feed->last_ns
+									      : now_ns};
+}
+
+void prof_open_add(struct prof_open *open, const struct pair_slot *slot)
+{
+	if (open->than_ns && slot->time_ns < open->now_ns &&
+	    open->now_ns - slot->time_ns > open->than_ns)
+		vec_push(&open->v, *slot);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct pair_slot *x = a, *y = b;
+
+	return x->time_ns > y->time_ns ? -1 : x->time_ns < y->time_ns;
+}
+
+size_t prof_open_sort(struct prof_open *open)
+{
+	if (open->v.n)
+		qsort(open->v.v, open->v.n, sizeof(*open->v.v), newest_first);
+	return MIN(open->v.n, (size_t)PROF_OPEN_SHOWN);
+}
+
+void prof_open_put(struct prof *prof, const struct prof_open *open, const struct pair_slot *slot)
+{
+	out_printf(prof->out, "`Open %.3f us\n", (double)(open->now_ns - slot->time_ns) / 1e3);
+}
+
+void prof_open_done(struct prof_open *open, struct prof *prof)
+{
+	if (open->v.n > PROF_OPEN_SHOWN)
+		out_printf(prof->out, "%zu more are open, the longest for %.3f us\n",
+			   open->v.n - PROF_OPEN_SHOWN,
+			   (double)(open->now_ns - vec_last(&open->v).time_ns) / 1e3);
+	vec_done(&open->v);
+}
