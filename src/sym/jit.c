@@ -119,7 +119,7 @@ bool jit_frames(const struct sym *sym, const struct dso *dso, struct cfi_table *
 	return good;
 }
 
-static bool has_dump(const struct sym *sym, uint32_t pid)
+bool jit_has(const struct sym *sym, uint32_t pid)
 {
 	for (const struct jit *jit = sym->private->jits; jit; jit = jit->next) {
 		if (jit->task->pid == pid)
@@ -128,18 +128,40 @@ static bool has_dump(const struct sym *sym, uint32_t pid)
 	return false;
 }
 
-bool jit_knows(const struct sym *sym, const struct task *task, uint64_t start, uint64_t end)
+// Compilers protect their pages and open them again all the time: then nothing is new.
+static bool is_known(const struct sym *sym, const struct space *space, const struct mapping *map)
 {
-	if (!has_dump(sym, task->pid))
-		return false;
-	// Of a process that runs most of the dump is yet to be written.
-	for (size_t i = 0; sym->options.live && i < task->space->maps.n; i++) {
-		const struct mapping *map = task->space->maps.v[i];
+	for (uint64_t at = map->start; at < map->end;) {
+		const struct mapping *there = space_find(space, at);
 
-		if (map->start < end && map->end > start && jit_bytes(sym, map->dso, 0).n)
-			return true;
+		if (!there || !(jit_bytes(sym, there->dso, 0).n ||
+				(there->dso == map->dso && there->identity &&
+				 there->prot == map->prot && there->flags == map->flags)))
+			return false;
+		at = there->end;
 	}
-	return !sym->options.live;
+	return true;
+}
+
+void jit_insert_around(struct sym *sym, struct space *space, struct mapping *map)
+{
+	VEC(struct mapping *) codes = {0};
+
+	if (is_known(sym, space, map)) {
+		free(map);
+		return;
+	}
+	vec_each(struct mapping *, it, &space->maps) {
+		if ((*it)->start < map->end && (*it)->end > map->start &&
+		    jit_bytes(sym, (*it)->dso, 0).n) {
+			(*it)->refs++;
+			vec_push(&codes, *it);
+		}
+	}
+	space_insert(sym, space, map);
+	vec_each(struct mapping *, it, &codes)
+		space_insert(sym, space, *it);
+	vec_done(&codes);
 }
 
 void jit_open(struct sym *sym, struct task *task, struct dso *dso)

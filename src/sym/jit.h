@@ -6,8 +6,10 @@
 
 // A process mapped a jitdump; nothing happens when it can't be read.
 void jit_open(struct sym *sym, struct task *task, struct dso *dso);
-// Is the code of these addresses known from a dump? Then an anonymous map, in which code lies, says nothing.
-bool jit_knows(const struct sym *sym, const struct task *task, uint64_t start, uint64_t end);
+// Has that process one? Then its anonymous maps, in which the code lies, say nothing, once all has been written.
+bool jit_has(const struct sym *sym, uint32_t pid);
+// Takes over the caller's reference of an anonymous map of code: what dumps told of stays where it is, around it is the map.
+void jit_insert_around(struct sym *sym, struct space *space, struct mapping *map);
 // What lies at an offset of a dump, up to its end; nothing when the dso is no dump.
 struct str jit_bytes(const struct sym *sym, const struct dso *dso, uint64_t at);
 // How the frames of a dump's code are left, by offsets in the dump; false: it does not say.

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/jitdump.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include "base/file.h"
+#include "sym/sym.h"
 #include "base/out.h"
 #include "base/test.h"
 
@@ -186,4 +192,64 @@ static void test_paths(void **state)
 	assert_false(jitdump_is_path("jit-", &pid));
 }
 
-RUN_TESTS(TEST(test_reads), TEST(test_reads_other_byte_order), TEST(test_paths))
+static void map_exec(struct sym *sym, uint64_t start, uint64_t size, const char *name)
+{
+	_Alignas(8) char bytes[512] = {0};
+	struct record_mmap2 *record = (void *)bytes;
+
+	record->header.type = PERF_RECORD_MMAP2;
+	record->header.misc = PERF_RECORD_MISC_USER;
+	record->header.size = sizeof(bytes);
+	record->pid = record->tid = 77;
+	record->start = start;
+	record->len = size;
+	record->prot = PROT_READ | PROT_EXEC;
+	snprintf(record->filename, 400, "%s", name);
+	assert_int_equal(sym_record(sym, &record->header, 1), 0);
+}
+
+static const char *dso_at(struct sym *sym, uint64_t ip)
+{
+	struct location location;
+
+	sym_resolve(sym, sym_task(sym, 77, 77), PERF_RECORD_MISC_USER, ip, &location);
+	return location.dso ? location.dso->short_name : "";
+}
+
+// Live, a dump tells of a part of the code: what lies around it is mapped as well, whichever comes first, and again.
+static void test_around(void **state)
+{
+	char folder[] = "/tmp/jitdump_test.XXXXXX", path[64];
+	const struct sym_options options = {.root = "/nowhere", .live = true};
+	struct space *space;
+	struct out out;
+	struct sym *sym;
+	uint32_t generation;
+
+	assert_non_null(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/jit-77.dump", folder);
+	out_init_memory(&out);
+	put_header(&out);
+	put_load(&out, 10, 0x1000, "first");
+	assert_int_equal(file_write(path, out.buf, out.n), 0);
+	assert_int_equal(sym_new(&sym, &options), 0);
+	map_exec(sym, 0x0, 0x1002, "//anon");
+	map_exec(sym, 0x100000, 0x1000, path);
+	for (int i = 0; i < 2; i++) {
+		map_exec(sym, 0xf00, 0x200, "//anon");
+		assert_string_equal(dso_at(sym, 0x1001), "jit-77.dump");
+		assert_string_equal(dso_at(sym, 0xff0), "[JIT] tid 77");
+		assert_string_equal(dso_at(sym, 0x1005), "[JIT] tid 77");
+		assert_string_equal(dso_at(sym, 0x1200), "");
+	}
+	space = sym_task(sym, 77, 77)->space;
+	generation = space->generation;
+	map_exec(sym, 0xf80, 0x100, "//anon");
+	assert_int_equal(space->generation, generation);
+	sym_free(sym);
+	out_done(&out);
+	unlink(path);
+	rmdir(folder);
+}
+
+RUN_TESTS(TEST(test_around), TEST(test_reads), TEST(test_reads_other_byte_order), TEST(test_paths))

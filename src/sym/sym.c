@@ -253,15 +253,6 @@ static const struct held_file *hold(struct sym *sym, const struct mmap_facts *fa
 		       : NULL;
 }
 
-// Compilers protect their pages and open them again all the time: what is known of the space stays good.
-static bool is_same_again(const struct space *space, const struct mapping *map, const char *name)
-{
-	const struct mapping *there = space_find(space, map->start);
-
-	return there && map->end <= there->end && there->identity && there->prot == map->prot &&
-	       there->flags == map->flags && strcmp(there->dso->name, name) == 0;
-}
-
 static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 {
 	struct task *task = sym_task(sym, facts->pid, facts->tid);
@@ -273,8 +264,8 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	char jit[40];
 
 	// Its code is known better: what a compiler makes writable and executable again is still the same.
-	if (is_code && (no_file || text_starts(name, "/memfd:")) &&
-	    jit_knows(sym, task, facts->start, facts->start + facts->len))
+	if (is_code && (no_file || text_starts(name, "/memfd:")) && jit_has(sym, task->pid) &&
+	    !sym->options.live)
 		return;
 	map = mapping_new(facts->start, facts->start + facts->len, NULL);
 	map->pgoff = facts->pgoff;
@@ -291,10 +282,6 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	if (no_file && is_code && task->pid != 0) {
 		snprintf(jit, sizeof(jit), "/tmp/perf-%d.map", (int)task->pid);
 		name = jit;
-	}
-	if (no_file && is_same_again(task->space, map, name)) {
-		free(map);
-		return;
 	}
 	if (strcmp(name, "[vdso]") == 0) {
 		map->pgoff = 0;
@@ -317,7 +304,10 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 			map->dso->state = DSO_NO_SYMBOLS;
 	}
 	take_build_id(sym, map->dso, facts, name);
-	space_insert(sym, task->space, map);
+	if (no_file && is_code)
+		jit_insert_around(sym, task->space, map);
+	else
+		space_insert(sym, task->space, map);
 	if (is_code && jitdump_is_path(name, &dump_pid))
 		jit_open(sym, task, dso_get(sym, name, &facts->file));
 }
