@@ -42,8 +42,9 @@ static void take_machine(struct session *session)
 	if (uname(&here) == 0) {
 		session->sym->options.same_host =
 			info->hostname && strcmp(info->hostname, here.nodename) == 0;
+		// What doesn't say whose it is (pipes of perf before 4.16) is nobody's.
 		session->sym->options.other_machine =
-			(info->os_release && strcmp(info->os_release, here.release)) ||
+			!info->os_release || strcmp(info->os_release, here.release) ||
 			(info->arch && strcmp(info->arch, here.machine));
 	}
 }

@@ -361,7 +361,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 	if (!dso->build_id.n) {
 		if (options->other_machine) {
 			load_failed(sym, dso,
-				    "the recording is of another kernel and has no build-id of it: "
+				    "the recording is not of this kernel, or doesn't say so, and has no build-id of it: "
 				    "give its symbols with --kallsyms or --vmlinux");
 			return;
 		}

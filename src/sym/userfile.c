@@ -345,7 +345,12 @@ void load_user(struct sym *sym, struct dso *dso)
 	}
 }
 
-// This process's own vdso is that of the running kernel.
+// This process's own vdso is that of the running kernel; without a build-id to compare it must be known that the recording is of that.
+static bool may_be_own(const struct sym *sym, const struct dso *dso)
+{
+	return dso->build_id.n || (!sym->options.other_machine && !*symfs(sym));
+}
+
 static bool own_vdso(struct elf_source *ret)
 {
 	const uint8_t *p = (const uint8_t *)getauxval(AT_SYSINFO_EHDR);
@@ -388,7 +393,7 @@ bool source_open_mapped(struct sym *sym, struct dso *dso, struct elf_source *ret
 	if (dso->kind == DSO_VDSO) {
 		if (open_place(sym, dso, 'B', ret))
 			return true;
-		if ((!dso->build_id.n && sym->options.other_machine) || !own_vdso(ret))
+		if (!may_be_own(sym, dso) || !own_vdso(ret))
 			return false;
 		if (source_of_bytes(sym, dso, ret) == SOURCE_OK)
 			return true;
@@ -408,8 +413,8 @@ void load_vdso(struct sym *sym, struct dso *dso)
 	size_t n;
 
 	look_at(sym, dso, &choice, &(const struct place){'B', cached_path});
-	if (!choice.has_symbols && !choice.has_runtime &&
-	    (dso->build_id.n || !sym->options.other_machine) && own_vdso(&choice.runtime)) {
+	if (!choice.has_symbols && !choice.has_runtime && may_be_own(sym, dso) &&
+	    own_vdso(&choice.runtime)) {
 		if (source_of_bytes(sym, dso, &choice.runtime) == SOURCE_OK) {
 			choice.has_runtime = choice.runtime.has_dynsym;
 			n = elf_build_id(&choice.runtime.elf, id);
