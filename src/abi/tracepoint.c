@@ -448,10 +448,9 @@ static void print_array(struct out *out, const struct tracepoint *tp, size_t i, 
 	tp->not_text[i] = true;
 }
 
-static void print_number(struct out *out, const struct tp_field *field, struct str raw)
+void tp_print_number(struct out *out, const struct tp_field *field, const void *raw, uint32_t raw_size)
 {
-	uint64_t v = tp_read_number(raw.p, (uint32_t)raw.n, field->offset, field->size,
-				    field->is_swapped);
+	uint64_t v = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
 
 	if (field->is_pointer || (field->is_long && (!field->is_signed || field->size == 4))) {
 		out_text(out, "0x");
@@ -487,7 +486,7 @@ void tracepoint_print_fields(struct out *out, const struct tracepoint *tp, const
 		if (tp->fields[i].is_array)
 			print_array(out, tp, i, data);
 		else
-			print_number(out, &tp->fields[i], data);
+			tp_print_number(out, &tp->fields[i], raw, raw_size);
 	}
 }
 

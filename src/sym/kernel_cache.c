@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
-#define MAGIC 0x31736d79736b6e73ull // "snksyms1"
+#define MAGIC 0x32736d79736b6e73ull // "snksyms2"
 enum { MOST_SYMBOLS = 1 << 24, MOST_MODULES = 1 << 20 };
 
 struct file_head {

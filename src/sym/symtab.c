@@ -120,7 +120,7 @@ static void give_ends(struct symtab *symtab, enum symtab_ends ends)
 		next_module = strchr(s[1].name, '[');
 		// The gap behind the kernel's text or a module's is nobody's.
 		if (!module != !next_module || (module && strcmp(module, next_module)))
-			s->end = page_end(s->start + 1);
+			s->end = page_end(s->start + 4096);
 	}
 	if (last->end == last->start) {
 		last->end = page_end(last->start) + 4096;

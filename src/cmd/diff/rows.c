@@ -12,14 +12,16 @@ static bool is_symbol(const struct column *column)
 }
 
 // Of events that are not printed as name=value.
-static const char *field_text(struct arena *arena, const struct column *column, const struct entry *e)
+static const char *field_text(struct arena *arena, struct out *scratch, const struct column *column,
+			      const struct entry *e)
 {
 	const struct tp_field *field = column->field;
 
 	if (field->is_string)
 		return arena_strdup(arena, tp_string(field, e->x->raw, e->x->raw_size));
-	return arena_fmt(arena, field->is_signed ? "%lld" : "%llu",
-			 (unsigned long long)tp_number(field, e->x->raw, e->x->raw_size));
+	scratch->n = 0;
+	tp_print_number(scratch, field, e->x->raw, e->x->raw_size);
+	return arena_strdup(arena, (struct str){scratch->buf, scratch->n});
 }
 
 // What a key's value is, without its width.
@@ -38,7 +40,8 @@ static const char *key_text(struct arena *arena, struct out *scratch, const stru
 	else
 		column_print(column, hist, e, scratch);
 	text = str_trim((struct str){scratch->buf, scratch->n});
-	return text.n || !column->field ? arena_strdup(arena, text) : field_text(arena, column, e);
+	return text.n || !column->field ? arena_strdup(arena, text)
+					: field_text(arena, scratch, column, e);
 }
 
 struct finder {

@@ -256,8 +256,8 @@ static const struct key keys[] = {
 	K2("local_ins_lat", "Local INSTR Latency", WIDTH_LOCAL_INS_LAT, ins_lat, local_ins_lat,
 	   .flags = 0),
 	K("ins_lat", "INSTR Latency", WIDTH_GLOBAL_INS_LAT, ins_lat, .flags = 0),
-	K2("local_p_stage_cyc", "Local Retire Latency", WIDTH_LOCAL_P_STAGE_CYC, stage, local_stage,
-	   .flags = 0),
-	K("p_stage_cyc", "Retire Latency", WIDTH_GLOBAL_P_STAGE_CYC, stage, .flags = 0),
+	K2("local_p_stage_cyc", "Local Pipeline Stage Cycle", WIDTH_LOCAL_P_STAGE_CYC, stage,
+	   local_stage, .flags = 0),
+	K("p_stage_cyc", "Pipeline Stage Cycle", WIDTH_GLOBAL_P_STAGE_CYC, stage, .flags = 0),
 };
 const struct key_list key_list_sample = {keys, ARRAY_SIZE(keys)};

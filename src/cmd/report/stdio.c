@@ -144,9 +144,14 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 
 		if (column->field && column->event == hist->event) {
 			struct report *writable = hist->report;
+			const uint8_t *part;
 
 			writable->scratch.n = 0;
 			column_print(column, hist, e, &writable->scratch);
+			// What perf compared with another row counts with its NUL.
+			if (column->field->is_dynamic && hist->entries.n > 1)
+				column->dynamic_width = MAX(column->dynamic_width,
+							    column_field_part(column, e, &part));
 		}
 	}
 }
@@ -305,9 +310,10 @@ static void print_field(const struct column *column, const struct entry *e, stru
 	const char *at = column->raw_trace ? NULL : e->x->trace;
 	size_t name_n = strlen(column->field->name);
 	struct str value = {0};
-	char number[64];
+	struct out number;
 	int width;
 
+	out_init_memory(&number);
 	while (at && *at) {
 		const char *end = strchrnul(at, ' ');
 
@@ -322,14 +328,8 @@ static void print_field(const struct column *column, const struct entry *e, stru
 		if (column->field->is_string) {
 			value = tp_string(column->field, e->x->raw, e->x->raw_size);
 		} else {
-			uint64_t n = tp_number(column->field, e->x->raw, e->x->raw_size);
-
-			value.n = (size_t)snprintf(number, sizeof(number),
-						   column->field->is_pointer  ? "0x%llx"
-						   : column->field->is_signed ? "%lld"
-									      : "%llu",
-						   (unsigned long long)n);
-			value.p = number;
+			tp_print_number(&number, column->field, e->x->raw, e->x->raw_size);
+			value = (struct str){number.buf, number.n};
 		}
 		writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
 	}
@@ -338,6 +338,7 @@ static void print_field(const struct column *column, const struct entry *e, stru
 		value.n = (size_t)width;
 	out_fill(out, ' ', (size_t)width - value.n);
 	out_str(out, value);
+	out_done(&number);
 }
 
 static void print_cell(const struct column *column, const struct hist *hist, const struct entry *e,
