@@ -44,7 +44,9 @@ static const struct opt opts[] = {
 	    "local: of the function's samples; global: of all. period: weighted by it; hits: each sample is one. "
 	    "Default: local-period.",
 	    .no_negation = true),
-	OPT(OPT_FLAG, 0, "group", AT(group), NULL, "Events of a group side by side (the default)."),
+	{OPT_FLAG, 0, "group", AT(group),
+	 .help = "Events of a group side by side (the default); all events when none is in a group.",
+	 .given = AT(group_given)},
 	OPT(OPT_TEXT, 'M', "disassembler-style", AT(style), "STYLE",
 	    "att (the default) or intel, for x86."),
 	OPT(OPT_FLAG, 0, "asm-raw", AT(raw_bytes), NULL, "The bytes of instructions too."),
@@ -471,6 +473,7 @@ static void to_report(struct annotate *annotate)
 	r->demangle = o->demangle;
 	r->demangle_kernel = o->demangle_kernel;
 	r->group = o->group;
+	r->group_given = o->group_given;
 	r->filter.cpus = o->cpus;
 	r->filter.times = o->time;
 	r->children = false;

@@ -397,25 +397,28 @@ static int show(struct report *report)
 {
 	const struct session_hooks hooks = {.samples = report_samples, .record = report_record};
 	struct report_options *o = &report->o;
-	int err = report_prepare(report);
 	bool screen = wants_screen(report);
+	int err;
 
+	// As in perf, -q takes --header-only away.
+	if (o->header_only && !o->quiet) {
+		recording_print_header(&report->out, report->session->recording, o->full_info);
+		return 0;
+	}
+	err = report_prepare(report);
 	if (err)
 		return err;
 	if (o->dump && !o->unordered && is_text(report))
 		dump_order(&report->out, report->session->recording);
-	// As in perf, -q takes --header-only away.
-	if ((o->header || o->header_only) && !o->quiet)
+	if (o->header && !o->quiet)
 		recording_print_header(&report->out, report->session->recording, o->full_info);
 	else if (!o->quiet && !o->stats && !o->tasks && !o->mmaps && is_text(report) && !screen)
 		out_text(&report->out, "# To display the perf.data header info, please use "
 				       "--header/--header-only options.\n#\n");
-	if (o->header_only && !o->quiet)
-		return 0;
-	if (o->stats || o->tasks || o->mmaps)
-		return show_counts(report);
 	if (is_text(report))
 		report_setup_elided(report);
+	if (o->stats || o->tasks || o->mmaps)
+		return show_counts(report);
 	if (screen)
 		report->addresses =
 			annotate_counts_new((uint32_t)report->session->recording->events.n);

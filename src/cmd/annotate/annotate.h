@@ -14,8 +14,8 @@ struct annotate_command_options {
 	uint32_t prefix_strip;
 	int verbose;
 	bool force, ignore_vmlinux, lines, full_paths, modules, counts, quiet, dump, raw_bytes,
-		demangle, demangle_kernel, functions, group, total_period, skip_missing, source,
-		stdio, stdio2, tui, gtk, ignored;
+		demangle, demangle_kernel, functions, group, group_given, total_period,
+		skip_missing, source, stdio, stdio2, tui, gtk, ignored;
 };
 
 struct known_name {
