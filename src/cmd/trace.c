@@ -139,7 +139,7 @@ static const struct opt opts[] = {
 	 .call = trace_opt_call_graph,
 	 .help = "The chain of calls that led there: by frame pointers, or unwound from a copy of the stack."},
 	{OPT_FLAG, 0, "kernel-syscall-graph", AT(kernel_stacks),
-	 .help = "With it, the kernel's part as well."},
+	 .help = "With it, the kernel's part as well (of a recording it is shown always)."},
 	{OPT_U32, 0, "max-stack", AT(max_stack), "N", .help = "At most so many frames."},
 	{OPT_U32, 0, "min-stack", AT(min_stack), "N", .help = "Only where there are so many frames."},
 	{.kind = OPT_GROUP, .help = "Rarely needed"},
@@ -615,7 +615,8 @@ static int check(struct trace_options *options, int words)
 	if (options->input && options->output && output_check_input(options->output, options->input))
 		return -EINVAL;
 	options->summary |= options->summary_only;
-	options->no_kernel_stacks = !options->kernel_stacks;
+	// What was recorded is shown.
+	options->no_kernel_stacks = !options->kernel_stacks && !options->input;
 	if (options->cgroups && (options->target.pids || options->target.tids || words))
 		return fail(COMMAND_USAGE, "-G watches a control group on all CPUs, not tasks");
 	return 0;
