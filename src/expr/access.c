@@ -153,6 +153,8 @@ struct node *node_name(struct parser *p, struct str name)
 	for (size_t i = 0; i < ARRAY_SIZE(contexts); i++)
 		if (str_is(name, contexts[i].name))
 			return node_context(p, name, (enum expr_context)i);
+	if (str_is(name, "common_pid")) // of an event without a format
+		return node_context(p, name, EXPR_TID);
 	n = dynamic_part(p, name);
 	if (n) {
 		need_record(p, &n->field);

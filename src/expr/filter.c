@@ -124,6 +124,8 @@ static struct node *generic_name(struct parser *p, struct str name)
 
 	if (str_is(name, "CPU") || str_is(name, "cpu"))
 		return node_context(p, name, EXPR_CPU);
+	if (str_is(name, "common_pid")) // of an event without a format
+		return node_context(p, name, EXPR_TID);
 	if (!str_is(name, "COMM") && !str_is(name, "comm"))
 		return NULL;
 	task = node_context(p, name, EXPR_TID);

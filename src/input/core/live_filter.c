@@ -31,16 +31,22 @@ int watching_filter(struct watching *live, struct feed_event *wanted, const char
 	int err;
 
 	*ret_kernel = wanted->filter;
-	if (!wanted->filter || !wanted->event->tp)
+	if (!wanted->filter)
 		return 0;
 	err = expr_filter_compile(&expr, wanted->filter, &fields);
-	if (err == -EOPNOTSUPP) {
+	if (err == -EOPNOTSUPP && wanted->event->tp) {
 		err_clear();
 		return 0;
 	}
 	if (err < 0)
 		return fail_context(err, "filter of %s", wanted->event->name);
-	if (expr_is_kernel_filter(expr)) {
+	if (!wanted->event->tp && wanted->counts) {
+		expr_free(expr);
+		return fail(EOPNOTSUPP,
+			    "%s is only counted, and without a format the kernel can't filter it",
+			    wanted->event->name);
+	}
+	if (wanted->event->tp && expr_is_kernel_filter(expr)) {
 		expr_free(expr);
 		inform("%s: the filter '%s' runs in the kernel", wanted->event->name, wanted->filter);
 		return 0;

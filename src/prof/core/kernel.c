@@ -228,7 +228,8 @@ void prof_kernel_close(struct prof_kernel *kernel)
 uint32_t prof_kernel_text_size(struct prof *prof, const struct prof_event *event, const char *text)
 {
 	const struct expr_fields fields = event_fields(event->feed->event);
-	const struct tp_field *field = tracepoint_field(event->feed->event->tp, text);
+	const struct tracepoint *tp = event->feed->event->tp;
+	const struct tp_field *field = tp ? tracepoint_field(tp, text) : NULL;
 	struct expr *expr = NULL;
 	uint32_t limit, size;
 
