@@ -374,6 +374,20 @@ static int start_readers(struct recorder *recorder)
 	return err;
 }
 
+static int prepare_workload(struct recorder *recorder, char **argv)
+{
+	const char *name = argv[0];
+	int err = workload_prepare(&recorder->workload, argv,
+				   output_is_pipe(recorder->options->output));
+
+	// "-g dwarf PROGRAM"
+	if (err == -ENOENT && (!strcmp(name, "dwarf") || !strcmp(name, "fp") || !strcmp(name, "lbr")))
+		return fail(ENOENT,
+			    "can't start %s: there is no such program; -g takes no word, such call graphs are --call-graph %s",
+			    name, name);
+	return err;
+}
+
 static int record(struct recorder *recorder, struct watch *watch, const char *program)
 {
 	struct record_options *options = recorder->options;
@@ -562,7 +576,7 @@ static int run_record(int argc, char **argv)
 	watch.control = options.control;
 	watch.signal_fd = err = signals_open(SIGUSR2);
 	if (err >= 0 && words > 0)
-		err = workload_prepare(&recorder.workload, argv + 1, output_is_pipe(options.output));
+		err = prepare_workload(&recorder, argv + 1);
 	if (err >= 0) {
 		options.target.workload = recorder.workload.pid;
 		err = target_init(&recorder.target, &options.target);

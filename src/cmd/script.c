@@ -557,6 +557,13 @@ const struct command command_script = {
 	.run = run,
 };
 
+static bool ends_with_comma(const char *text)
+{
+	size_t n = strlen(text);
+
+	return n && text[n - 1] == ',';
+}
+
 static int run(int argc, char **argv)
 {
 	struct options options = {.max_stack = DEFAULT_MAX_STACK, .inline_frames = true};
@@ -566,6 +573,10 @@ static int run(int argc, char **argv)
 	if (words < 0)
 		return words;
 	log_set_level(options.verbose);
+	if (words > 0 && options.fields.n && ends_with_comma(options.fields.v[options.fields.n - 1]))
+		return fail(COMMAND_USAGE,
+			    "-F '%s': a list of fields is one word, without blanks; '%s' stands alone",
+			    options.fields.v[options.fields.n - 1], argv[1]);
 	if (words > 0)
 		return fail(COMMAND_USAGE,
 			    "there is no script '%s': sonde runs none, it prints; the recording is given with -i",

@@ -184,6 +184,10 @@ static int missing(struct event_parser *p, struct str head)
 				  "there is no PMU 'cpu' here: this machine (or its hypervisor) lends no "
 				  "hardware counters; there are: %s",
 				  known);
+	if (head.n && head.p[0] == '.')
+		return event_fail(p, ENOENT, head,
+				  "events of BPF programs in files are not made by sonde, as not by perf since 6.6; tracepoints, "
+				  "kprobes and uprobes have events of their own (sonde list, sonde probe)");
 	return event_fail(p, ENOENT, head, "there is no PMU '%.*s'; there are: %s", STR_FMT(head),
 			  known);
 }

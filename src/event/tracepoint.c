@@ -206,12 +206,37 @@ static int list(struct event_lister *lister)
 	return 0;
 }
 
+// Names that `sonde probe` gives.
+static int missing(struct event_parser *p, struct str head)
+{
+	size_t at = p->pos;
+
+	if (event_peek(p) != ':' || !(str_is(head, "probe") || str_starts(head, "probe_")))
+		return 0;
+	p->pos++;
+	struct str name = event_until(p, ",/:{} ");
+	struct str whole = {head.p, head.n + 1 + name.n};
+
+	p->pos = at;
+	if (!name.n || is_glob(name))
+		return 0;
+	if (head.n > 6)
+		return event_fail(p, ENOENT, whole,
+				  "there is no event '%.*s'; define it first: sonde probe -x FILE --add %.*s, where FILE is the "
+				  "program or library %.*s",
+				  STR_FMT(whole), STR_FMT(name), (int)head.n - 6, head.p + 6);
+	return event_fail(p, ENOENT, whole,
+			  "there is no event '%.*s'; define it first: sonde probe --add %.*s",
+			  STR_FMT(whole), STR_FMT(name));
+}
+
 const struct event_kind event_kind_tracepoint = {
 	.name = "tracepoint",
 	.short_name = "tracepoint",
 	.rank = 7,
 	.list_rank = 8,
 	.take = take,
+	.missing = missing,
 	.list = list,
 	.no_config_terms = true,
 };

@@ -272,7 +272,11 @@ static int parse_event(struct event_parser *p, struct str head)
 	int err;
 
 	if (!head.n)
-		return event_fail(p, EINVAL, event_where(p, p->pos, 1), "an event should stand here");
+		return event_fail(p, EINVAL, event_where(p, p->pos, 1),
+				  "an event should stand here%s",
+				  p->pos && p->pos == p->n && p->text[p->pos - 1] == ','
+					  ? "; a list of events is one word, without blanks"
+					  : "");
 	p->item = p->specs->events.n;
 	p->item_at = (size_t)(head.p - p->text);
 	err = take_name(p, head);
