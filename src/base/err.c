@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/err.h"
+#include "base/out.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local char sentence[2048];
 
-// Sentences hold names that strangers chose; what would command a terminal becomes '?': control characters but line
-// end and tab, and those of ISO 6429's upper half as UTF-8 writes them (C2 80 to C2 9F).
-static void tame(char *text)
+void err_tame(char *text)
 {
-	for (unsigned char *p = (unsigned char *)text; *p; p++) {
-		if ((*p < 32 && *p != '\n' && *p != '\t') || *p == 127)
-			*p = '?';
-		else if (p[0] == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0)
-			p[0] = p[1] = '?';
+	for (struct str rest = str_of(text); rest.n;) {
+		size_t n = *rest.p == '\n' || *rest.p == '\t' ? 1 : out_shown_bytes(rest);
+
+		if (!n)
+			text[rest.p - text] = '?';
+		n += !n;
+		rest = (struct str){rest.p + n, rest.n - n};
 	}
 }
 
@@ -26,7 +27,7 @@ int fail(int code, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args); // args may point into the old sentence
 	va_end(args);
-	tame(text);
+	err_tame(text);
 	memcpy(sentence, text, sizeof(text));
 	return -code;
 }
@@ -39,7 +40,7 @@ int fail_context(int err, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(context, sizeof(context), fmt, args);
 	va_end(args);
-	tame(context);
+	err_tame(context);
 	if (sentence[0])
 		memcpy(old, sentence, sizeof(old));
 	else

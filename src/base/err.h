@@ -12,3 +12,6 @@ int fail_context(int err, const char *fmt, ...) __attribute__((format(printf, 2,
 int fail_again(int err, const char *sentence) __attribute__((cold));
 const char *err_sentence(void); // "" when there is none
 void err_clear(void);
+// Sentences hold names that strangers chose: what would command a terminal or turn its writing, and what is no UTF-8, becomes '?' byte
+// by byte; line ends and tabs stay. Sentences and messages are so already.
+void err_tame(char *text);

@@ -85,11 +85,20 @@ void json_quote(struct out *out, struct str s)
 			out_hex_zeros(out, p[i++], 4);
 		} else {
 			size_t n = utf8_length(p + i, s.n - i);
+			struct str rest = {s.p + i, s.n - i};
 
-			if (n)
-				out_bytes(out, p + i, n);
-			else
+			if (!n) {
 				out_text(out, "\\ufffd");
+			} else if (out_shown_bytes(rest)) {
+				out_bytes(out, p + i, n);
+			} else { // C1, direction: of two or three bytes
+				out_text(out, "\\u");
+				out_hex_zeros(out,
+					      n == 2 ? (p[i] & 0x1fu) << 6 | (p[i + 1] & 0x3f)
+						     : (p[i] & 0xfu) << 12 | (p[i + 1] & 0x3fu) << 6 |
+							       (p[i + 2] & 0x3f),
+					      4);
+			}
 			i += n ? n : 1;
 		}
 	}

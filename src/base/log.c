@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/log.h"
+#include "base/err.h"
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 static int level;
 
@@ -21,11 +21,17 @@ static void put(const char *fmt, va_list args)
 	char text[2048];
 
 	vsnprintf(text, sizeof(text), fmt, args);
-	for (char *p = text; *p; p++) {
-		if ((unsigned char)*p < 32 && *p != '\n' && *p != '\t')
-			*p = '?';
-	}
+	err_tame(text);
 	fprintf(stderr, "%s\n", text);
+}
+
+void say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	put(fmt, args);
+	va_end(args);
 }
 
 #define LOG_AT(name, min)                                                                          \

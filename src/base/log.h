@@ -7,6 +7,7 @@ enum log_level { LOG_QUIET = -1, LOG_WARN = 0, LOG_INFO = 1, LOG_DEBUG = 2 };
 void log_set_level(int level);
 int log_get_level(void);
 // One line each; a newline is added, control characters from outside are escaped.
+void say(const char *fmt, ...) __attribute__((format(printf, 1, 2), cold)); // whatever the level is
 void warn(const char *fmt, ...) __attribute__((format(printf, 1, 2), cold));
 void inform(const char *fmt, ...) __attribute__((format(printf, 1, 2), cold)); // -v
 void debug(const char *fmt, ...) __attribute__((format(printf, 1, 2), cold));  // -vv

@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -213,6 +214,13 @@ static inline bool is_printable_ascii(char c)
 	return c >= 32 && c < 127;
 }
 
+// Makes what follows run in another direction: a name could look like another one.
+static bool turns(uint32_t code)
+{
+	return code == 0x200e || code == 0x200f || (code >= 0x202a && code <= 0x202e) ||
+	       (code >= 0x2066 && code <= 0x2069);
+}
+
 size_t out_shown_bytes(struct str text)
 {
 	const uint8_t *p = (const uint8_t *)text.p;
@@ -235,7 +243,8 @@ size_t out_shown_bytes(struct str text)
 		code = code << 6 | (p[i] & 0x3f);
 	}
 	low = n == 2 ? 0xa0 : n == 3 ? 0x800 : 0x10000;
-	return code < low || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : n;
+	return code < low || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) || turns(code) ? 0
+												 : n;
 }
 
 static bool is_shown(struct str text)
@@ -281,30 +290,70 @@ void out_escaped_str(struct out *out, struct str text)
 	}
 }
 
-void out_csv(struct out *out, struct str text)
+void out_clean(struct out *out, struct str text)
 {
-	bool quote = false;
+	while (text.n) {
+		size_t n = out_shown_bytes(text);
 
-	if (out->is_terminal && !is_shown(text)) {
-		struct out escaped;
-
-		out_init_memory(&escaped);
-		out_escaped_str(&escaped, text);
-		out_csv(out, (struct str){escaped.buf, escaped.n});
-		out_done(&escaped);
-		return;
+		if (!n && (*text.p == '\t' || *text.p == '\n' || *text.p == '\r'))
+			n = 1;
+		if (n)
+			out_bytes(out, text.p, n);
+		else
+			out_printf(out, "\\x%02x", (unsigned char)*text.p);
+		n += !n;
+		text.p += n;
+		text.n -= n;
 	}
+}
+
+// What a spreadsheet would compute. Numbers are what they say.
+static bool is_formula(struct str text)
+{
+	size_t i = 1;
+
+	if (!text.n || !strchr("=+-@\t\r", *text.p))
+		return false;
+	if (*text.p != '+' && *text.p != '-')
+		return true;
+	while (i < text.n && (isdigit((unsigned char)text.p[i]) || text.p[i] == '.'))
+		i++;
+	return text.n == 1 || !isdigit((unsigned char)text.p[1]) ||
+	       (i < text.n && !(i + 1 == text.n && text.p[i] == '%'));
+}
+
+static void put_field(struct out *out, struct str text, bool formula)
+{
+	bool quote = formula;
+
 	for (size_t i = 0; i < text.n && !quote; i++)
 		quote = text.p[i] == ',' || text.p[i] == '"' || (unsigned char)text.p[i] < ' ';
 	if (!quote) {
 		out_str(out, text);
 		return;
 	}
-	out_char(out, '"');
+	out_text(out, formula ? "\"'" : "\"");
 	for (size_t i = 0; i < text.n; i++) {
 		if (text.p[i] == '"')
 			out_char(out, '"');
 		out_char(out, text.p[i]);
 	}
 	out_char(out, '"');
+}
+
+void out_csv(struct out *out, struct str text)
+{
+	struct out cleaned;
+
+	if (is_shown(text)) {
+		put_field(out, text, is_formula(text));
+		return;
+	}
+	out_init_memory(&cleaned);
+	if (out->is_terminal)
+		out_escaped_str(&cleaned, text);
+	else
+		out_clean(&cleaned, text);
+	put_field(out, (struct str){cleaned.buf, cleaned.n}, is_formula(text));
+	out_done(&cleaned);
 }

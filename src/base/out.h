@@ -92,8 +92,11 @@ void out_safe(struct out *out, const char *text);
 // Likewise whatever the writer goes to: where a newline would tear a row.
 void out_escaped(struct out *out, const char *text);
 void out_escaped_str(struct out *out, struct str text);
+// Likewise, but line ends and tabs stay: for texts that other programs read.
+void out_clean(struct out *out, struct str text);
 // The bytes of the first character, when it does nothing but show itself. 0: it is a control (also one of 0x80 to 0x9f, which
-// terminals in 8-bit mode obey) or no UTF-8 (RFC 3629).
+// terminals in 8-bit mode obey, or one that turns the direction of writing) or no UTF-8 (RFC 3629).
 size_t out_shown_bytes(struct str text);
-// A field of CSV as of RFC 4180: what holds a comma, a quote or a control character stands in quotes. On a terminal as out_safe.
+// A field of CSV as of RFC 4180: what holds a comma, a quote or a line end stands in quotes, and is out_clean otherwise (on a terminal
+// out_escaped). What a spreadsheet would take for a formula (=, +, -, @ first, and no number) begins with ' in quotes.
 void out_csv(struct out *out, struct str text);

@@ -46,6 +46,20 @@ static void csv_fields(void **state)
 		{"a\r", "\"a\r\""},
 		{"a\tb", "\"a\tb\""},
 		{"\xc3\xa9", "\xc3\xa9"},
+		// Formulas, but not numbers.
+		{"=1+1", "\"'=1+1\""},
+		{"@SUM(A1)", "\"'@SUM(A1)\""},
+		{"-bash", "\"'-bash\""},
+		{"+x,\"", "\"'+x,\"\"\""},
+		{"-", "\"'-\""},
+		{"-1.5", "-1.5"},
+		{"+12.3%", "+12.3%"},
+		{"-1+cmd|' /C calc'!A0", "\"'-1+cmd|' /C calc'!A0\""},
+		{"\t=1", "\"'\t=1\""},
+		{"a=1", "a=1"},
+		// What a terminal obeys, what is no UTF-8, what turns the direction.
+		{"a\x1b[1m\xc2\x9b\x9b", "a\\x1b[1m\\xc2\\x9b\\x9b"},
+		{"a\xe2\x80\xae,b", "\"a\\xe2\\x80\\xae,b\""},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -68,6 +82,8 @@ static void escaped_text(void **state)
 		{"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5 \xc2\xa0",
 		 "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x94\xa5 \xc2\xa0"},
 		{"\x80|\x9b|\xff", "\\x80|\\x9b|\\xff"},
+		{"\xe2\x80\x8e|\xe2\x80\xaa|\xe2\x81\xa6|\xe2\x80\x90",
+		 "\\xe2\\x80\\x8e|\\xe2\\x80\\xaa|\\xe2\\x81\\xa6|\xe2\x80\x90"},
 		{"\xc2\x80|\xc2\x9b|\xc2\x9f", "\\xc2\\x80|\\xc2\\x9b|\\xc2\\x9f"},
 		// Cut, too long, beyond Unicode, halves of UTF-16.
 		{"\xc3", "\\xc3"},
@@ -102,7 +118,7 @@ static void json_escapes(void **state)
 	out_init_memory(&out);
 	json_init(&json, &out);
 	json_object(&json);
-	json_field_text(&json, "a\"b", "x\n\x01\xff \xc3\xa9 \xed\xa0\x80");
+	json_field_text(&json, "a\"b", "x\n\x01\xff \xc3\xa9 \xed\xa0\x80 \xc2\x9b \xe2\x80\xae");
 	json_key(&json, "n");
 	json_array(&json);
 	json_u64(&json, 1);
@@ -113,7 +129,7 @@ static void json_escapes(void **state)
 	json_field_bool(&json, "t", true);
 	json_end(&json);
 	assert_string_equal(text_of(&out),
-			    "{\"a\\\"b\":\"x\\u000a\\u0001\\ufffd \xc3\xa9 \\ufffd\\ufffd\\ufffd\","
+			    "{\"a\\\"b\":\"x\\u000a\\u0001\\ufffd \xc3\xa9 \\ufffd\\ufffd\\ufffd \\u009b \\u202e\","
 			    "\"n\":[1,null,null,\"0xff\"],\"t\":true}");
 	out_done(&out);
 }

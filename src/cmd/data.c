@@ -332,13 +332,13 @@ static int run_session(const struct options *options, struct session *session)
 	filter_free(writer.filter);
 	if (err < 0)
 		return err;
-	fprintf(stderr, "[ sonde data convert: Converted '%s' into JSON data '%s' ]\n",
-		options->input, options->to_json);
-	fprintf(stderr, "[ sonde data convert: Converted and wrote %.3f MB (%llu samples) ]\n",
-		(double)written_bytes / 1024 / 1024, (unsigned long long)writer.samples_n);
+	say("[ sonde data convert: Converted '%s' into JSON data '%s' ]", options->input,
+	    options->to_json);
+	say("[ sonde data convert: Converted and wrote %.3f MB (%llu samples) ]",
+	    (double)written_bytes / 1024 / 1024, (unsigned long long)writer.samples_n);
 	if (writer.skipped_n)
-		fprintf(stderr, "[ sonde data convert: Skipped %llu samples ]\n",
-			(unsigned long long)writer.skipped_n);
+		say("[ sonde data convert: Skipped %llu samples ]",
+		    (unsigned long long)writer.skipped_n);
 	return 0;
 }
 

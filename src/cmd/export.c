@@ -185,8 +185,7 @@ static int write_result(const struct profile *profile, const struct encoder *enc
 		err = write_document(&text, path);
 	out_done(&text);
 	if (err >= 0 && chosen && !options->quiet)
-		fprintf(stderr, "%s: %zu samples of %zu threads\n", path, profile->samples.n,
-			profile->threads.n);
+		say("%s: %zu samples of %zu threads", path, profile->samples.n, profile->threads.n);
 	return err;
 }
 

@@ -344,8 +344,8 @@ static int write_result(struct flame *flame, const struct options *options, bool
 		}
 		out_done(&text);
 		if (err >= 0 && !options->quiet && !options->output)
-			fprintf(stderr, "%s: %.0f %s\n", path, flame->nodes.v[0].total[FLAME_AFTER],
-				options->style.count_name ? options->style.count_name : "samples");
+			say("%s: %.0f %s", path, flame->nodes.v[0].total[FLAME_AFTER],
+			    options->style.count_name ? options->style.count_name : "samples");
 		return err;
 	}
 	out_init_fd(&out, STDOUT_FILENO);

@@ -250,7 +250,7 @@ static int write_result(const struct heat *heat, const struct options *options)
 	}
 	out_done(&text);
 	if (err >= 0 && path && !options->output && !options->quiet)
-		fprintf(stderr, "%s: %.0f %s\n", path, heat->sum, options->style.count_name);
+		say("%s: %.0f %s", path, heat->sum, options->style.count_name);
 	return err;
 }
 

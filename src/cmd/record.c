@@ -451,9 +451,9 @@ static void tell_result(struct recorder *recorder)
 		(unsigned long long)recorder->wakeups);
 	if (recorder->is_pipe || recorder->files.n)
 		return;
-	fprintf(stderr, "[ sonde record: Captured and wrote %.3f MB %s (%llu samples) ]\n",
-		(double)recorder->written_bytes / 1048576, recorder->path,
-		(unsigned long long)recorder->samples);
+	say("[ sonde record: Captured and wrote %.3f MB %s (%llu samples) ]",
+	    (double)recorder->written_bytes / 1048576, recorder->path,
+	    (unsigned long long)recorder->samples);
 }
 
 static void done(struct recorder *recorder)

@@ -17,11 +17,19 @@ static void write_value(struct out *out, double value)
 // A name that holds what separates frames or lines would read back as something else.
 static void append_name(struct out *path, struct str name)
 {
-	char *at = out_room(path, name.n);
+	size_t plain = 0;
 
-	for (size_t i = 0; i < name.n; i++)
-		at[i] = name.p[i] == ';' ? ':' : (unsigned char)name.p[i] < ' ' ? ' ' : name.p[i];
-	path->n += name.n;
+	while (plain < name.n && name.p[plain] >= ' ' && name.p[plain] < 127)
+		plain++;
+	size_t from = path->n;
+	out_bytes(path, name.p, plain);
+	if (plain < name.n) {
+		struct str rest = {name.p + plain, name.n - plain};
+
+		out_clean(path, rest);
+	}
+	for (char *at = path->buf + from; at < path->buf + path->n; at++)
+		*at = *at == ';' ? ':' : (unsigned char)*at < ' ' ? ' ' : *at;
 }
 
 static int folded_flame(struct out *out, const struct flame *flame, const struct flame_style *style)

@@ -79,10 +79,16 @@ static void put_or_null(struct writer *writer, uint64_t v, bool known)
 		put_null(writer);
 }
 
+// TEXT has to be UTF-8, and shells print it as it is.
 static void put_text(struct writer *writer, const char *text, size_t n)
 {
-	check(writer,
-	      sqlite3_bind_text(writer->statement, ++writer->column, text, (int)n, SQLITE_STATIC));
+	struct out clean;
+
+	out_init_memory(&clean);
+	out_clean(&clean, (struct str){text, n});
+	check(writer, sqlite3_bind_text(writer->statement, ++writer->column,
+					clean.n ? clean.buf : "", (int)clean.n, SQLITE_TRANSIENT));
+	out_done(&clean);
 }
 
 static void put_string(struct writer *writer, uint32_t id)

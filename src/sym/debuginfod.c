@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include "base/err.h"
 #include "base/library.h"
 #include "base/log.h"
 #include "base/num.h"
@@ -201,6 +202,7 @@ bool debuginfod_fetch(struct debuginfod_wait *wait, const struct debuginfod_file
 	fetch->library = library;
 	fetch->kind = file->kind;
 	fetch->name = xstrdup(file->name);
+	err_tame(fetch->name);
 	fetch->show = isatty(STDERR_FILENO) && log_get_level() >= LOG_WARN;
 	build_id_text(file->id, fetch->hex);
 	if (!start_fetch(fetch)) {

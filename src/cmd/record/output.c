@@ -238,7 +238,7 @@ int output_finish(struct recorder *recorder)
 		return fail(errno, "can't rename %s: %s", recorder->path, strerror(errno));
 	}
 	if (!options->quiet)
-		fprintf(stderr, "[ sonde record: Dump %s ]\n", name);
+		say("[ sonde record: Dump %s ]", name);
 	vec_push(&recorder->files, name);
 	if (options->rotate.max_files && recorder->files.n > options->rotate.max_files) {
 		unlink(recorder->files.v[0]);

@@ -40,7 +40,7 @@ static inline void proto_message(struct out *out, unsigned field, struct out *me
 	proto_bytes(out, field, (struct str){message->buf, message->n});
 	message->n = 0;
 }
-// A field of type string, which has to be UTF-8: what is not becomes '?'.
+// A field of type string, which has to be UTF-8: what is not, and what a terminal would obey, becomes '?'.
 static inline void proto_text(struct out *out, unsigned field, struct str text)
 {
 	char *at;
@@ -48,9 +48,9 @@ static inline void proto_text(struct out *out, unsigned field, struct str text)
 	proto_bytes(out, field, text);
 	at = out->buf + out->n - text.n;
 	for (size_t i = 0; i < text.n;) {
-		size_t n = utf8_length((const unsigned char *)at + i, text.n - i);
+		size_t n = out_shown_bytes((struct str){at + i, text.n - i});
 
-		if (!n)
+		if (!n && at[i] != '\n' && at[i] != '\t')
 			at[i] = '?';
 		i += n ? n : 1;
 	}

@@ -19,8 +19,8 @@ static size_t character_size(const unsigned char *p, size_t n)
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	bool allowed = c >= least[size] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) &&
 		       c != 0xfffe && c != 0xffff;
-	// C1 controls are allowed, but browsers show nothing useful
-	return allowed && c >= 0xa0 ? size : 0;
+	// C1 controls and those of direction are allowed, but browsers show nothing useful, or another text.
+	return allowed && out_shown_bytes((struct str){(const char *)p, n}) ? size : 0;
 }
 
 static const char *reference(unsigned char c)
