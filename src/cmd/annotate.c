@@ -12,6 +12,7 @@
 #include "cmd/core/text_color.h"
 #include "encoder/core/table.h"
 #include "flow/missing.h"
+#include <stdio.h>
 
 #define AT(field) offsetof(struct annotate_command_options, field)
 
@@ -155,6 +156,37 @@ static bool is_place_wanted(struct annotate *annotate, const struct location *lo
 	return !annotate->o.symbol || (location->sym && is_wanted(annotate, location->sym));
 }
 
+static void count_unnamed(struct annotate *annotate, const struct location *location)
+{
+	if (location->sym)
+		return;
+	annotate->unnamed_n++;
+	++*map_at(&annotate->unnamed, (uintptr_t)location->dso, NULL);
+}
+
+// What is not shown, as there is no function that it could stand in.
+static void tell_unnamed(const struct annotate *annotate)
+{
+	struct map_slot slot, most = {0};
+	char where[300] = "";
+	const struct dso *dso;
+
+	for (size_t i = 0; map_next(&annotate->unnamed, &i, &slot);) {
+		if (slot.value > most.value)
+			most = slot;
+	}
+	dso = (const void *)(uintptr_t)most.key;
+	if (dso)
+		snprintf(where, sizeof(where), ", %.1f%% in %.200s",
+			 100.0 * (double)most.value / (double)annotate->samples_n, dso->short_name);
+	if (annotate->unnamed_n)
+		warn("%.1f%% of the samples lie in code that has no name%s: they are not shown%s",
+		     100.0 * (double)annotate->unnamed_n / (double)annotate->samples_n, where,
+		     annotate->report.o.functions
+			     ? ""
+			     : "; --functions may find where their functions begin");
+}
+
 // The symbol is matched before anything is counted: the other samples do not exist. Branches may come from other functions.
 static int on_sample(void *arg, struct session *session, struct event *event,
 		     const struct sample *sample, struct task *task, const struct record *record)
@@ -173,6 +205,7 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 		return 0;
 	}
 	annotate->samples_n++;
+	count_unnamed(annotate, &location);
 	if (annotate->blocks)
 		blocks_add_sample(annotate->blocks, session->sym, task, sample);
 	if (annotate->ranges)
@@ -433,6 +466,7 @@ static int process(struct annotate *annotate)
 			warn("The %s data has no samples!", report->session->recording->path);
 		return 0;
 	}
+	tell_unnamed(annotate);
 	report_finish(report);
 	if (annotate_wants_screen(annotate))
 		return annotate_run_screen(annotate);
@@ -523,6 +557,7 @@ static int run(int argc, char **argv)
 	report_init(&annotate.report);
 	annotate_look_init(&annotate.look);
 	err = run_with(&annotate, argc, argv);
+	map_done(&annotate.unnamed);
 	annotate_counts_free(annotate.counts);
 	blocks_free(annotate.blocks);
 	ranges_free(annotate.ranges);

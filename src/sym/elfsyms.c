@@ -133,6 +133,7 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 			symbol.value -= segment.vaddr - segment.offset;
 		else
 			symbol.value -= walk.sections.section.addr - walk.sections.section.offset;
+		dso_private_of(dso)->has_functions |= walk.sections.section.flags & SHF_EXECINSTR;
 		keep_symbol(dso->symtab, &walk, &symbol, !sym->options.no_demangle);
 		n++;
 	}

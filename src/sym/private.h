@@ -20,8 +20,9 @@ struct dso_private {
 	const struct file_facts *facts; // that the recording notes, NULL: none
 	enum verdict verdict;		// on the file of its name
 	bool header_build_id;		// from the table of the recording, which knows names alone
-	bool unlisted;			// made by a KSYMBOL record: lookups by name don't see it
-	bool module;			// knows that it is a .ko
+	bool has_functions; // among its symbols: those of stripped programs are data and imports
+	bool unlisted;	    // made by a KSYMBOL record: lookups by name don't see it
+	bool module;	    // knows that it is a .ko
 	bool is_vdso;
 	uint32_t pid; // that mapped it last, where; 0: nobody
 	uint64_t mapped_at, mapped_end;

@@ -257,6 +257,21 @@ static void ask_server(struct sym *sym, struct dso *dso, struct choice *choice, 
 		look_at_file(sym, dso, choice, kind == FETCH_DEBUG ? 'D' : 'B', path);
 }
 
+// What a distribution strips it has debug packages for; whoever made another program can make it again.
+static void say_stripped(struct sym *sym, struct dso *dso)
+{
+	static const char *const folders[] = {"/usr/", "/bin/", "/sbin/", "/lib"};
+	bool is_packaged = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		is_packaged |= text_starts(dso->long_name, folders[i]);
+	if (text_starts(dso->long_name, "/usr/local/"))
+		is_packaged = false;
+	load_failed(sym, dso, "%s is stripped, so its functions have no names: %s", dso->name,
+		    is_packaged ? "install the distribution's debug package of it, or set DEBUGINFOD_URLS"
+				: "link it without -s, or put its debug file beside it");
+}
+
 static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
 {
 	const struct elf_source *symbols = choice->has_symbols ? &choice->symbols : NULL;
@@ -277,8 +292,8 @@ static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
 	if (load_functions(sym, dso, runtime) || n)
 		load_plt(sym, dso, runtime);
 	load_done(sym, dso, symbols->origin, symbols->path);
-	if (!n)
-		load_failed(sym, dso, "%s has no symbols: install its debug package", dso->name);
+	if (!dso_private_of(dso)->has_functions)
+		say_stripped(sym, dso);
 }
 
 // A program without any symbol table: of Go, its most common form, or one whose functions only have places.
