@@ -6,6 +6,7 @@
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
+#include "cmd/record/drain.h"
 #include "cmd/record/live.h"
 #include "cmd/record/readers.h"
 #include "cmd/record/record.h"
@@ -77,7 +78,14 @@ static const struct opt record_table[] = {
 	 .name = "call-graph",
 	 .call = record_opt_call_graph,
 	 .arg = "MODE",
-	 .help = "the call chain, by auto (whole stacks: dwarf where samples come by frequency, else fp), fp (frame pointers), dwarf[,BYTES] (unwound at once from a copy of the stack, at most 32768 bytes; dwarf,raw[,BYTES] keeps the copies, 8192 bytes) or lbr (the processor's)"},
+	 .help = "the call chain, by auto (whole stacks: dwarf up to 5000 Hz, else fp), fp (frame pointers), dwarf[,BYTES] (unwound at once from a copy of the stack, as large as the rings bear, at most 65528 bytes; dwarf,raw[,BYTES] keeps the copies, 8192 bytes) or lbr (the processor's)"},
+	{.kind = OPT_U32,
+	 .name = "max-stack",
+	 .offset = AT(max_stack),
+	 .arg = "N",
+	 .least = OPT_ABOVE_ZERO,
+	 .help = "at most so many frames of the kernel and of user space (default: what the kernel has room for, "
+		 "kernel.perf_event_max_stack; no limit of what is unwound)"},
 	FLAG(0, "user-callchains", user_callchains, "only the user part of call chains"),
 	FLAG(0, "kernel-callchains", kernel_callchains, "only the kernel part of call chains"),
 	FLAG('d', "data", address, "the data address"),
@@ -311,28 +319,16 @@ static void note_event(struct recorder *recorder, size_t index)
 		*map_at(&recorder->events_by_id, event->ids.v[i], NULL) = index;
 }
 
-// Copies of stacks fill a ring of half a megabyte in a few milliseconds.
 static size_t ring_pages(const struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 16 << 20;
 	bool stacks = false;
-	struct rlimit limit;
 
 	vec_each(const struct opened_event, event, &recorder->opened.events)
 		stacks |= event->spec->attr.sample_stack_user != 0;
 	if (options->mmap_pages || !stacks)
 		return options->mmap_pages;
-	while (size > (2 << 20) && size * recorder->target.cpus.n > (256 << 20))
-		size /= 2;
-	if (geteuid() == 0)
-		return size / page;
-	// perf_event_mlock_kb for each CPU, and beyond that what the user may lock at all.
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) < 0)
-		return 0;
-	while (size > (512 << 10) && size * recorder->target.cpus.n > limit.rlim_cur)
-		size /= 2;
-	return size > (512 << 10) ? size / page : 0;
+	return record_stack_pages(&recorder->target);
 }
 
 static int prepare(struct recorder *recorder)
@@ -393,6 +389,8 @@ static int record(struct recorder *recorder, struct watch *watch, const char *pr
 	struct record_options *options = recorder->options;
 	int err = prepare(recorder);
 
+	if (!err && recorder->live && !options->overwrite)
+		err = drain_start(&recorder->drain, recorder);
 	if (!err)
 		err = output_open(recorder);
 	if (!err && !options->tail_synthesize)
@@ -458,6 +456,7 @@ static void tell_result(struct recorder *recorder)
 
 static void done(struct recorder *recorder)
 {
+	drain_stop(recorder->drain);
 	live_free(recorder->live);
 	affinity_free(recorder->affinity);
 	opened_done(&recorder->opened);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cmd/record/drain.h"
 #include "cmd/record/live.h"
 #include "cmd/record/readers.h"
 #include "cmd/record/record.h"
@@ -185,11 +186,22 @@ static int collect_live(struct recorder *recorder, const uint64_t *ends)
 {
 	int err = live_round(recorder->live);
 
-	for (size_t i = 0; i < recorder->opened.rings.n; i++) {
+	for (size_t i = 0; i < recorder->opened.rings.n && !recorder->drain; i++) {
 		if (ends[i] != UINT64_MAX)
 			release(&recorder->opened.rings.v[i], ends[i]);
 	}
 	return err;
+}
+
+static size_t read_ring(struct recorder *recorder, size_t index, struct ring_pieces *ret)
+{
+	struct ring *ring = &recorder->opened.rings.v[index];
+
+	if (recorder->drain) {
+		*ret = drain_pieces(recorder->drain, index);
+		return ret->n[0];
+	}
+	return ring->overwrite ? ring_read_backward(ring, ret) : ring_read(ring, ret);
 }
 
 int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
@@ -199,14 +211,15 @@ int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
 	int err = 0;
 
 	*ret_bytes = 0;
+	if (recorder->drain)
+		drain_take(recorder->drain);
 	for (size_t i = 0; i < recorder->opened.rings.n && !err; i++) {
 		struct ring *ring = &recorder->opened.rings.v[i];
 		struct ring_pieces pieces;
-		size_t n = ring->overwrite ? ring_read_backward(ring, &pieces)
-					   : ring_read(ring, &pieces);
+		size_t n = read_ring(recorder, i, &pieces);
 
 		ends[i] = UINT64_MAX;
-		if (!n || n < flush)
+		if (!n || (n < flush && !recorder->drain))
 			continue;
 		affinity_go(recorder->affinity, ring);
 		err = collect_account(recorder, ring, &pieces);
@@ -300,6 +313,19 @@ int collect_lost(struct recorder *recorder)
 	return err;
 }
 
+// Was anything lost of an event that comes by count and is unwound?
+static bool copies_for_each(const struct recorder *recorder)
+{
+	for (size_t i = 0; recorder->live && i < recorder->losses_n; i++) {
+		const struct opened_event *event =
+			&recorder->opened.events.v[recorder->losses[i].event];
+
+		if (!event->spec->attr.freq && event->spec->attr.sample_stack_user)
+			return true;
+	}
+	return false;
+}
+
 void collect_report(const struct recorder *recorder)
 {
 	for (size_t i = 0; i < recorder->losses_n; i++) {
@@ -316,6 +342,9 @@ void collect_report(const struct recorder *recorder)
 		warn("lost %llu of event %s%s%s",
 		     (unsigned long long)MAX(loss->records, loss->samples), name, cpu, when);
 	}
-	if (recorder->losses_n)
+	if (recorder->losses_n && copies_for_each(recorder))
+		warn("the stack is copied for each event, and they came faster than copies could be taken: -c N records every Nth, "
+		     "-m 64M holds more of them, --call-graph fp copies none but follows frame pointers alone");
+	else if (recorder->losses_n)
 		warn("records came faster than they could be written: a larger ring helps (-m 16M), or a lower rate (-F), or -z");
 }

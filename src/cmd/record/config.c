@@ -5,6 +5,8 @@
 #include "base/log.h"
 #include "cmd/record/record.h"
 #include "sym/unwind.h"
+#include <sys/resource.h>
+#include <unistd.h>
 
 static int choose_frequency(struct record_options *options)
 {
@@ -37,23 +39,30 @@ enum { MOST_UNWOUND_HZ = 5000 };
 static bool is_worth_unwinding(const struct record_options *options,
 			       const struct perf_event_attr *attr)
 {
-	return attr->freq && attr->sample_freq <= MOST_UNWOUND_HZ && options->timestamp &&
+	return (!attr->freq || attr->sample_freq <= MOST_UNWOUND_HZ) && options->timestamp &&
 	       !options->kernel_callchains && !options->all_kernel && !attr->exclude_user &&
 	       !options->branch_type && unwind_machine_here();
 }
 
-// Deep stacks want much, and many samples little: what is copied fills the rings.
-static uint32_t suitable_stack(const struct perf_event_attr *attr)
+// As much as a ring has room for during the time that it may take until it is emptied, all events together; what a stack doesn't
+// have is not copied. Of events by count nobody knows how many will come.
+static uint32_t suitable_stack(const struct record_options *options,
+			       const struct perf_event_attr *attr)
 {
-	if (!attr->freq || attr->sample_freq > MOST_UNWOUND_HZ)
-		return 8192;
-	return attr->sample_freq > 1500 ? 16384 : 32768;
+	enum { LEAST = 8192, MOST = 65528, MOST_BY_COUNT = 16384, ROUNDS = 16, BY_COUNT_HZ = 4000 };
+	uint64_t hz = attr->freq && attr->sample_freq ? attr->sample_freq : BY_COUNT_HZ;
+	uint64_t bytes = options->ring_bytes * ROUNDS / hz;
+
+	bytes = MIN(bytes, (uint64_t)(attr->freq ? MOST : MOST_BY_COUNT));
+	return (uint32_t)MAX(bytes, (uint64_t)LEAST) & ~7u;
 }
 
 static void set_call_graph(const struct record_options *options, struct perf_event_attr *attr,
 			   enum call_graph_mode mode, uint32_t stack_bytes)
 {
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	// The kernel refuses more than it has room for; what is unwound here has no such limit.
+	attr->sample_max_stack = (uint16_t)MIN(options->max_stack, options->kernel_max_stack);
 	if (mode == CALL_GRAPH_AUTO)
 		mode = is_worth_unwinding(options, attr) ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;
 	if (options->kernel_callchains)
@@ -69,7 +78,7 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 	} else if (mode == CALL_GRAPH_DWARF) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user |= unwind_regs_here();
-		attr->sample_stack_user = stack_bytes ? stack_bytes : suitable_stack(attr);
+		attr->sample_stack_user = stack_bytes ? stack_bytes : suitable_stack(options, attr);
 		// Frame pointers lead on where the copy ends.
 		attr->exclude_callchain_user |= options->raw_stacks;
 	}
@@ -308,15 +317,38 @@ static bool wants_text_poke(const struct record_options *options, const struct t
 	return fd >= 0;
 }
 
+size_t record_stack_pages(const struct target *target)
+{
+	enum { MOST = 16 << 20, LEAST = 512 << 10, MOST_TOGETHER = 256 << 20 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = MOST;
+	struct rlimit limit;
+
+	while (size > (2 << 20) && size * target->cpus.n > MOST_TOGETHER)
+		size /= 2;
+	// perf_event_mlock_kb for each CPU, and beyond that what the user may lock at all.
+	if (geteuid() != 0 && getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
+		while (size > LEAST && size * target->cpus.n > limit.rlim_cur)
+			size /= 2;
+	}
+	return size / page;
+}
+
 int record_configure(struct record_options *options, struct opened *opened,
 		     const struct target *target)
 {
 	bool delayed = options->delays.n || options->start_disabled;
 	bool needs_dummy = target->has_cpus || delayed;
 	size_t events_n = options->specs.events.n;
+	int64_t kernel_max;
 	int err = choose_frequency(options);
 
 	opened->specs = &options->specs;
+	size_t pages = options->mmap_pages ? options->mmap_pages : record_stack_pages(target);
+
+	options->ring_bytes = pages * (size_t)sysconf(_SC_PAGESIZE) / MAX(events_n, 1u);
+	if (file_read_i64("", "/proc/sys/kernel/perf_event_max_stack", &kernel_max) < 0)
+		kernel_max = 127;
+	options->kernel_max_stack = (uint32_t)kernel_max;
 	bool has_text_poke = !err && wants_text_poke(options, target);
 
 	if (has_text_poke)

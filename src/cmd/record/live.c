@@ -2,11 +2,12 @@
 #include "cmd/record/live.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "cmd/record/parts.h"
 #include "flow/queue.h"
 #include "sym/unwind.h"
 #include <stdio.h>
 
-enum { MOST_FRAMES = 1000 }; // of user space in a chain
+enum { MOST_FRAMES = 4096 }; // of user space in a chain: as many as fit into a copy of the stack
 
 struct waiting {
 	const struct perf_event_header *header;
@@ -138,6 +139,15 @@ static uint32_t kernel_part(const struct sample *sample)
 	return n;
 }
 
+static uint32_t most_frames(const struct live *live, uint32_t event)
+{
+	const struct event_spec *spec = live->recorder->opened.events.v[event].spec;
+	uint32_t chosen = spec->given & EVENT_MAX_STACK ? spec->max_stack
+							: live->recorder->options->max_stack;
+
+	return chosen ? MIN(chosen, (uint32_t)MOST_FRAMES) : MOST_FRAMES;
+}
+
 static void unwind(struct live *live, struct waiting *ret, const struct sample *sample,
 		   const struct sample_plan *plan)
 {
@@ -153,6 +163,7 @@ static void unwind(struct live *live, struct waiting *ret, const struct sample *
 					   .by_kernel_n = sample->callchain_n > n
 								  ? sample->callchain_n - n - 1
 								  : 0};
+	uint32_t chosen = most_frames(live, ret->event);
 	enum unwind_end end;
 	uint64_t *chain;
 
@@ -162,7 +173,7 @@ static void unwind(struct live *live, struct waiting *ret, const struct sample *
 	ret->is_new = true;
 	memcpy(chain, sample->callchain, n * 8ull);
 	if (sample->user_regs && task)
-		frames = unwind_stack(live->unwinder, &input, chain + n + 1, MOST_FRAMES, &end);
+		frames = unwind_stack(live->unwinder, &input, chain + n + 1, chosen, &end);
 	if (frames) {
 		chain[n] = PERF_CONTEXT_USER;
 		frames++;
@@ -193,33 +204,6 @@ static int look_at(void *arg, const struct queued *queued)
 	return 0;
 }
 
-// Where the registers and the stack behind them lie in a sample that was decoded.
-struct parts {
-	const uint8_t *regs, *stack, *behind;
-};
-
-static struct parts find_parts(const struct sample_plan *plan, const struct sample *sample)
-{
-	const uint8_t *p = (const uint8_t *)(sample->callchain + sample->callchain_n);
-	struct parts parts;
-	uint64_t size;
-
-	if (plan->sample_type & PERF_SAMPLE_RAW)
-		p = (const uint8_t *)sample->raw - 4 + ((sample->raw_size + 4 + 7) & ~7ull);
-	if (plan->sample_type & PERF_SAMPLE_BRANCH_STACK) {
-		p = (const uint8_t *)(sample->branches + sample->branch_n);
-		if (sample->branch_counters)
-			p = (const uint8_t *)(sample->branch_counters + sample->branch_n);
-	}
-	parts.regs = p;
-	parts.stack = p + 8;
-	if (sample->user_abi != PERF_SAMPLE_REGS_ABI_NONE)
-		parts.stack += (size_t)__builtin_popcountll(plan->user_mask) * 8;
-	memcpy(&size, parts.stack, 8);
-	parts.behind = parts.stack + 8 + (size ? size + 8 : 0);
-	return parts;
-}
-
 struct piece {
 	const void *p;
 	size_t n;
@@ -244,14 +228,14 @@ static int put_sample(struct live *live, const struct waiting *record)
 	struct perf_event_header header = *record->header;
 	const uint8_t *end = start + header.size, *chain, *kept;
 	uint64_t n = record->n;
-	struct parts parts;
+	struct sample_parts parts;
 	struct sample sample;
 	int err = sample_decode(plan, record->header, &sample);
 
 	if (err)
 		return err;
 	chain = (const uint8_t *)sample.callchain;
-	parts = find_parts(plan, &sample);
+	parts = sample_parts_find(plan, &sample);
 	kept = recorder->options->user_regs ? parts.stack : parts.regs;
 	const struct piece pieces[] = {
 		{&header, sizeof(header)},
@@ -317,6 +301,19 @@ void live_note(struct live *live, struct writer *writer)
 	note_calls(live, writer);
 }
 
+// Is there more to be had of a stack?
+static bool copies_less(const struct live *live)
+{
+	enum { MOST = 65528 };
+
+	vec_each(const struct opened_event, event, &live->recorder->opened.events) {
+		if (is_unwound(live->recorder, &event->spec->attr) &&
+		    event->spec->attr.sample_stack_user < MOST)
+			return true;
+	}
+	return false;
+}
+
 void live_report(const struct live *live)
 {
 	const uint64_t *ends = live->unwinder->counts.ends;
@@ -339,6 +336,6 @@ void live_report(const struct live *live)
 			     i == UNWIND_GUESSED ? "" : "ended: ",
 			     unwind_end_text((enum unwind_end)i));
 	}
-	if (ends[UNWIND_SHORT] * 100 > all)
+	if (ends[UNWIND_SHORT] * 100 > all && copies_less(live))
 		warn("more of the stack is copied with --call-graph dwarf,65528, or at a lower frequency");
 }

@@ -37,8 +37,11 @@ struct record_options {
 	uint64_t count, frequency; // 0: not given
 	bool frequency_max, strict_freq, period, period_given, no_samples, no_inherit, inherit_stat;
 	enum call_graph_mode call_graph;
-	uint32_t stack_bytes; // of a copy; 0: as suits the frequency
-	bool raw_stacks;      // goes to the file as copied by the kernel, not unwound
+	uint32_t stack_bytes;	   // of a copy; 0: as suits the frequency
+	uint32_t max_stack;	   // frames of a chain's part; 0: all that there are
+	uint32_t kernel_max_stack; // of the kernel's own chains
+	size_t ring_bytes;	   // of one that stacks are copied to, for each event
+	bool raw_stacks;	   // goes to the file as copied by the kernel, not unwound
 	uint64_t branch_type;
 	bool address, timestamp, timestamp_given, raw, weight, phys_address, sample_cpu,
 		sample_identifier, data_page_size, code_page_size, transaction, namespaces,
@@ -88,6 +91,8 @@ opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_
 // the beginning is added where perf adds it.
 int record_configure(struct record_options *options, struct opened *opened,
 		     const struct target *target);
+// How large a ring for copies of stacks may be: they fill one of half a megabyte in a few milliseconds.
+size_t record_stack_pages(const struct target *target);
 // -G: opens the cgroups and gives them to the events in turn.
 int record_attach_cgroups(const struct record_options *options, struct opened *opened,
 			  const struct target *target);
@@ -104,6 +109,7 @@ struct recorder {
 	struct sample_plan *plans; // of the events, by index
 	struct map events_by_id;   // id -> index
 	struct live *live;	   // NULL: no stacks are unwound
+	struct drain *drain;	   // empties the rings for live; NULL: they are read where they are
 	struct readers *readers;   // of --threads; NULL: the rings are read here
 	uint64_t beside_bytes;	   // that they wrote
 	struct affinity *affinity; // NULL: none

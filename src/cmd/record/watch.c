@@ -2,6 +2,7 @@
 #include "cmd/record/watch.h"
 #include "base/err.h"
 #include "base/time.h"
+#include "cmd/record/drain.h"
 #include "cmd/record/live.h"
 #include "cmd/record/readers.h"
 #include <signal.h>
@@ -188,7 +189,9 @@ int watch_run(struct recorder *recorder, struct watch *watch)
 			}
 			gone += watch->fds[i].fd < 0;
 		}
-		if (gone == watch->rings_n && !recorder->readers && !recorder->workload.pid)
+		bool is_over = recorder->drain ? drain_is_over(recorder->drain)
+					       : gone == watch->rings_n && !recorder->readers;
+		if (is_over && !recorder->workload.pid)
 			watch->stop = true;
 		if (recorder->target.has_tasks && !recorder->workload.pid &&
 		    !target_alive(&recorder->target))
@@ -212,16 +215,20 @@ void watch_init(struct recorder *recorder, struct watch *watch)
 	size_t rings = recorder->opened.rings.n, triggers = recorder->trigger.rings.n;
 	size_t early = recorder->early.rings.n;
 
-	watch->fds = xcalloc(rings + triggers + early + 2, sizeof(*watch->fds));
+	watch->fds = xcalloc(rings + triggers + early + 3, sizeof(*watch->fds));
 	for (size_t i = 0; i < rings; i++)
-		watch->fds[i] =
-			(struct pollfd){// to ask a ring takes the answer from who else asks
-					.fd = recorder->readers ? -1 : recorder->opened.rings.v[i].fd,
-					.events = POLLIN};
+		watch->fds[i] = (struct pollfd){// to ask a ring takes the answer from who else asks
+						.fd = recorder->readers || recorder->drain
+							      ? -1
+							      : recorder->opened.rings.v[i].fd,
+						.events = POLLIN};
 	watch->rings_n = rings;
 	watch->fds[rings] = (struct pollfd){.fd = watch->signal_fd, .events = POLLIN};
 	watch->fds[rings + 1] = (struct pollfd){.fd = watch->control.fd, .events = POLLIN};
-	watch->n = rings + 2;
+	watch->fds[rings + 2] =
+		(struct pollfd){.fd = recorder->drain ? drain_fd(recorder->drain) : -1,
+				.events = POLLIN};
+	watch->n = rings + 3;
 	for (size_t i = 0; i < triggers; i++)
 		watch->fds[watch->n++] =
 			(struct pollfd){.fd = recorder->trigger.rings.v[i].fd, .events = POLLIN};
