@@ -495,7 +495,20 @@ static void keep_stacks(struct record_options *options)
 		options->stack_bytes = COPIED_BYTES;
 }
 
-static int check_options(const struct record_options *options, bool has_command)
+// As perf does when it is told nothing else.
+static void choose_whole_system(struct record_options *options)
+{
+	struct target_options *target = &options->target;
+
+	if (target->all_cpus || target->cpus || target->pids || target->tids || target->users ||
+	    options->dry_run)
+		return;
+	target->all_cpus = true;
+	if (!options->quiet)
+		warn("no command and no -p: the whole system is recorded, until Ctrl-C");
+}
+
+static int check_options(const struct record_options *options)
 {
 	if (options->count && (options->frequency || options->frequency_max))
 		return fail(COMMAND_USAGE,
@@ -520,11 +533,6 @@ static int check_options(const struct record_options *options, bool has_command)
 			    "--threads doesn't go with --switch-output, --timestamp-filename, --overwrite or -z");
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
 		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
-	if (!has_command && !options->target.all_cpus && !options->target.cpus &&
-	    !options->target.pids && !options->target.tids && !options->target.users &&
-	    !options->dry_run)
-		return fail(COMMAND_USAGE,
-			    "what to record? Give a command (sonde record -- CMD), -p PID, or -a for the whole system");
 	return 0;
 }
 
@@ -547,7 +555,9 @@ static int run_record(int argc, char **argv)
 	if (words < 0)
 		return words;
 	log_set_level(options.quiet ? LOG_QUIET : options.verbose);
-	err = check_options(&options, words > 0);
+	err = check_options(&options);
+	if (!err && !words)
+		choose_whole_system(&options);
 	if (!err)
 		err = default_event(&options);
 	if (err || options.dry_run) {
@@ -606,7 +616,7 @@ static int run_record(int argc, char **argv)
 const struct command command_record = {
 	.name = "record",
 	.summary = "Record samples and events of a program or the system into a file",
-	.usage = "sonde record [options] [--] COMMAND [ARGS]\nsonde record [options] -p PID | -t TID | -u USER | -a",
+	.usage = "sonde record [options] [--] COMMAND [ARGS]\nsonde record [options] -p PID | -t TID | -u USER | [-a]",
 	.description =
 		"Opens events, lets the command run (or watches what runs already) and writes what the kernel tells to "
 		"perf.data, in perf's own format. 'sonde report', 'sonde script' and 'sonde flamegraph' read it, and so do perf "

@@ -25,9 +25,10 @@ static bool fall_back(struct opened *opened, struct opened_event *event, int err
 
 	if (!opened->specs)
 		return false;
-	if ((err == -ENOENT || err == -ENXIO || err == -ENODEV || err == -EOPNOTSUPP) &&
-	    !(spec->given & EVENT_PRECISE) && event_fall_back(opened->specs, spec)) {
-		spec->attr.precise_ip = 0;
+	// -EOPNOTSUPP of a precise one: there may be a counter that is not precise, which isn't what was asked for.
+	if ((err == -ENOENT || err == -ENXIO || err == -ENODEV ||
+	     (err == -EOPNOTSUPP && !(spec->given & EVENT_PRECISE))) &&
+	    event_fall_back(opened->specs, spec)) {
 		event->name = spec->name;
 		warn("this machine has no cycles counter for us: using cpu-clock");
 		return true;

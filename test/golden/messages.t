@@ -13,7 +13,6 @@ run sonde record --frequncy 99 true
 run sonde report -s nosuch -i $T/data/sleep.data
 run sonde report -s symbl -i $T/data/sleep.data
 run sonde script -F foo -i $T/data/sleep.data
-run sonde record
 run sonde record -c 5 -F 5 true
 run sonde record -e cycels true
 run sonde record -e cpu-clock/perod=5/ true

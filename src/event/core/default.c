@@ -89,6 +89,7 @@ bool event_fall_back(struct event_specs *specs, struct event_spec *spec)
 		return false;
 	spec->attr.type = PERF_TYPE_SOFTWARE;
 	spec->attr.config = PERF_COUNT_SW_CPU_CLOCK;
+	spec->attr.precise_ip = 0;
 	spec->pmu_name = NULL;
 	spec->name = event_text(specs, str_of(attr_name(&spec->attr, name, sizeof(name))));
 	spec->kind = kind_named("software");
