@@ -387,14 +387,14 @@ static bool step_code(struct walk *w, const struct cfi_rule *rule)
 
 static bool step_without(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
-	uint64_t pc = w->regs[PC] - !is_leaf;
+	uint64_t pc = w->regs[PC] - !is_leaf, fp = w->regs[w->machine->fp];
 
 	*ret_signal = !is_leaf && walk_is_sigreturn(w, w->regs[PC]);
 	if (*ret_signal)
 		return walk_step_sigreturn(w);
 	if (known->rule && !known->table && step_code(w, known->rule))
 		return true;
-	if (!walk_step_frame_pointer(w, is_leaf)) {
+	if (!walk_step_guessed(w, is_leaf)) {
 		known->is_base = w->end == UNWIND_ROOT;
 		return false;
 	}
@@ -402,11 +402,12 @@ static bool step_without(struct walk *w, struct unwind_known *known, bool is_lea
 		w->end = UNWIND_NO_INFO;
 		return false;
 	}
-	note_frames(w, pc);
+	if (w->regs[w->machine->sp] == fp + 2 * w->machine->word)
+		note_frames(w, pc);
 	return true;
 }
 
-static bool step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
+static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
 	const struct cfi_rule *rule = known->table ? known->rule : NULL;
 	uint64_t sp = w->regs[w->machine->sp];
@@ -441,6 +442,33 @@ static bool step(struct walk *w, struct unwind_known *known, bool is_leaf, bool 
 		return false;
 	}
 	return true;
+}
+
+// Frame information of hand-written code is wrong here and there between two instructions, mostly where exceptions are thrown:
+// when it leads nowhere from the innermost frame, the instructions may know better.
+static bool step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
+{
+	uint64_t before[CFI_REGS], after[CFI_REGS];
+	const struct cfi_rule *rule;
+	bool good;
+
+	if (!is_leaf || !known->table)
+		return step_once(w, known, is_leaf, ret_signal);
+	memcpy(before, w->regs, sizeof(before));
+	good = step_once(w, known, is_leaf, ret_signal);
+	if (w->end != UNWIND_BAD || (good && (*ret_signal || walk_is_code(w, w->regs[PC] - 1))))
+		return good;
+	memcpy(after, w->regs, sizeof(after));
+	memcpy(w->regs, before, sizeof(before));
+	rule = walk_rule_of_code(w, before[PC], true);
+	if (rule && step_code(w, rule)) {
+		*ret_signal = false;
+		w->end = UNWIND_BAD;
+		return true;
+	}
+	memcpy(w->regs, after, sizeof(after));
+	w->end = UNWIND_BAD;
+	return good;
 }
 
 // ---- a stack

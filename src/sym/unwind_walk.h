@@ -73,4 +73,4 @@ bool walk_is_no_return(const struct walk *w, uint64_t pc);
 bool walk_is_sigreturn(const struct walk *w, uint64_t pc);
 // One frame up: the registers are the caller's. False: w->end says why.
 bool walk_step_sigreturn(struct walk *w);
-bool walk_step_frame_pointer(struct walk *w, bool is_leaf);
+bool walk_step_guessed(struct walk *w, bool is_leaf);

@@ -185,7 +185,7 @@ static bool is_unread_file(const struct walk *w, uint64_t pc)
 }
 
 // The frame pointer leads to the caller's and to the return address, on both machines.
-bool walk_step_frame_pointer(struct walk *w, bool is_leaf)
+static bool step_frame_pointer(struct walk *w, bool is_leaf)
 {
 	uint64_t *regs = w->regs, sp = regs[w->machine->sp], fp = regs[w->machine->fp];
 	const unsigned word = w->machine->word;
@@ -237,4 +237,44 @@ bool walk_step_frame_pointer(struct walk *w, bool is_leaf)
 	regs[w->machine->sp] = fp + 2 * word;
 	w->is_guessed = true;
 	return true;
+}
+
+// A trampoline of made code that nobody can look at any more: it keeps no frame pointer, and its return address lies next to
+// where its stack ends.
+static bool step_trampoline(struct walk *w, bool is_leaf)
+{
+	enum { WORDS = 4 };
+	uint64_t *regs = w->regs, sp = regs[w->machine->sp], pc, target;
+	const struct mapping *map;
+	uint8_t code;
+
+	if (is_leaf || w->machine->code != EM_X86_64 || !is_made_code(w, regs[PC] - 1) ||
+	    walk_read_code(w, regs[PC], &code, 1))
+		return false;
+	map = space_find_near(w->unwinder->sym, w->task->space, regs[PC] - 1);
+	if (unwind_dso_of(w->unwinder, map->dso)->keeps_frames)
+		return false;
+	for (uint64_t i = 0; i < WORDS && walk_read_word(w, sp + i * 8, &pc); i++) {
+		if (!follows_call(w, pc, &target))
+			continue;
+		regs[PC] = pc;
+		regs[w->machine->sp] = sp + i * 8 + 8;
+		return true;
+	}
+	return false;
+}
+
+bool walk_step_guessed(struct walk *w, bool is_leaf)
+{
+	enum unwind_end end;
+
+	if (step_frame_pointer(w, is_leaf))
+		return true;
+	end = w->end;
+	if (end == UNWIND_NO_INFO && step_trampoline(w, is_leaf)) {
+		w->is_guessed = true;
+		return true;
+	}
+	w->end = end;
+	return false;
 }

@@ -61,7 +61,8 @@ static void take_commands(struct recorder *recorder, struct watch *watch)
 static int next_timeout(struct recorder *recorder, struct watch *watch)
 {
 	const struct record_options *options = recorder->options;
-	uint64_t now = time_now_ns(CLOCK_MONOTONIC), timeout = 1000;
+	// What a compiler made is gone when its program has ended: it is looked at before.
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC), timeout = recorder->live ? 100 : 1000;
 	uint64_t ms = (now - watch->started_ns) / 1000000;
 
 	while (watch->delay_at < options->delays.n * 2) {
