@@ -8,6 +8,7 @@
 #include "cmd/core/complete_event.h"
 #include "event/core/event_kind.h"
 #include "event/core/metric.h"
+#include "sys/tracefs.h"
 
 struct options {
 	bool no_description, long_description, details, raw_dump, json, deprecated, debug;
@@ -23,7 +24,7 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 'v', "long-desc", offsetof(struct options, long_description),
 	 .help = "Longer descriptions, where there are any."},
 	{OPT_FLAG, 0, "details", offsetof(struct options, details),
-	 .help = "The terms that stand behind a PMU's named event."},
+	 .help = "The terms that stand behind a PMU's named event, the fields of tracepoints."},
 	{OPT_FLAG, 0, "deprecated", offsetof(struct options, deprecated),
 	 .help = "Deprecated events, too (the kernel names none)."},
 	{OPT_TEXT, 0, "unit", offsetof(struct options, unit), "PMU",
@@ -49,6 +50,7 @@ static const struct command_example examples[] = {
 	{"sonde list", "all events that this machine and user can record"},
 	{"sonde list sw", "the kernel's software events"},
 	{"sonde list 'sched:*'", "the tracepoints of the scheduler"},
+	{"sonde list --details sched:sched_switch", "its fields, as --filter takes them"},
 	{"sonde list metric", "what stat -M can compute on this machine"},
 	{"sonde list --json page", "every event with page in its name, for a program to read"},
 	{0},
@@ -74,6 +76,7 @@ const struct command command_list = {
 
 struct listing {
 	const struct options *options;
+	struct event_specs *specs;
 	struct out *out;
 	struct json json;
 	const char *glob;	    // of whole names; NULL: all
@@ -131,6 +134,37 @@ static void put_description(struct out *out, size_t margin, const char *text)
 	out_text(out, "]\n");
 }
 
+// "char prev_comm[16]", one a line; those that all tracepoints have are left out.
+static void put_fields(struct listing *l, const char *name)
+{
+	static const struct event_context usual;
+	const char *colon = strchr(name, ':');
+	struct tracefs *tracefs;
+	auto_free char *text = NULL, *path = NULL;
+	size_t n;
+
+	if (!colon)
+		return;
+	path = text_dup_fmt("events/%.*s/%s/format", (int)(colon - name), name, colon + 1);
+	if (event_tracefs(l->specs, &usual, &tracefs) < 0 ||
+	    tracefs_read(tracefs, path, 1 << 20, &text, &n) < 0) {
+		err_clear();
+		return;
+	}
+	struct str rest = {text, n};
+	while (rest.p) {
+		struct str line = str_trim(str_cut(&rest, '\n'));
+
+		if (!str_starts(line, "field:"))
+			continue;
+		line = str_cut(&line, ';');
+		line.p += strlen("field:");
+		line.n -= strlen("field:");
+		if (!memmem(line.p, line.n, " common_", strlen(" common_")))
+			out_printf(l->out, "        %.*s\n", STR_FMT(line));
+	}
+}
+
 static void show_text(struct listing *l, const struct event_entry *entry)
 {
 	struct out *out = l->out;
@@ -157,6 +191,8 @@ static void show_text(struct listing *l, const struct event_entry *entry)
 		put_description(out, 8, entry->description);
 	if (entry->encoding && l->options->details)
 		out_printf(out, "        %s\n", entry->encoding);
+	if (l->options->details && !strcmp(entry->label, "Tracepoint event"))
+		put_fields(l, entry->name);
 }
 
 static void text_if(struct json *json, const char *key, const char *text)
@@ -200,6 +236,8 @@ static void list_kinds(struct listing *l, struct event_specs *specs, const char 
 {
 	static const struct event_context ctx;
 	struct event_lister lister = {.ctx = &ctx, .specs = specs, .add = add, .arg = l};
+
+	l->specs = specs;
 
 	for (unsigned rank = 0; rank < EVENT_RANKS; rank++) {
 		for (const struct event_kind *const *kind = event_kinds; *kind; kind++) {

@@ -577,6 +577,9 @@ static int run(int argc, char **argv)
 		return fail(COMMAND_USAGE,
 			    "-F '%s': a list of fields is one word, without blanks; '%s' stands alone",
 			    options.fields.v[options.fields.n - 1], argv[1]);
+	if (words > 0 && strcmp(argv[1], "flamegraph") == 0)
+		return fail(COMMAND_USAGE,
+			    "sonde runs no scripts; a flame graph is drawn by: sonde flamegraph -i FILE, or sonde flamegraph -- COMMAND");
 	if (words > 0)
 		return fail(COMMAND_USAGE,
 			    "there is no script '%s': sonde runs none, it prints; the recording is given with -i",

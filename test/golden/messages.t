@@ -21,6 +21,7 @@ run sonde record -e '{cpu-clock,page-faults' true
 run sonde record -ag dwarf sleep 1
 run sonde record -e ./watch.c/max=5/ true
 run sonde stat -e task-clock, page-faults true
+run sonde script flamegraph -i $T/data/sleep.data
 run sonde script -F time, event -i $T/data/sleep.data
 run sonde record -p 4194305
 run sonde record -C 4095 -- true 2>&1 | sed 's/CPUs are .*/.../'
