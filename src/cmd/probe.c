@@ -178,8 +178,9 @@ static int remove_meant(struct probe_store *store, const struct options *o, stru
 		n++;
 		err = o->common.dry_run ? 0 : probe_store_remove(store, stored);
 		if (err == 0 && !o->common.quiet)
-			out_printf(out, "Removed event: %.*s:%.*s\n", STR_FMT(stored->group),
-				   STR_FMT(stored->event));
+			out_printf(out, "%s event: %.*s:%.*s\n",
+				   o->common.dry_run ? "Would remove" : "Removed",
+				   STR_FMT(stored->group), STR_FMT(stored->event));
 	}
 	if (err == 0 && !n)
 		return fail(ENOENT, "there is no probe '%s' to remove; sonde probe -l lists them",
@@ -266,9 +267,27 @@ struct added {
 	struct probe_target *target;
 	struct probe_store *store;
 	struct out lines; // that end with NUL
+	struct out *out;
 	unsigned n;
 	char *last; // name of the last one
 };
+
+// What the kernel is told, in its own words.
+static void show_definition(const struct added *added, const struct probe_event *event)
+{
+	struct out text;
+
+	if (!added->o->common.dry_run && !added->o->verbose)
+		return;
+	out_init_memory(&text);
+	probe_put_definition(&text, event);
+	out_char(&text, 0);
+	if (added->o->common.dry_run && !added->o->common.quiet)
+		out_printf(added->out, "%s\n", text.buf);
+	else
+		inform("%s_events: %s", event->path ? "uprobe" : "kprobe", text.buf);
+	out_done(&text);
+}
 
 static int add_request(struct added *added, const struct probe_request *request)
 {
@@ -284,6 +303,7 @@ static int add_request(struct added *added, const struct probe_request *request)
 						       : probe_store_add(added->store, event);
 		if (err < 0)
 			break;
+		show_definition(added, event);
 		show_added(event, request, &added->lines);
 		added->n++;
 		free(added->last);
@@ -300,7 +320,7 @@ static int add_request(struct added *added, const struct probe_request *request)
 
 static int add_all(struct probe_target *target, const struct options *o, struct out *out)
 {
-	struct added added = {.o = o, .target = target};
+	struct added added = {.o = o, .target = target, .out = out};
 	struct probe_store store;
 	int err = probe_store_open(&store);
 
@@ -317,7 +337,10 @@ static int add_all(struct probe_target *target, const struct options *o, struct 
 		err = add_request(&added, &request);
 		probe_request_done(&request);
 	}
-	if (added.n && !o->common.quiet) {
+	if (added.n && !o->common.quiet && o->common.dry_run) {
+		out_printf(out, "Would add (dry run, nothing was added):\n");
+		probe_put_lines(out, &added.lines);
+	} else if (added.n && !o->common.quiet) {
 		out_printf(out, "Added new event%s\n", added.n > 1 ? "s:" : ":");
 		probe_put_lines(out, &added.lines);
 		out_printf(out,
