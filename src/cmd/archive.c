@@ -1,36 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What is needed to read a recording on another machine, in one file.
-#include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <zstd.h>
+#include <stddef.h>
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
+#include "cmd/core/archiver.h"
 #include "cmd/core/command.h"
-#include "cmd/core/output.h"
-#include "data/tar.h"
-#include "flow/session.h"
-#include "sym/idcache.h"
-#include "sym/jitdump.h"
-#include "sym/seen.h"
 
 struct options {
-	const char *input, *output;
-	bool all, quiet, force;
+	struct archive_request request;
+	bool quiet;
 	int verbose;
 };
 
 #define AT(member) .offset = offsetof(struct options, member)
 
 static const struct opt opts[] = {
-	{OPT_TEXT, 'i', "input", AT(input), "FILE", .help = "The recording (default: perf.data)."},
-	{OPT_TEXT, 'o', "output", AT(output), "FILE",
+	{OPT_TEXT, 'i', "input", AT(request.input), "FILE",
+	 .help = "The recording (default: perf.data)."},
+	{OPT_TEXT, 'o', "output", AT(request.output), "FILE",
 	 .help = "The archive (default: RECORDING.archive, where it is found when it lies beside the recording)."},
-	{OPT_FLAG, 0, "all", AT(all),
+	{OPT_FLAG, 0, "all", AT(request.all),
 	 .help = "All files that were mapped, not only those in which samples lie."},
-	{OPT_FLAG, 'f', "force", AT(force),
+	{OPT_FLAG, 0, "perf", AT(request.perf),
+	 .help = "As perf archive makes it, for tar xf RECORDING.tar.bz2 -C ~/.debug: only files with a build-id."},
+	{OPT_FLAG, 'f', "force", AT(request.force),
 	 .help = "Also when the recording belongs to someone else."},
 	{OPT_FLAG, 'q', "quiet", AT(quiet), .help = "Don't say what was done."},
 	{OPT_COUNT, 'v', "verbose", AT(verbose), .help = "Name the files."},
@@ -40,6 +33,8 @@ static const struct opt opts[] = {
 static const struct command_example examples[] = {
 	{"sonde archive perf.data",
 	 "makes perf.data.archive; copy both to another machine and read them there"},
+	{"sonde archive --perf perf.data",
+	 "makes perf.data.tar.bz2, which perf on another machine uses"},
 	{0},
 };
 
@@ -60,253 +55,19 @@ const struct command command_archive = {
 	.run = run,
 };
 
-struct archiver {
-	const struct options *options;
-	ZSTD_CCtx *zstd;
-	int fd, error;
-	struct out tar;
-	uint64_t bytes;
-	unsigned files, missing;
-};
-
-static void pack(struct archiver *a, ZSTD_EndDirective how)
-{
-	char chunk[1 << 16];
-	ZSTD_inBuffer in = {a->tar.buf, a->tar.n, 0};
-	size_t left = 1;
-
-	while (!a->error && (in.pos < in.size || (how == ZSTD_e_end && left))) {
-		ZSTD_outBuffer out = {chunk, sizeof(chunk), 0};
-
-		left = ZSTD_compressStream2(a->zstd, &out, &in, how);
-		if (ZSTD_isError(left))
-			a->error = -EIO;
-		else
-			a->error = write_all(a->fd, chunk, out.pos);
-		a->bytes += out.pos;
-	}
-	a->tar.n = 0;
-}
-
-static bool put_path(struct archiver *a, const char *name, const char *path)
-{
-	struct mapped file;
-	struct stat st;
-	char *text;
-	size_t n;
-
-	// /proc says 0 for the size of kallsyms
-	if (stat(path, &st) < 0)
-		return false;
-	if (!st.st_size) {
-		if (file_read_plain(path, 1 << 28, &text, &n) < 0)
-			return false;
-		tar_put_file(&a->tar, name, text, n);
-		free(text);
-	} else {
-		if (file_map_plain(&file, path) < 0)
-			return false;
-		tar_put_file(&a->tar, name, file.p, file.n);
-		file_unmap(&file);
-	}
-	pack(a, ZSTD_e_continue);
-	a->files++;
-	inform("%s", path);
-	return true;
-}
-
-static void put_cached(struct archiver *a, const char *dso, const char id[41], const char *kind,
-		       const char *path)
-{
-	const char *name = dso[0] == '/' ? dso + 1 : dso;
-	auto_free char *entry = text_dup_fmt("%s/%s/%s", name, id, kind);
-	auto_free char *link = text_dup_fmt(".build-id/%.2s/%s", id, id + 2);
-	auto_free char *target = text_dup_fmt("../../%s/%s", name, id);
-
-	if (tar_name_is_safe(entry) && put_path(a, entry, path))
-		tar_put_symlink(&a->tar, link, target);
-}
-
-static void hex_of(const struct build_id *id, char ret[41])
-{
-	for (unsigned i = 0; i < id->n; i++)
-		sprintf(ret + 2 * i, "%02x", id->bytes[i]);
-	ret[2 * id->n] = '\0';
-}
-
-static void put_kernel(struct archiver *a, const struct dso *dso)
-{
-	const char *path = dso->symbols_path;
-	struct build_id id = dso->build_id;
-	char hex[41];
-
-	if (dso->state != DSO_LOADED || !path || !id.n) {
-		warn("the kernel's symbols are not here%s%s", dso->note ? ": " : "",
-		     dso->note ? dso->note : "");
-		a->missing++;
-		return;
-	}
-	hex_of(&id, hex);
-	put_cached(a, "[kernel.kallsyms]", hex, dso->origin == 'k' ? "kallsyms" : "elf", path);
-}
-
-static bool has_id(const char *path, const struct build_id *id)
-{
-	struct build_id found = {0};
-
-	return file_build_id(path, &found) && found.n == id->n &&
-	       memcmp(found.bytes, id->bytes, id->n) == 0;
-}
-
-static void put_file(struct archiver *a, const struct sym *sym, const struct dso *dso)
-{
-	const char *path = dso->long_name;
-	char hex[41], own[PATH_MAX];
-
-	if (!dso->build_id.n) {
-		// Under its own name, as only that tells what it is.
-		auto_free char *entry = text_dup_fmt("files%s", path);
-
-		if (path[0] == '/' && tar_name_is_safe(entry) &&
-		    (!seen_own_path(sym, dso, own) || !put_path(a, entry, own)))
-			a->missing++;
-		return;
-	}
-	hex_of(&dso->build_id, hex);
-	auto_free char *debug = text_dup_fmt("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
-	if (has_id(path, &dso->build_id))
-		put_cached(a, path, hex, "elf", path);
-	else if (seen_own_path(sym, dso, own) && has_id(own, &dso->build_id))
-		put_cached(a, path, hex, "elf", own);
-	else if (dso->symbols_path && has_id(dso->symbols_path, &dso->build_id))
-		put_cached(a, path, hex, "elf", dso->symbols_path);
-	else
-		a->missing++;
-	if (has_id(debug, &dso->build_id))
-		put_cached(a, path, hex, "debug", debug);
-}
-
-static void put_dso(struct archiver *a, struct sym *sym, struct dso *dso)
-{
-	uint32_t pid;
-
-	dso_find_symbol(sym, dso, 0); // loads it: from where is known then
-	switch (dso->kind) {
-	case DSO_KERNEL:
-		put_kernel(a, dso);
-		break;
-	case DSO_USER:
-	case DSO_MODULE:
-	case DSO_ANON:
-		if (text_starts(dso->name, "/tmp/perf-") || jitdump_is_path(dso->name, &pid)) {
-			auto_free char *entry = text_dup_fmt("files%s", dso->name);
-
-			if (dso->symbols_path && tar_name_is_safe(entry))
-				put_path(a, entry, dso->symbols_path);
-		} else if (dso->long_name[0] == '/') {
-			put_file(a, sym, dso);
-		}
-		break;
-	default:
-		break;
-	}
-}
-
-static void mark(struct session *session, struct task *task, uint8_t cpumode, uint64_t ip)
-{
-	struct location location;
-
-	sym_resolve_map(session->sym, task, cpumode, ip, &location);
-	if (location.dso)
-		location.dso->hit = true;
-}
-
-static int mark_sample(void *arg, struct session *session, struct event *event,
-		       const struct sample *sample, struct task *task, const struct record *record)
-{
-	uint8_t cpumode = sample->cpumode;
-
-	if (!task)
-		return 0;
-	mark(session, task, cpumode, sample->ip);
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		uint64_t ip = sample->callchain[i];
-
-		if (ip >= PERF_CONTEXT_MAX)
-			cpumode = cpumode_of_context(ip);
-		else
-			mark(session, task, cpumode, ip);
-	}
-	// Where the stack leads is known when it is unwound: all that the process had.
-	for (size_t i = 0; sample->user_stack_size && i < task->space->maps.n; i++)
-		task->space->maps.v[i]->dso->hit = true;
-	return 0;
-}
-
-static int write_archive(struct archiver *a, const char *path, struct session *session)
-{
-	struct replacing file;
-	int err = output_file_open(&file, path);
-
-	if (err < 0)
-		return err;
-	a->fd = file.fd;
-	a->zstd = ZSTD_createCCtx();
-	out_init_memory(&a->tar);
-	for (size_t i = 0; i < session->sym->dsos.n && !a->error; i++) {
-		struct dso *dso = session->sym->dsos.v[i];
-
-		if (dso->hit || a->options->all)
-			put_dso(a, session->sym, dso);
-	}
-	tar_put_end(&a->tar);
-	pack(a, ZSTD_e_end);
-	ZSTD_freeCCtx(a->zstd);
-	out_done(&a->tar);
-	err = replacing_close(&file, a->error);
-	return err < 0 ? fail(-err, "can't write %s: %s", path, strerror(-err)) : 0;
-}
-
 static int run(int argc, char **argv)
 {
-	struct options o = {.input = "perf.data"};
-	int n = command_parse(&command_archive, &o, argc, argv, 0), err;
-	static const struct session_hooks hooks = {.sample = mark_sample};
-	struct archiver a = {.options = &o};
-	struct session_options how;
-	struct session *session;
-	auto_free char *beside = NULL;
+	struct options o = {.request = {.input = "perf.data"}};
+	int n = command_parse(&command_archive, &o, argc, argv, 0);
 
 	if (n < 0)
 		return n;
 	if (n > 1)
 		return fail(COMMAND_USAGE, "one recording at a time; '%s' is too much", argv[2]);
 	if (n)
-		o.input = argv[1];
-	if (!o.output && strcmp(o.input, "-") == 0)
+		o.request.input = argv[1];
+	if (!o.request.output && strcmp(o.request.input, "-") == 0)
 		return fail(COMMAND_USAGE, "say where the archive of standard input goes: -o FILE");
-	beside = text_dup_fmt("%s.archive", o.input);
 	log_set_level(o.quiet ? LOG_QUIET : o.verbose);
-	how = (struct session_options){.path = o.input, .force = o.force, .no_archive = true};
-	const char *output = o.output ? o.output : beside;
-	err = output_check_input(output, o.input);
-	if (err >= 0)
-		err = session_open(&session, &how);
-	if (err < 0)
-		return err;
-	err = session_process(session, &hooks, NULL);
-	if (err >= 0)
-		err = write_archive(&a, output, session);
-	if (err >= 0) {
-		warn("%s: %u file%s, %llu KB%s", output, a.files, a.files == 1 ? "" : "s",
-		     (unsigned long long)a.bytes / 1024,
-		     o.output ? "" : "; it is used where it lies beside the recording");
-		if (a.missing)
-			warn(a.missing == 1 ? "%u file is not here any more, or is another now"
-					    : "%u files are not here any more, or are others now",
-			     a.missing);
-		err = session_warn(session);
-	}
-	session_close(session);
-	return err;
+	return archive_recording(&o.request);
 }

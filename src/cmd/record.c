@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "cmd/core/archiver.h"
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
@@ -215,6 +216,8 @@ static const struct opt record_table[] = {
 	 .arg = "PRIO",
 	 .given = AT(realtime_given),
 	 .help = "run with this SCHED_FIFO priority"},
+	FLAG(0, "archive", archive,
+	     "at the end, all that the recording needs elsewhere in FILE.archive, also programs and JIT maps of containers that have ended, files that were removed or replaced (see sonde archive)"),
 	FLAG(0, "kcore", kcore,
 	     "make the output a folder, with a copy of the kernel's code and symbols (root)"),
 	FLAG(0, "dry-run", dry_run, "only look at the options"),
@@ -454,6 +457,19 @@ static void tell_result(struct recorder *recorder)
 	    (unsigned long long)recorder->samples);
 }
 
+// While the files are open that can't be reached by their names any more.
+static int archive(const struct recorder *recorder)
+{
+	struct archive_request request = {.input = recorder->path, .held = recorder->held};
+	int err = 0;
+
+	vec_each(char *, file, &recorder->files) {
+		request.input = *file;
+		err = err < 0 ? err : archive_recording(&request);
+	}
+	return recorder->files.n ? err : archive_recording(&request);
+}
+
 static void done(struct recorder *recorder)
 {
 	drain_stop(recorder->drain);
@@ -524,6 +540,8 @@ static int check_options(const struct record_options *options)
 		return fail(COMMAND_USAGE,
 			    "%s is a FIFO: --kcore, --switch-output and --timestamp-filename need files",
 			    options->output);
+	if (options->archive && (output_is_pipe(options->output) || output_is_fifo(options->output)))
+		return fail(COMMAND_USAGE, "--archive lies beside a file: it doesn't go with a pipe");
 	if (options->threads && (output_is_pipe(options->output) || output_is_fifo(options->output)))
 		return fail(COMMAND_USAGE,
 			    "--threads makes a folder of files: it doesn't go with a pipe");
@@ -606,6 +624,8 @@ static int run_record(int argc, char **argv)
 		code = workload_exit_code(&recorder.workload);
 	if (wrote && !err)
 		tell_result(&recorder);
+	if (wrote && !err && options.archive)
+		err = archive(&recorder);
 	free(watch.fds);
 	if (watch.signal_fd >= 0)
 		close(watch.signal_fd);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/held.h"
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/resource.h>
@@ -9,9 +10,11 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "obj/elf.h"
+#include "sym/seen.h"
 
 enum {
 	MOST_OPEN = 1024,
+	MOST_PERFMAPS = 64,
 	MOST_TRIES = 256, // who maps it may have ended each time
 };
 
@@ -31,6 +34,13 @@ void held_free(struct held *held)
 		free((*it)->path);
 		free(*it);
 	}
+	vec_each(const struct held_perfmap, it, &held->perfmaps) {
+		if (it->folder >= 0)
+			close(it->folder);
+		if (it->fd >= 0)
+			close(it->fd);
+	}
+	vec_done(&held->perfmaps);
 	vec_done(&held->files);
 	map_done(&held->by_key);
 	free(held->open);
@@ -208,4 +218,56 @@ void held_look(struct held_file *file)
 	if (fd != file->fd)
 		close(fd);
 	err_clear();
+}
+
+static struct held_perfmap *perfmap_of(struct held *held, uint32_t pid)
+{
+	vec_each(struct held_perfmap, it, &held->perfmaps) {
+		if (it->pid == pid)
+			return it;
+	}
+	return NULL;
+}
+
+static void open_perfmap(struct held_perfmap *map)
+{
+	char name[40];
+	struct stat st;
+
+	if (map->fd >= 0 || map->folder < 0)
+		return;
+	snprintf(name, sizeof(name), "perf-%llu.map", (unsigned long long)map->inner);
+	map->fd = openat(map->folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (map->fd >= 0 && (fstat(map->fd, &st) < 0 || !S_ISREG(st.st_mode))) {
+		close(map->fd);
+		map->fd = -1;
+	}
+}
+
+void held_note_code(struct held *held, uint32_t pid)
+{
+	struct held_perfmap *map = perfmap_of(held, pid);
+	char path[64];
+
+	if (!map) {
+		if (held->perfmaps.n >= MOST_PERFMAPS)
+			return;
+		map = vec_add(&held->perfmaps);
+		*map = (struct held_perfmap){.pid = pid, .folder = -1, .fd = -1};
+		if (!seen_elsewhere(pid) || !seen_inner_pid(pid, &map->inner))
+			return;
+		snprintf(path, sizeof(path), "/proc/%u/root/tmp", pid);
+		map->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	}
+	open_perfmap(map);
+}
+
+int held_perfmap(struct held *held, uint32_t pid)
+{
+	struct held_perfmap *map = perfmap_of(held, pid);
+
+	if (!map)
+		return -1;
+	open_perfmap(map);
+	return map->fd;
 }

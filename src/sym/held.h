@@ -15,7 +15,15 @@ struct held_file {
 	char *path; // of facts
 };
 
+// perf-PID.map of a process that has /tmp or its number in namespaces of its own.
+struct held_perfmap {
+	uint32_t pid;
+	uint64_t inner; // its number there; 0: it is not elsewhere
+	int folder, fd; // its /tmp and the file, which is made later; -1: not open
+};
+
 struct held {
+	VEC(struct held_perfmap) perfmaps;
 	struct map by_key;
 	VEC(struct held_file *) files; // in the order of their first maps
 	struct held_file **open;       // a ring: the oldest is closed for a new one
@@ -32,3 +40,8 @@ struct held_file *held_note(struct held *held, const struct record_mmap2 *record
 struct held_file *held_note_name(struct held *held, const char *name);
 // Fills in the facts: what it is, and where it lies. When it is not open and another file has its name: facts.is_lost.
 void held_look(struct held_file *file);
+
+// A process has code that is in no file.
+void held_note_code(struct held *held, uint32_t pid);
+// The open perf-PID.map of such a process elsewhere, also when that has ended; -1: none.
+int held_perfmap(struct held *held, uint32_t pid);

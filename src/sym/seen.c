@@ -208,7 +208,7 @@ bool seen_own_path(const struct sym *sym, const struct dso *dso, char *ret)
 }
 
 // The number that the process has in its own pid namespace: the last of "NSpid:\t123\t1".
-static bool inner_pid(uint32_t pid, uint64_t *ret)
+bool seen_inner_pid(uint32_t pid, uint64_t *ret)
 {
 	auto_free char *path = text_dup_fmt("/proc/%u/status", pid), *text = NULL;
 	size_t n;
@@ -227,16 +227,26 @@ static bool inner_pid(uint32_t pid, uint64_t *ret)
 	return false;
 }
 
+bool seen_elsewhere(uint32_t pid)
+{
+	return is_elsewhere(pid, "mnt") || is_elsewhere(pid, "pid");
+}
+
 bool seen_perfmap(const struct sym *sym, uint32_t pid, char *ret)
 {
 	auto_free char *name = text_dup_fmt("/tmp/perf-%d.map", (int)pid);
+	int held = sym->options.held ? held_perfmap(sym->options.held, pid) : -1;
 	uint64_t inner;
 	struct stat st;
 
 	if (archived_file(sym, name, ret))
 		return true;
+	if (held >= 0) {
+		snprintf(ret, PATH_MAX, "/proc/self/fd/%d", held);
+		return true;
+	}
 	if (!pid || sym->options.other_machine || (sym->options.symfs && *sym->options.symfs) ||
-	    (!is_elsewhere(pid, "mnt") && !is_elsewhere(pid, "pid")) || !inner_pid(pid, &inner))
+	    !seen_elsewhere(pid) || !seen_inner_pid(pid, &inner))
 		return false;
 	snprintf(ret, PATH_MAX, "/proc/%u/root/tmp/perf-%llu.map", pid, (unsigned long long)inner);
 	return stat_file(ret, &st);

@@ -24,3 +24,7 @@ bool archived_file(const struct sym *sym, const char *name, char *ret);
 bool is_deleted_name(const char *name);
 // Takes in a NAMESPACES record.
 void seen_namespaces(struct sym *sym, const struct record_namespaces *record);
+// Has the process a /tmp or a number of its own, by its mount and pid namespaces?
+bool seen_elsewhere(uint32_t pid);
+// Its number in its own pid namespace. False: it is gone.
+bool seen_inner_pid(uint32_t pid, uint64_t *ret);

@@ -296,6 +296,8 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 			map_find_ptr(&sym->private->facts, facts_key(name, &facts->file));
 	if (!no_file && (!dso_private_of(map->dso)->held || dso_private_of(map->dso)->held->fd < 0))
 		dso_private_of(map->dso)->held = hold(sym, facts);
+	if (sym->options.live && is_code && (no_file || text_starts(name, "/memfd:")))
+		held_note_code(sym->options.held, facts->pid);
 	if (no_file) {
 		map->identity = true;
 		map->dso->kind = DSO_ANON;

@@ -27,6 +27,10 @@ void collect_note_map(struct recorder *recorder, const struct perf_event_header 
 				   ((const struct record_mmap2 *)(const void *)header)->filename);
 	if (!name)
 		return;
+	if (!kernel && header->type == PERF_RECORD_MMAP2 &&
+	    (text_starts(name, "//anon") || text_starts(name, "/memfd:")))
+		held_note_code(recorder->held,
+			       ((const struct record_mmap2 *)(const void *)header)->pid);
 	if (kernel && !text_starts(name, "[kernel.kallsyms]"))
 		intern_text(&recorder->modules, name);
 	else if (!kernel && name[0] == '/' && name[1] != '/' &&

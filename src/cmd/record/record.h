@@ -57,7 +57,7 @@ struct record_options {
 	int zstd_level;
 	bool no_buildid, no_buildid_cache, buildid_all, buildid_mmap, no_buffering, overwrite,
 		tail_synthesize, timestamp_boundary, timestamp_filename, dry_run, realtime_given,
-		kcore;
+		kcore, archive;
 	unsigned realtime;
 	uint64_t max_size;
 	struct {
