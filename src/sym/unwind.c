@@ -650,6 +650,71 @@ static const struct machine *machine_of(const struct unwinder *unwinder,
 											 : &x86_64;
 }
 
+// A frame, as far as the instructions that lie ahead of it need to know.
+struct before {
+	uint64_t pc, sp, fp;
+	bool is_exact, has_rule;
+};
+
+// A frame's information led nowhere: assembly that moved the stack pointer without saying so. What its instructions do is asked then.
+static bool step_again(struct walk *w, struct before *before)
+{
+	const struct cfi_rule *rule;
+
+	if (!before->has_rule)
+		return false;
+	before->has_rule = false;
+	rule = walk_rule_of_code(w, before->pc, before->is_exact);
+	w->regs[PC] = before->pc;
+	w->regs[w->machine->sp] = before->sp;
+	w->regs[w->machine->fp] = before->fp;
+	return rule && step_code(w, rule);
+}
+
+// Nothing called it: where it begins was put on a stack that somebody made (makecontext) as if it were where to return to.
+static bool is_made_start(const struct walk *w)
+{
+	return known_of(w, w->regs[PC], true)->table && walk_is_no_return(w, w->regs[PC]);
+}
+
+// Up to where it can't go on: w->end says why. Returns how many frames there are.
+static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
+{
+	struct before before = {0};
+	bool is_exact = true; // the pc is that of an instruction, not of one after a call
+	uint32_t n = 0;
+
+	for (;;) {
+		uint64_t pc = w->regs[PC] - !is_exact;
+		struct unwind_known *known = known_of(w, pc, is_exact);
+		bool is_trampoline = known->rule ? known->rule->flags & CFI_SIGNAL
+						 : !is_exact && walk_is_sigreturn(w, w->regs[PC]);
+
+		if (!is_exact && !known->table && is_made_start(w)) {
+			ips[n++] = w->regs[PC];
+			w->end = UNWIND_SWITCHED;
+			return n;
+		}
+		if (!is_exact && !known->rule && !walk_is_code(w, pc) && step_again(w, &before))
+			continue;
+		ips[n++] = is_trampoline ? w->regs[PC] : pc;
+		before = (struct before){w->regs[PC], w->regs[w->machine->sp],
+					 w->regs[w->machine->fp], is_exact, known->table != NULL};
+		// Is there more behind the last one?
+		if (!step(w, known, is_exact, &is_exact)) {
+			if (is_exact && n > 1 && is_far(w, w->regs[w->machine->sp]))
+				w->end = UNWIND_SWITCHED;
+			if (w->end != UNWIND_ROOT || w->regs[PC] || !step_again(w, &before))
+				return n;
+			is_exact = false;
+		}
+		if (n == max) {
+			w->end = UNWIND_LIMIT;
+			return n;
+		}
+	}
+}
+
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
 		      uint32_t max, enum unwind_end *ret_end)
 {
@@ -659,8 +724,7 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 			 .stack_size = input->stack_size,
 			 .readable = input->stack_size >= 8 ? input->stack_size - 7 : 0,
 			 .machine = machine_of(unwinder, input)};
-	bool is_exact = true; // the pc is that of an instruction, not of one after a call
-	uint32_t n = 0;
+	uint32_t n;
 
 	w.end = UNWIND_NO_INFO;
 	if (w.machine == &i386)
@@ -671,24 +735,7 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 	}
 	w.stack_at = w.regs[w.machine->sp];
 	w.first_fp = w.regs[w.machine->fp];
-	for (;;) {
-		uint64_t pc = w.regs[PC] - !is_exact;
-		struct unwind_known *known = known_of(&w, pc, is_exact);
-		bool is_trampoline = known->rule ? known->rule->flags & CFI_SIGNAL
-						 : !is_exact && walk_is_sigreturn(&w, w.regs[PC]);
-
-		ips[n++] = is_trampoline ? w.regs[PC] : pc;
-		// Is there more behind the last one?
-		if (!step(&w, known, is_exact, &is_exact)) {
-			if (is_exact && n > 1 && is_far(&w, w.regs[w.machine->sp]))
-				w.end = UNWIND_SWITCHED;
-			break;
-		}
-		if (n == max) {
-			w.end = UNWIND_LIMIT;
-			break;
-		}
-	}
+	n = walk_up(&w, ips, max);
 	if (input->by_kernel_n && w.end == UNWIND_NO_INFO && w.is_elsewhere)
 		n = go_on_elsewhere(&w, input, ips, n, max);
 	else if (input->by_kernel)
