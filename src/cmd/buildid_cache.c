@@ -76,9 +76,16 @@ const struct command command_buildid_cache = {
 struct job {
 	const struct options *options;
 	const char *folder;
+	bool *ret_full; // the cache can't be written to
 };
 
-// perf tells the outcome with -v, and failures always; its exit status stays 0.
+// perf tells the outcome with -v, and failures always; its exit status stays 0. Here it is 255 where the disk is the reason.
+static void note_full(const struct job *job, int err)
+{
+	*job->ret_full |=
+		err == -ENOSPC || err == -EDQUOT || err == -EROFS || err == -EIO || err == -EFBIG;
+}
+
 static void tell(const char *what, const char *id, const char *path, int err)
 {
 	inform("%s %s%s%s: %s", what, id, *id ? " " : "", path, err < 0 ? "FAIL" : "Ok");
@@ -137,6 +144,7 @@ static void add(const struct job *job, const char *path)
 		return;
 	err = add_known(job, path, &id);
 	tell("Adding", text, path, err);
+	note_full(job, err);
 	if (err < 0)
 		warn("Couldn't add %s: %s", path, err_sentence());
 }
@@ -170,6 +178,7 @@ static void update(const struct job *job, const char *path)
 	if (err >= 0)
 		err = add_known(job, path, &id);
 	tell("Updating", text, path, err);
+	note_full(job, err);
 	if (err < 0)
 		warn("Couldn't update %s: %s", path, err_sentence());
 }
@@ -274,7 +283,8 @@ static int run(int argc, char **argv)
 	struct options o = {0};
 	int n = command_parse(&command_buildid_cache, &o, argc, argv, 0), err = 0, end;
 	auto_free char *folder = idcache_folder_dup();
-	struct job job = {.options = &o, .folder = folder};
+	bool is_full = false;
+	struct job job = {.options = &o, .folder = folder, .ret_full = &is_full};
 	struct out out;
 
 	if (n < 0)
@@ -311,11 +321,12 @@ static int run(int argc, char **argv)
 	if (o.kcore && err >= 0) {
 		err = kcore_keep(o.kcore, folder, o.force);
 		if (err < 0) {
+			note_full(&job, err);
 			warn("Couldn't add %s: %s", o.kcore, err_sentence());
 			err_clear();
 			err = 0;
 		}
 	}
 	end = out_close(&out, "standard output");
-	return err < 0 ? err : end < 0 ? end : err;
+	return err < 0 ? err : end < 0 ? end : is_full ? 255 : err;
 }

@@ -366,6 +366,9 @@ static int run(int argc, char **argv)
 	if (n < 0)
 		return n;
 	int files = opt_words_before_dashes;
+	if (options.folded && options.format && strcmp(options.format, "folded"))
+		return fail(COMMAND_USAGE, "--folded and --format %s exclude each other",
+			    options.format);
 	if (options.verbose || options.quiet)
 		log_set_level(options.quiet ? LOG_QUIET : options.verbose);
 	options.live.event = options.stacks.event;

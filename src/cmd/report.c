@@ -460,11 +460,11 @@ static int check_options(struct report *report)
 	if (o->format && strcmp(o->format, "text") && strcmp(o->format, "json") &&
 	    strcmp(o->format, "csv"))
 		return fail(COMMAND_USAGE, "--format takes text, json or csv, not '%s'", o->format);
-	if (!is_text(report) &&
-	    (o->hierarchy || o->stats || o->tasks || o->mmaps || o->header || o->header_only))
+	if (!is_text(report) && (o->hierarchy || o->stats || o->tasks || o->mmaps || o->header ||
+				 o->header_only || o->dump || o->threads || o->separator))
 		return fail(COMMAND_USAGE,
 			    "--format %s is for the report itself, not for --hierarchy, --stats, --tasks, "
-			    "--mmaps or --header",
+			    "--mmaps, --threads, --header, -t or -D",
 			    o->format);
 	if (o->separator && (!*o->separator || *o->separator == '.'))
 		return fail(COMMAND_USAGE, "--field-separator takes a character other than the dot");

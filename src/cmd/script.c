@@ -521,9 +521,10 @@ static int check_options(struct options *o)
 		return fail(COMMAND_USAGE,
 			    "--stop-bt takes names of functions split by commas; there is none in '%s'",
 			    o->stop_at);
-	if (o->format && !strcmp(o->format, "json") && (o->fields.n || o->dump || o->per_event))
+	if (o->format && !strcmp(o->format, "json") &&
+	    (o->fields.n || o->dump || o->per_event || o->header || o->header_only))
 		return fail(COMMAND_USAGE,
-			    "--format json prints all fields: -F, -D and --per-event-dump don't go with it");
+			    "--format json prints all fields: -F, -D, --header and --per-event-dump don't go with it");
 	o->filter.times_relative = o->relative;
 	o->sym.no_demangle = o->no_demangle;
 	o->sym.demangle_kernel = o->demangle_kernel;

@@ -48,6 +48,7 @@ struct sender {
 	VEC(struct peer *) peers;
 	bool is_device;
 	bool is_old;				 // a file that is still to be emptied
+	uint64_t sent_away;			 // connections that were one too many
 	uint64_t next_look_ns, next_greeting_ns; // of a device
 };
 
@@ -88,7 +89,7 @@ static void tell_losses(const struct peer *peer)
 
 static void drop(struct sender *sender, struct peer *peer)
 {
-	warn("Client hangs up %s", peer->name);
+	inform("Client hangs up %s", peer->name);
 	tell_losses(peer);
 	for (size_t i = 0; i < sender->peers.n; i++) {
 		if (sender->peers.v[i] == peer) {
@@ -289,11 +290,12 @@ static void accept_all(struct sender *sender)
 			    NI_NUMERICHOST | NI_NUMERICSERV);
 		snprintf(name, sizeof(name), "%s:%s", text, port);
 		if (sender->peers.n == PEERS_MAX) {
-			warn("%s is sent away: %d listen already", name, PEERS_MAX);
+			if (!sender->sent_away++)
+				warn("%s is sent away: %d listen already", name, PEERS_MAX);
 			close(fd);
 			continue;
 		}
-		warn("Accept client %s", name);
+		inform("Accept client %s", name);
 		peer = add_peer(sender, fd, name);
 		peer->is_socket = true;
 		greet(sender, peer);

@@ -259,21 +259,26 @@ static bool has_dots(const char *name)
 	return false;
 }
 
-int idcache_add(const char *folder, const struct idcache_file *file)
+// A folder that could not be filled, and those around it that hold nothing else.
+static void remove_half(const char *folder, char *entry)
 {
-	const char *name = file->name[0] == '/' ? file->name + 1 : file->name;
-	auto_free char *link = idcache_link_dup(folder, &file->id);
+	const size_t n = strlen(folder);
+
+	(void)remove_tree(entry);
+	for (char *slash; (slash = strrchr(entry, '/')) && (size_t)(slash - entry) > n;) {
+		*slash = '\0';
+		if (rmdir(entry) < 0)
+			break;
+	}
+}
+
+static int fill(const char *entry, const char *link, const struct idcache_file *file)
+{
+	auto_free char *to = text_dup_fmt("%s/%s", entry, kind_names[file->kind]);
 	char id[41];
 	int err;
 
-	if (!file->id.n || !*name || has_dots(name))
-		return fail(EINVAL, "%s can't be kept in the cache under that name", file->name);
 	build_id_text(&file->id, id);
-	auto_free char *entry = text_dup_fmt("%s/%s/%s", folder, name, id);
-	auto_free char *to = text_dup_fmt("%s/%s", entry, kind_names[file->kind]);
-	err = mkdirs(entry);
-	if (err < 0)
-		return fail(-err, "can't make the folder %s: %s", entry, strerror(-err));
 	if (file->kind == IDCACHE_KALLSYMS)
 		err = exists(to) ? 0 : copy_file(file->path, to);
 	else
@@ -287,6 +292,31 @@ int idcache_add(const char *folder, const struct idcache_file *file)
 		return 0;
 	add_debug(entry, file);
 	return write_probes(to, entry, file->name);
+}
+
+int idcache_add(const char *folder, const struct idcache_file *file)
+{
+	const char *name = file->name[0] == '/' ? file->name + 1 : file->name;
+	auto_free char *link = idcache_link_dup(folder, &file->id);
+	char id[41];
+	int err;
+
+	if (!file->id.n || !*name || has_dots(name))
+		return fail(EINVAL, "%s can't be kept in the cache under that name", file->name);
+	build_id_text(&file->id, id);
+	auto_free char *entry = text_dup_fmt("%s/%s/%s", folder, name, id);
+	bool is_new = !exists(entry);
+	err = mkdirs(entry);
+	if (err < 0)
+		err = fail(-err, "can't make the folder %s: %s", entry, strerror(-err));
+	else
+		err = fill(entry, link, file);
+	if (err < 0 && is_new) {
+		if (!is_whole(link))
+			unlink(link);
+		remove_half(folder, entry);
+	}
+	return err;
 }
 
 int idcache_remove(const char *folder, const struct build_id *id)

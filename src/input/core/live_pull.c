@@ -17,6 +17,7 @@ struct pulled {
 	enum receiver_state state;
 	uint32_t connections;
 	uint32_t strange; // of them, who said nothing of ours
+	bool failed;	  // it said what can't be: nothing more is taken from it
 };
 
 struct live_pull {
@@ -216,13 +217,27 @@ struct ring *live_pull_ring(struct live_pull *pull, size_t source)
 	return &pull->sources.v[source]->source.ring;
 }
 
+// What one says that can't be is its own end; the run ends with the last of them.
 int live_pull_read(struct live_pull *pull)
 {
-	int err = 0;
+	size_t failed = 0;
 
-	for (size_t i = 0; pull && i < pull->sources.n && !err; i++)
-		err = read_source(pull->sources.v[i]);
-	return err;
+	for (size_t i = 0; pull && i < pull->sources.n; i++) {
+		struct pulled *pulled = pull->sources.v[i];
+		int err = pulled->failed ? 0 : read_source(pulled);
+
+		pulled->failed |= err < 0;
+		failed += pulled->failed;
+		if (err >= 0)
+			continue;
+		pulled->source.ended = true;
+		receiver_end(pulled->receiver);
+		if (failed == pull->sources.n)
+			return err;
+		warn("%s; nothing more is taken from it", err_sentence());
+		err_clear();
+	}
+	return 0;
 }
 
 bool live_pull_ended(const struct live_pull *pull)
