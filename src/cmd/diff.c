@@ -160,6 +160,7 @@ static int read_file(struct diff *diff, size_t file)
 	r->sort = o->sort;
 	r->symfs = o->symfs;
 	r->kallsyms = o->kallsyms;
+	r->separator = o->separator; // widths depend on it
 	r->force = o->force;
 	r->percentage = o->percentage;
 	r->children = false;

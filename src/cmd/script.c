@@ -233,7 +233,8 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 
 	if (script->dumping) {
 		dump_sample(&script->dump, event, sample, record);
-		if (filter_time(script->filter, sample->time))
+		if (filter_time(script->filter, sample->time) &&
+		    filter_cpu(script->filter, sample->cpu))
 			dump_place(&script->dump, sample, task);
 	}
 	if (script->options->debug_order) {

@@ -34,8 +34,11 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 {
 	struct dumping *dumping = arg;
 
+	// Whether the sample passes; it is counted below.
+	struct event_switch after = dumping->report->event_switch;
+
 	dump_sample(&dumping->dump, event, sample, record);
-	if (filter_sample(dumping->report->skip, sample))
+	if (filter_time(dumping->report->skip, sample->time) && event_switch_passes(&after, event))
 		dump_place(&dumping->dump, sample, task);
 	// The counts at the end are those of the table, which has a row for each branch of a sample.
 	int err = report_sample(dumping->report, session, event, sample, task, record);
