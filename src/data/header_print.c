@@ -362,22 +362,6 @@ static void print_dir_format(struct out *out, struct recording *recording, struc
 	out_printf(out, "# directory data version : %llu\n", (unsigned long long)cursor_u64(c));
 }
 
-static void print_bpf_programs(struct out *out, struct recording *recording, struct cursor *c)
-{
-	uint32_t n = cursor_u32(c);
-
-	while (n-- && !c->bad) {
-		uint32_t info_size = cursor_u32(c), data_size = cursor_u32(c);
-
-		cursor_u64(c);
-		const uint8_t *info = cursor_bytes(c, info_size);
-		cursor_bytes(c, data_size);
-		if (c->bad || info_size < 8)
-			break;
-		out_printf(out, "# bpf_prog_info %u:\n", load_u32(info + 4, c->swap));
-	}
-}
-
 static void print_bpf_types(struct out *out, struct recording *recording, struct cursor *c)
 {
 	uint32_t n = cursor_u32(c);
@@ -482,7 +466,7 @@ static const struct {
 	[FEATURE_MEM_TOPOLOGY] = {.print = print_memory_nodes, .only_full = true},
 	[FEATURE_CLOCKID] = {.print = print_clockid},
 	[FEATURE_DIR_FORMAT] = {.print = print_dir_format},
-	[FEATURE_BPF_PROG_INFO] = {.print = print_bpf_programs},
+	[FEATURE_BPF_PROG_INFO] = {.print = header_print_bpf},
 	[FEATURE_BPF_BTF] = {.print = print_bpf_types},
 	[FEATURE_COMPRESSED] = {.print = print_compressed},
 	[FEATURE_CPU_PMU_CAPS] = {.print = print_cpu_pmu_caps},

@@ -113,6 +113,10 @@ int feature_take(struct recording *recording, uint32_t id, const uint8_t *data, 
 const char *feature_name(uint32_t id); // as perf names it in messages ("TRACING_DATA"), "unknown"
 int build_id_take(struct recording *recording, const uint8_t *record, size_t size);
 
+// The lines of FEATURE_BPF_PROG_INFO.
+struct out;
+void header_print_bpf(struct out *out, struct recording *recording, struct cursor *c);
+
 // Everything is known: goes to the first record.
 void recording_start(struct recording *recording);
 
