@@ -193,7 +193,12 @@ static int compare_texts(const struct diff *diff, const struct diff_row *a, cons
 		if (!*x || !*y) // what has no symbol comes last
 			return *x ? -1 : 1;
 		if (isdigit((unsigned char)*x) && isdigit((unsigned char)*y)) {
-			long long m = strtoll(x, NULL, 10), n = strtoll(y, NULL, 10);
+			// As in perf the kernel's addresses come first: they are negative.
+			bool is_address = text_starts(x, "0x") && text_starts(y, "0x");
+			long long m = is_address ? (long long)strtoull(x, NULL, 16)
+						 : strtoll(x, NULL, 10),
+				  n = is_address ? (long long)strtoull(y, NULL, 16)
+						 : strtoll(y, NULL, 10);
 
 			if (m != n)
 				return m < n ? -1 : 1;

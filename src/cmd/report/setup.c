@@ -412,7 +412,9 @@ static int set_user_widths(struct report *report)
 			return fail(COMMAND_USAGE,
 				    "--column-widths takes numbers from 0 to %d split by commas, not '%s'",
 				    COLUMN_WIDTH_MAX, report->o.widths);
-		if (i < report->fields.n)
+		// Levels of a hierarchy are as wide as they are.
+		if (i < report->fields.n && !(report->o.hierarchy && (report->fields.v[i]->key ||
+								      report->fields.v[i]->field)))
 			report->fields.v[i]->user_width = (int)width;
 	}
 	return 0;
