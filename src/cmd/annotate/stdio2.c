@@ -75,7 +75,7 @@ static void print_title(struct printer *p)
 		unit = *units;
 	}
 	out_printf(p->out, "Samples: %llu%c of event%s '", (unsigned long long)samples, unit,
-		   members > 1 ? "s" : "");
+		   event->group_members > 1 ? "s" : "");
 	report_event_name(report, event, p->out);
 	out_printf(p->out, "', %d Hz, Event count (approx.): %llu, [percent: %s]\n",
 		   (int)event->attr.sample_freq, (unsigned long long)period,

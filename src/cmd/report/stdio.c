@@ -203,7 +203,7 @@ int column_width(const struct column *column, const struct hist *hist)
 	if (column->field)
 		return column->user_width ? column->user_width : field_width(column);
 	n = column->user_width ? column->user_width : number_length(column->number);
-	if (report->grouped)
+	if (report->grouped && hist->event->group_members > 1)
 		n = MAX(n, (int)hist->event->group_members * number_length(column->number));
 	return MAX(n, (int)strlen(column->name));
 }
@@ -529,7 +529,7 @@ static void print_summary(const struct hist *hist, struct out *out)
 	out_char(out, '\'');
 	if (report->o.filter.times)
 		out_printf(out, " (time slices: %s)", report->o.filter.times);
-	if (report->mode == MODE_MEMORY)
+	if (report->o.mem_mode)
 		out_printf(out, "\n# Total weight : %llu\n# Sort order   : %s",
 			   (unsigned long long)period,
 			   report->sort_order
