@@ -39,13 +39,41 @@ bool probe_same_file(const char *path, const char *wanted)
 	       (n == wanted_n || *wanted == '/' || path[n - wanted_n - 1] == '/');
 }
 
-// "biggest<long>" is one of the functions biggest.
+// Behind the arguments of a template that begin here; NULL when they don't end.
+static const char *behind_arguments(const char *at)
+{
+	int depth = 0;
+
+	for (; *at; at++) {
+		depth += *at == '<';
+		if (*at == '>' && at[-1] != '-' && --depth == 0)
+			return at + 1;
+	}
+	return NULL;
+}
+
+// "biggest<long>" is one of the functions biggest, "bank::box<int>::get<long>" of bank::box::get and of bank::box<int>::get.
 static bool is_instance(const char *name, const char *wanted)
 {
-	size_t n = strcspn(name, "<");
+	const char *start = name;
+	bool any = false;
 
-	return name[n] && strlen(wanted) == n && !strncmp(name, wanted, n) &&
-	       strcmp(wanted, "operator");
+	while (*name) {
+		size_t n = (size_t)(name - start);
+		bool is_operator = n >= 8 && !strncmp(name - 8, "operator", 8);
+
+		if (*name == ' ' && name[1] == '<' && *wanted != ' ')
+			name++; // "operator<< <long>"
+		if (*name == '<' && *wanted != '<' && !is_operator) {
+			name = behind_arguments(name);
+			any = true;
+			if (!name)
+				return false;
+		} else if (*name++ != *wanted++) {
+			return false;
+		}
+	}
+	return any && !*wanted;
 }
 
 bool probe_name_matches(const struct die *die, const char *wanted)
@@ -63,7 +91,7 @@ bool probe_name_matches(const struct die *die, const char *wanted)
 	if (!strstr(wanted, "::") || !demangle_maybe(linkage))
 		return false;
 	auto_free char *plain = demangle(linkage, false);
-	same = plain && text_glob(plain, wanted);
+	same = plain && (text_glob(plain, wanted) || is_instance(plain, wanted));
 	return same;
 }
 
