@@ -488,6 +488,24 @@ static void own_symbols(void **state)
 	sym_free(sym);
 }
 
+static void imported_functions_have_stubs(void **state)
+{
+	const struct symbol *symbols;
+	char path[256] = {0};
+	struct sym *sym;
+	size_t n, stubs_n = 0;
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	sym_new(&sym, &(const struct sym_options){.no_cache_dir = true});
+	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
+	n = dso_symbols(sym, sym_task(sym, 1, 1)->space->maps.v[0]->dso, &symbols);
+	for (size_t i = 0; i < n; i++)
+		stubs_n += !strcmp(symbols[i].name, "readlink@plt") ||
+			   !strcmp(symbols[i].name, "strcmp@plt");
+	assert_int_equal(stubs_n, 2);
+	sym_free(sym);
+}
+
 static void another_build_id_is_refused(void **state)
 {
 	static const uint8_t id[20] = {1, 2, 3};
@@ -518,6 +536,7 @@ static void malformed_records_change_nothing(void **state)
 
 RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps), TEST(dead_tasks_give_way),
 	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
-	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused), TEST(hidden_addresses_are_said),
-	  TEST(bpf_programs_come_and_go), TEST(trampolines_come_and_go), TEST(own_symbols),
+	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused),
+	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go),
+	  TEST(trampolines_come_and_go), TEST(own_symbols), TEST(imported_functions_have_stubs),
 	  TEST(another_build_id_is_refused), TEST(malformed_records_change_nothing))
