@@ -31,6 +31,24 @@ int out_open_late(struct out *out, const char *path)
 	return 0;
 }
 
+int out_reopen(struct out *out, const char *path, bool *ret_empty)
+{
+	int err = out_flush(out), fd;
+	struct stat st;
+
+	if (err < 0)
+		return err;
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return fail(errno, "can't create %s: %s", path, strerror(errno));
+	*ret_empty = fstat(fd, &st) == 0 && st.st_size == 0;
+	if (out->fd >= 0)
+		close(out->fd);
+	out->fd = fd;
+	out->is_terminal = isatty(fd);
+	return 0;
+}
+
 int out_open_mode(struct out *out, const char *path, mode_t mode)
 {
 	struct replacing file;

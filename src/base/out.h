@@ -27,6 +27,8 @@ int out_open(struct out *out, const char *path);
 int out_open_mode(struct out *out, const char *path, mode_t mode);
 // For what is read while it is written: the file is emptied now, and what a writer into memory holds is its beginning.
 int out_open_late(struct out *out, const char *path);
+// For files that are moved away (logs): what comes goes to the file that has the path now, behind what is in it.
+int out_reopen(struct out *out, const char *path, bool *ret_empty);
 // Writes what is left, closes if out_open opened it; 0, -EPIPE (quietly), or -errno with a sentence.
 int out_close(struct out *out, const char *name_for_errors);
 // The same where something before went wrong (err < 0): what would take a file's place is thrown away. err, or what out_close says.

@@ -341,6 +341,8 @@ const struct command command_prof = {
 		"a program has (its arguments are the fields arg1, arg2, ...).\n\n"
 		"With the attribute push=[IP:]PORT, push=DEVICE or push=FILE the events go to whom listens there, with pull= they come from "
 		"there instead of from this kernel: from a guest through /dev/virtio-ports/NAME, or from another machine.\n\n"
+		"SIGUSR1 shows the result up to now, as at the end of an interval, and opens the file of -o anew (so it may be moved away "
+		"before); SIGUSR2 tells what sonde itself used.\n\n"
 		"The program called as sonde-prof or perf-prof is the same as 'sonde prof'.",
 	.examples = examples,
 	.sub = sub,

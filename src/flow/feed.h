@@ -50,6 +50,8 @@ struct feed_hooks {
 	int (*count)(void *arg, struct feed_event *event, uint32_t instance, uint64_t delta);
 	// Every tick_ns: all that happened before `now_ns` (the events' clock) was given.
 	int (*tick)(void *arg, uint64_t now_ns);
+	// Live: SIGUSR1 or SIGUSR2 came; all that happened before was given. NULL: they end the run.
+	int (*asked)(void *arg, int signal);
 	// Live: there is something to read at typed_fd.
 	int (*typed)(void *arg);
 	// Live, some 20 times a second and more often when much comes: all that happened before `time_ns` (the events' clock; 0: not known)

@@ -192,6 +192,9 @@ static void take_signals(struct watching *live)
 		if (info.ssi_signo == SIGCHLD) {
 			if (live->workload.pid && workload_ended(&live->workload))
 				live->feed->stop = true;
+		} else if (live->feed->hooks->asked &&
+			   (info.ssi_signo == SIGUSR1 || info.ssi_signo == SIGUSR2)) {
+			live->asked_signal = (int)info.ssi_signo;
 		} else {
 			live->feed->stop = live->feed->interrupted = true;
 			live->exit_signal = (int)info.ssi_signo;
@@ -270,6 +273,17 @@ static int tick(struct watching *live)
 	if (!err && feed->hooks->tick)
 		err = feed->hooks->tick(feed->arg, now);
 	return err;
+}
+
+static int answer(struct watching *live)
+{
+	struct feed *feed = live->feed;
+	int signal = live->asked_signal, err = live->counts_n ? watching_counts(live) : 0;
+
+	live->asked_signal = 0;
+	if (!err && live->merge.n)
+		err = settle(live);
+	return err ? err : feed->hooks->asked(feed->arg, signal);
 }
 
 static int sleep_ms(const struct watching *live, int pull_ms)
@@ -401,6 +415,8 @@ static int loop(struct watching *live)
 		if (!err && fds[rings + 1].revents && feed->hooks->typed)
 			err = feed->hooks->typed(feed->arg);
 		fds[rings + 1].fd = feed->typed_fd;
+		if (!err && live->asked_signal && !feed->stop)
+			err = answer(live);
 		if (!err && !feed->stop)
 			err = tick(live);
 		if (!err && !feed->stop && watching_cpus_changed(live))

@@ -43,6 +43,7 @@ struct watching {
 	uint64_t *last_counts; // [counted event * counts_stride + descriptor]
 	size_t counts_n, counts_stride;
 	int signal_fd, exit_signal;
+	int asked_signal;		  // SIGUSR1, SIGUSR2; 0: none
 	uint64_t next_tick_ns, enable_ns; // 0: none, it is on
 	bool has_clockid, warned_not_running, knows_kernel;
 	struct expr_machine *machine; // of filters that run here; NULL: none

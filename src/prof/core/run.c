@@ -16,6 +16,7 @@
 #include "prof/core/tasks.h"
 #include "prof/core/typed.h"
 #include "sys/syscalls.h"
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -289,6 +290,29 @@ static int on_tick(void *arg, uint64_t now_ns)
 	return err ? err : flush(prof);
 }
 
+// SIGUSR1: the result so far, as at the end of an interval, in the file that has the name of -o now; SIGUSR2: what sonde used.
+static int on_asked(void *arg, int signal)
+{
+	struct prof *prof = arg;
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
+	bool is_empty = false;
+	int err = 0;
+
+	if (signal != SIGUSR1) {
+		show_usage(prof);
+		return 0;
+	}
+	if (prof->options->output)
+		err = out_reopen(prof->out, prof->options->output, &is_empty);
+	if (is_empty)
+		prof->print->titles_shown = false;
+	if (!err && prof->profiler->interval) {
+		err = prof->profiler->interval(prof, now);
+		prof->texts->dirty = false;
+	}
+	return err ? err : flush(prof);
+}
+
 static int on_typed(void *arg)
 {
 	return prof_typed_read(arg);
@@ -302,6 +326,7 @@ static int on_settled(void *arg, uint64_t time_ns)
 static const struct feed_hooks hooks = {.begin = on_begin,
 					.settled = on_settled,
 					.sample = on_sample,
+					.asked = on_asked,
 					.typed = on_typed,
 					.record = on_record,
 					.lost = on_lost,
