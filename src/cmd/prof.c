@@ -180,6 +180,8 @@ static int run_feed(struct prof *prof, const struct input *input)
 		options->needs_maps |= feed->events.v[i]->stack;
 	options->needs_maps |= prof->needs_symbols;
 	options->needs_tasks |= prof->needs_tasks;
+	// A name that changes on one CPU is that of what starts on another.
+	options->ordered |= options->needs_tasks;
 	if (prof->kernel) // rows of the kernel mostly have their names
 		options->needs_tasks = prof->needs_symbols || prof->options->perins;
 	options->ordered |= prof->ordered;

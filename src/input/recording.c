@@ -123,6 +123,18 @@ static bool seen_before(const struct recording *recording, size_t i)
 	return false;
 }
 
+// A probe that was made for the run (input/core/live_dynamic) goes by another name than the kernel's.
+static bool has_own_name(const struct event *event)
+{
+	struct str name = str_of(event->name), system;
+
+	if (!event->tp)
+		return false;
+	system = str_cut(&name, ':');
+	return str_is(system, tracepoint_system(event->tp)) && name.p &&
+	       str_starts(name, tracepoint_name(event->tp));
+}
+
 static int find(struct feed *feed, const char *name, input_found *found, void *arg)
 {
 	const struct source *source = feed->input;
@@ -136,8 +148,9 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 		if (!fits(event, name) || seen_before(recording, i))
 			continue;
 		n++;
-		err = found(arg, event, event->tp ? tracepoint_system(event->tp) : NULL,
-			    event->tp ? tracepoint_name(event->tp) : NULL);
+		bool named = has_own_name(event);
+		err = found(arg, event, named ? tracepoint_system(event->tp) : NULL,
+			    named ? tracepoint_name(event->tp) : NULL);
 	}
 	return err || n ? err : not_found(recording, name);
 }

@@ -274,6 +274,7 @@ const struct profiler profiler_hrcount = {
 	.opts = options,
 	.size = sizeof(struct hrcount),
 	.examples = examples,
+	.in_context = true,
 	.setup = setup,
 	.sample = sample,
 	.interval = interval,

@@ -275,6 +275,7 @@ const struct profiler profiler_num_dist = {
 	.examples = examples,
 	.attributes = attributes,
 	.tasks = true,
+	.in_context = true,
 	.setup = setup,
 	.sample = sample,
 	.interval = interval,

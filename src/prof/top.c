@@ -592,6 +592,7 @@ const struct profiler profiler_top = {
 	.examples = examples,
 	.attributes = attributes,
 	.tasks = true,
+	.in_context = true,
 	.setup = setup,
 	.sample = sample,
 	.interval = interval,

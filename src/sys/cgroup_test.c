@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/test.h"
 #include <stdio.h>
+#include <sys/stat.h>
 
 static int by_name(const void *a, const void *b)
 {
@@ -58,4 +59,49 @@ static void test_fake(void **state)
 	assert_int_equal(cgroup_find_mount(&mount, "/nonexistent"), -ENOENT);
 }
 
-RUN_TESTS(TEST(test_fake))
+static void put(const char *dir, const char *name, const char *text)
+{
+	auto_free char *path = text_dup_fmt("%s/%s", dir, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void test_members(void **state)
+{
+	char top[] = "/tmp/cgroup_test.XXXXXX";
+	struct map threads = {0}, ids = {0};
+
+	assert_non_null(mkdtemp(top));
+	auto_free char *group = text_dup_fmt("%s/a", top), *below = text_dup_fmt("%s/a/b", top),
+		       *other = text_dup_fmt("%s/c", top), *proc = text_dup_fmt("%s/proc", top),
+		       *self = text_dup_fmt("%s/proc/self", top);
+	const char *const dirs[] = {group, below, other, proc, self};
+	struct cgroup_mount mount = {.path = top};
+
+	for (size_t i = 0; i < ARRAY_SIZE(dirs); i++)
+		assert_int_equal(mkdir(dirs[i], 0700), 0);
+	put(group, "tasks", "12\n7\n");
+	put(group, "cgroup.threads", "13\n");
+	put(below, "tasks", "99\n");
+	put(other, "tasks", "5\n");
+	put(self, "cgroup", "12:cpu,perf_event:/x\n3:perf_eventual:/\n0::/y\n");
+	assert_int_equal(cgroup_members(&mount, "a", &threads, &ids), 0);
+	assert_int_equal(threads.n, 3);
+	assert_true(map_find(&threads, 12) && map_find(&threads, 7) && map_find(&threads, 99));
+	map_clear(&threads);
+	assert_int_equal(cgroup_hierarchy(&mount, top), 12);
+	mount.unified = true;
+	assert_int_equal(cgroup_members(&mount, "/a", &threads, &ids), 0);
+	assert_int_equal(threads.n, 1);
+	assert_int_equal(cgroup_hierarchy(&mount, top), 0);
+	assert_int_equal(cgroup_members(&mount, "d", &threads, &ids), -ENOENT);
+	map_done(&threads);
+	map_done(&ids);
+	auto_free char *clean = text_dup_fmt("rm -r %s", top);
+	assert_int_equal(system(clean), 0);
+}
+
+RUN_TESTS(TEST(test_fake), TEST(test_members))

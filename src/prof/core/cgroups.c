@@ -19,7 +19,8 @@ void prof_cgroups_event(struct prof *prof, struct prof_event *event, const char 
 
 	// What is only counted is so in the context where it happens.
 	if (!prof->options->cgroups || !prof->feed->is_live || feed->foreign || feed->counts ||
-	    !feed->event->tp || !feed->system || strcmp(feed->system, "sched"))
+	    !feed->event->tp || !feed->system || strcmp(feed->system, "sched") ||
+	    (!key && prof->profiler->in_context))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		const struct tp_field *field = tracepoint_field(feed->event->tp, names[i]);

@@ -49,32 +49,32 @@ opt_call prof_opt_duration, prof_opt_signed, prof_opt_mmap, prof_opt_inherit;
 			  "take the events of a recording instead of the running kernel's")
 
 // How events come.
-#define PROF_OPTIONS_RINGS                                                                              \
-	{.kind = OPT_CALL,                                                                              \
-	 .letter = 'm',                                                                                 \
-	 .name = "mmap-pages",                                                                          \
-	 .offset = PROF_AT(mmap_pages),                                                                 \
-	 .arg = "PAGES",                                                                                \
-	 .call = prof_opt_mmap,                                                                         \
-	 .no_negation = true,                                                                           \
-	 .help = "ring per CPU: pages, a power of two, or a size such as 4M (default 16M)"},            \
-		PROF_U64(0, "watermark", PROF_AT(watermark), "PERCENT",                                 \
-			 "wake up when a ring is so full"),                                             \
-		PROF_FLAG(0, "order", PROF_AT(order),                                                   \
-			  "events of all CPUs in the order of time, not CPU by CPU"),                   \
-		{.kind = OPT_SIZE,                                                                      \
-		 .name = "order-mem",                                                                   \
-		 .offset = PROF_AT(order_mem),                                                          \
-		 .arg = "BYTES",                                                                        \
-		 .help = "taken for perf-prof's sake: order needs no memory of its own",                \
-		 .hidden = true},                                                                       \
-		PROF_TEXT(0, "to", PROF_AT(to), "FILE",                                                 \
-			  "keep the events in a recording (perf.data), for --from and other programs"), \
-		PROF_FLAG(0, "exclude-user", PROF_AT(exclude_user),                                     \
-			  "not what happens in user space"),                                            \
-		PROF_FLAG(0, "exclude-kernel", PROF_AT(exclude_kernel),                                 \
-			  "not what happens in the kernel"),                                            \
-		PROF_FLAG(0, "exclude-guest", PROF_AT(exclude_guest), "not what guests do"),            \
+#define PROF_OPTIONS_RINGS                                                                                                              \
+	{.kind = OPT_CALL,                                                                                                              \
+	 .letter = 'm',                                                                                                                 \
+	 .name = "mmap-pages",                                                                                                          \
+	 .offset = PROF_AT(mmap_pages),                                                                                                 \
+	 .arg = "PAGES",                                                                                                                \
+	 .call = prof_opt_mmap,                                                                                                         \
+	 .no_negation = true,                                                                                                           \
+	 .help = "ring per CPU: pages, a power of two, or a size such as 4M (default 16M)"},                                            \
+		PROF_U64(0, "watermark", PROF_AT(watermark), "PERCENT",                                                                 \
+			 "wake up when a ring is so full"),                                                                             \
+		PROF_FLAG(0, "order", PROF_AT(order),                                                                                   \
+			  "events of all CPUs in the order of time, not CPU by CPU (default where it matters: pairs, names of tasks)"), \
+		{.kind = OPT_SIZE,                                                                                                      \
+		 .name = "order-mem",                                                                                                   \
+		 .offset = PROF_AT(order_mem),                                                                                          \
+		 .arg = "BYTES",                                                                                                        \
+		 .help = "taken for perf-prof's sake: order needs no memory of its own",                                                \
+		 .hidden = true},                                                                                                       \
+		PROF_TEXT(0, "to", PROF_AT(to), "FILE",                                                                                 \
+			  "keep the events in a recording (perf.data), for --from and other programs"),                                 \
+		PROF_FLAG(0, "exclude-user", PROF_AT(exclude_user),                                                                     \
+			  "not what happens in user space"),                                                                            \
+		PROF_FLAG(0, "exclude-kernel", PROF_AT(exclude_kernel),                                                                 \
+			  "not what happens in the kernel"),                                                                            \
+		PROF_FLAG(0, "exclude-guest", PROF_AT(exclude_guest), "not what guests do"),                                            \
 		PROF_FLAG('G', "exclude-host", PROF_AT(exclude_host), "only what guests do")
 
 // Of profilers that have no rings: taken, as command lines for perf-prof have them.

@@ -64,7 +64,8 @@ struct profiler {
 	enum prof_events events;
 	const char *const *default_events; // -e when none is given, NULL-terminated; may be NULL
 	const char *const *attributes; // of -e that it understands besides the common ones, NULL-terminated; may be NULL
-	bool counts;	      // events are only counted: hook count, no samples
+	bool counts; // events are only counted: hook count, no samples
+	bool in_context; // without a key events count for the task in whose context they happen (--cgroups)
 	bool ordered;	      // always in the order of time
 	bool takes_word;      // an expression or the like behind the options
 	bool tasks;	      // needs names of tasks even where it prints no events
