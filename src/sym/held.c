@@ -172,7 +172,7 @@ static void read_build_id(int fd, const char *name, struct build_id *ret)
 }
 
 // Where an open file lies, as we see it; NULL when that is its name, or nowhere.
-static char *path_of(const struct held_file *file, int fd)
+static char *path_of(const struct file_facts *facts, int fd)
 {
 	char link[64], path[PATH_MAX];
 	ssize_t n;
@@ -183,9 +183,9 @@ static char *path_of(const struct held_file *file, int fd)
 	if (n <= 0)
 		return NULL;
 	path[n] = '\0';
-	if (strcmp(path, file->facts.name) == 0)
+	if (strcmp(path, facts->name) == 0)
 		return NULL;
-	again = open_like(&file->facts.id, path, LIKE_SAME);
+	again = open_like(&facts->id, path, LIKE_SAME);
 	if (again < 0)
 		return NULL;
 	close(again);
@@ -213,7 +213,7 @@ void held_look(struct held_file *file)
 	read_build_id(fd, facts->name, &facts->build_id);
 	if (!facts->build_id.n)
 		file_print_read(fd, &facts->print);
-	file->path = path_of(file, fd);
+	file->path = path_of(facts, fd);
 	facts->path = file->path;
 	if (fd != file->fd)
 		close(fd);
@@ -270,4 +270,22 @@ int held_perfmap(struct held *held, uint32_t pid)
 		return -1;
 	open_perfmap(map);
 	return map->fd;
+}
+
+void held_perfmaps_each(struct held *held, void (*take)(void *arg, const struct file_facts *facts),
+			void *arg)
+{
+	vec_each(struct held_perfmap, map, &held->perfmaps) {
+		auto_free char *name = text_dup_fmt("/tmp/perf-%u.map", map->pid), *path = NULL;
+		struct file_facts facts = {.name = name};
+
+		open_perfmap(map);
+		if (map->fd < 0 || !file_id_read(map->fd, &facts.id))
+			continue;
+		path = path_of(&facts, map->fd);
+		facts.path = path;
+		if (path)
+			take(arg, &facts);
+	}
+	err_clear();
 }

@@ -45,3 +45,6 @@ void held_look(struct held_file *file);
 void held_note_code(struct held *held, uint32_t pid);
 // The open perf-PID.map of such a process elsewhere, also when that has ended; -1: none.
 int held_perfmap(struct held *held, uint32_t pid);
+// Where such maps can be found later, as facts whose name is /tmp/perf-PID.map: `take` gets each that has a path here.
+void held_perfmaps_each(struct held *held, void (*take)(void *arg, const struct file_facts *facts),
+			void *arg);

@@ -34,6 +34,17 @@ static uint64_t generation_of(int fd)
 	return ioctl(fd, FS_IOC_GETVERSION, &generation) < 0 ? 0 : (uint32_t)generation;
 }
 
+bool file_id_read(int fd, struct file_id *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	*ret = (struct file_id){
+		{device_word(major(st.st_dev), minor(st.st_dev)), st.st_ino, generation_of(fd)}};
+	return true;
+}
+
 // The numbers as /proc/PID/maps has them, which is what records have: those of a map of our own.
 static bool numbers_in_maps(int fd, uint64_t *ret_device, uint64_t *ret_inode)
 {

@@ -36,6 +36,9 @@ enum likeness {
 // than in maps; what both say counts. `is_same_boot`: numbers of devices have not changed since.
 enum likeness file_likeness(const struct file_id *id, int fd, bool is_same_boot);
 
+// What a record would say of an open file, by stat(2). False: it can't be looked at.
+bool file_id_read(int fd, struct file_id *ret);
+
 // What a file holds: its size and a hash of 256 pieces all over it, of all of it up to 1 MB. Costs below a millisecond.
 struct file_print {
 	uint64_t size, hash; // size 0: not known

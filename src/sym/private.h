@@ -124,6 +124,9 @@ static inline uint64_t mapping_addr(const struct mapping *map, uint64_t ip)
 	return map->identity ? ip : ip - map->start + map->pgoff;
 }
 
+// sym.c: what the recording notes of a file; NULL: nothing.
+const struct file_facts *sym_facts(const struct sym *sym, const char *name, const struct file_id *id);
+
 // tasks.c
 struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create);
 void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_t time);

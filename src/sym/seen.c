@@ -232,6 +232,20 @@ bool seen_elsewhere(uint32_t pid)
 	return is_elsewhere(pid, "mnt") || is_elsewhere(pid, "pid");
 }
 
+// Of a process that had another number inside: where it lay, if it does so still.
+static bool noted_perfmap(const struct sym *sym, const char *name, char *ret)
+{
+	const struct file_facts *noted = sym_facts(sym, name, &(struct file_id){{0}});
+	auto_close int fd = noted && noted->path && sym->options.same_host
+				    ? file_open_plain(noted->path, NULL)
+				    : -1;
+
+	if (fd < 0 || file_likeness(&noted->id, fd, sym->options.same_boot) != LIKE_SAME)
+		return false;
+	snprintf(ret, PATH_MAX, "%s", noted->path);
+	return true;
+}
+
 bool seen_perfmap(const struct sym *sym, uint32_t pid, char *ret)
 {
 	auto_free char *name = text_dup_fmt("/tmp/perf-%d.map", (int)pid);
@@ -245,6 +259,8 @@ bool seen_perfmap(const struct sym *sym, uint32_t pid, char *ret)
 		snprintf(ret, PATH_MAX, "/proc/self/fd/%d", held);
 		return true;
 	}
+	if (noted_perfmap(sym, name, ret))
+		return true;
 	if (!pid || sym->options.other_machine || (sym->options.symfs && *sym->options.symfs) ||
 	    !seen_elsewhere(pid) || !seen_inner_pid(pid, &inner))
 		return false;

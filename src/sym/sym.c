@@ -73,7 +73,16 @@ void sym_learn_file(struct sym *sym, const struct file_facts *facts)
 	*at = *facts;
 	at->name = arena_strdup(&sym->private->arena, str_of(facts->name));
 	at->path = facts->path ? arena_strdup(&sym->private->arena, str_of(facts->path)) : NULL;
-	map_set_ptr(&sym->private->facts, facts_key(at->name, &at->id), at);
+	// Of a perf map records have a name at most.
+	map_set_ptr(&sym->private->facts,
+		    facts_key(at->name, text_starts(at->name, "/tmp/perf-") ? &(struct file_id){{0}}
+									    : &at->id),
+		    at);
+}
+
+const struct file_facts *sym_facts(const struct sym *sym, const char *name, const struct file_id *id)
+{
+	return map_find_ptr(&sym->private->facts, facts_key(name, id));
 }
 
 void sym_free(struct sym *sym)

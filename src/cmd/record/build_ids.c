@@ -94,6 +94,14 @@ static void add_file(struct recorder *recorder, struct held_file *file, struct m
 		writer_note(recorder->writer, "%s", line);
 }
 
+static void note_perfmap(void *arg, const struct file_facts *facts)
+{
+	auto_free char *line = file_facts_text(facts);
+
+	if (line)
+		writer_note(arg, "%s", line);
+}
+
 void build_ids_add(struct recorder *recorder)
 {
 	struct build_id kernel;
@@ -107,4 +115,5 @@ void build_ids_add(struct recorder *recorder)
 		add_file(recorder, *file, &by_name);
 	}
 	map_done(&by_name);
+	held_perfmaps_each(recorder->held, note_perfmap, recorder->writer);
 }
