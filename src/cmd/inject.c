@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A recording with what it lacks: JIT code from jitdumps, build-ids, sleeping times.
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include "base/err.h"
 #include "base/file.h"
@@ -17,6 +19,7 @@
 #include "flow/queue.h"
 #include "obj/elf.h"
 #include "sym/idcache.h"
+#include "sym/seen.h"
 #include "sym/sym.h"
 
 struct options {
@@ -253,10 +256,23 @@ static bool is_listed(const struct recording *recording, const char *name)
 	return false;
 }
 
+// Of a pipe, what the header says comes with its records.
+static void judge_by_host(struct injector *in)
+{
+	const char *recorded = in->recording->info.hostname;
+	struct utsname here;
+
+	in->sym->options.recorded_ns = in->recording->modified_ns;
+	in->sym->options.same_boot = true;
+	in->sym->options.same_host =
+		recorded && uname(&here) == 0 && !strcmp(recorded, here.nodename);
+}
+
 static void put_build_id(struct injector *in, struct dso *dso)
 {
 	bool is_kernel = dso->kind == DSO_KERNEL || dso->kind == DSO_MODULE;
 	struct build_id id = dso->build_id;
+	char path[PATH_MAX];
 
 	if (dso->hit)
 		return;
@@ -266,7 +282,10 @@ static void put_build_id(struct injector *in, struct dso *dso)
 	if (!id.n && dso->kind == DSO_KERNEL && !in->sym->options.other_machine &&
 	    !kernel_build_id("", &id))
 		return;
-	if (!id.n && (dso->long_name[0] != '/' || !file_build_id(dso->long_name, &id)))
+	judge_by_host(in);
+	// That of another file of the name would be a lie for all who read it.
+	if (!id.n && (dso->long_name[0] != '/' || !seen_own_path(in->sym, dso, path) ||
+		      !file_build_id(path, &id)))
 		return;
 	inform("build-id of %s", dso->long_name);
 	struct recorded_build_id entry = {

@@ -356,15 +356,19 @@ size_t elf_build_id(const struct elf *elf, uint8_t ret[20])
 	return 0;
 }
 
-const char *elf_debuglink(const struct elf *elf)
+const char *elf_debuglink(const struct elf *elf, uint32_t *ret_crc)
 {
 	struct elf_section section;
 	struct str content;
+	size_t at;
 
 	if (!elf_find_section(elf, ".gnu_debuglink", &section))
 		return NULL;
 	content = elf_content(elf, &section);
 	if (!content.n || !content.p[0] || !memchr(content.p, '\0', content.n))
 		return NULL;
+	// Behind the name, at the next multiple of 4.
+	at = (strlen(content.p) + 1 + 3) & ~(size_t)3;
+	*ret_crc = at + 4 <= content.n ? elf_u32(elf, content.p + at) : 0;
 	return content.p;
 }

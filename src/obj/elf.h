@@ -116,5 +116,5 @@ const char *elf_plt_name(const struct elf_plt *plt, uint32_t index);
 size_t notes_build_id(struct str notes, bool swap, uint8_t ret[20]);
 // Of an image, looked for where perf does (.note.gnu.build-id, .notes, .note), then in PT_NOTE.
 size_t elf_build_id(const struct elf *elf, uint8_t ret[20]);
-// The file name of .gnu_debuglink, NULL when there is none.
-const char *elf_debuglink(const struct elf *elf);
+// The file name of .gnu_debuglink, NULL when there is none; the CRC of that file's content, 0: not known.
+const char *elf_debuglink(const struct elf *elf, uint32_t *ret_crc);

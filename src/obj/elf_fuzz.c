@@ -30,6 +30,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			sum += strlen(elf_plt_name(&plt, i));
 	}
 	sum += elf_build_id(&elf, id);
-	sum += elf_debuglink(&elf) != NULL;
+	sum += elf_debuglink(&elf, &(uint32_t){0}) != NULL;
 	return sum == SIZE_MAX;
 }

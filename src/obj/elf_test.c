@@ -107,7 +107,7 @@ static void reads_tables(void **state)
 	assert_false(elf_segment_of(&elf, 0x402000, &segment));
 	assert_int_equal(elf_build_id(&elf, id), 20);
 	assert_int_equal(id[19], 0xab);
-	assert_string_equal(elf_debuglink(&elf), "x.debug");
+	assert_string_equal(elf_debuglink(&elf, &(uint32_t){0}), "x.debug");
 	assert_true(elf_find_section(&elf, ".text", &section));
 	assert_int_equal(elf_content(&elf, &section).n, 0);
 	assert_false(elf_find_section(&elf, ".nothing", &section));
@@ -174,7 +174,7 @@ static void every_cut_is_safe(void **state)
 		if (elf_init(&elf, copy, n) == 0) {
 			elf_find_section(&elf, ".symtab", &section);
 			elf_build_id(&elf, id);
-			elf_debuglink(&elf);
+			elf_debuglink(&elf, &(uint32_t){0});
 		}
 		free(copy);
 	}

@@ -145,6 +145,8 @@ void code_free(struct code *code)
 
 const char *code_path(const struct code *code)
 {
+	if (code->has_source && text_starts(code->source.path, HELD_FOLDER))
+		return code->dso->long_name;
 	return code->has_source ? code->source.path : code->kcore_path;
 }
 

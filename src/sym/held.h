@@ -7,6 +7,9 @@
 #include "abi/record.h"
 #include "sym/identity.h"
 
+// Where open files have names; only as long as they are open.
+#define HELD_FOLDER "/proc/self/fd/"
+
 struct held_file {
 	struct file_facts facts;
 	int fd;		   // -1: not open; the newest few hundred are

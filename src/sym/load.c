@@ -54,7 +54,7 @@ void load_done(struct sym *sym, struct dso *dso, char origin, const char *path)
 {
 	dso->state = dso->symtab->symbols.n ? DSO_LOADED : DSO_NO_SYMBOLS;
 	dso->origin = origin;
-	if (path)
+	if (path && !(dso->kind == DSO_USER && text_starts(path, HELD_FOLDER)))
 		dso->symbols_path = intern_get(&sym->strings, intern_text(&sym->strings, path));
 	symtab_ready(dso->symtab);
 }

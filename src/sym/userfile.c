@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which files give the symbols of a program or library: the file itself and its debug files, in perf's order.
+#include <libdeflate.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/auxv.h>
@@ -34,33 +35,56 @@ static bool fits(int n)
 	return n > 0 && n < PATH_MAX;
 }
 
+// Without a build-id, what is in it tells whether a debug file belongs to a program.
+static bool is_linked_file(const struct dso *dso, const char *path, uint32_t crc)
+{
+	struct mapped file;
+	bool is_same;
+
+	if (!is_file(path))
+		return false;
+	if (dso->build_id.n || !crc)
+		return true;
+	if (file_map_plain(&file, path) < 0) {
+		err_clear();
+		return false;
+	}
+	is_same = libdeflate_crc32(0, file.p, file.n) == crc;
+	file_unmap(&file);
+	return is_same;
+}
+
 static bool debuglink_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
 	char own[PATH_MAX], link[256];
 	const struct dso unchecked = {0};
 	struct elf_source source;
+	uint32_t crc = 0;
 	const char *name;
 	int folder;
 
 	if (!seen_own_path(sym, dso, own) || source_open(sym, &unchecked, own, &source) != SOURCE_OK)
 		return false;
-	name = elf_debuglink(&source.elf);
+	name = elf_debuglink(&source.elf, &crc);
 	snprintf(link, sizeof(link), "%s", name ? name : "");
 	source_done(&source);
 	if (!*link || strchr(link, '/'))
 		return false;
+	// An open file says nothing of where it lies.
+	if (text_starts(own, HELD_FOLDER) &&
+	    !fits(snprintf(own, sizeof(own), "%s%s", symfs(sym), dso->long_name)))
+		return false;
 	folder = (int)(strrchr(own, '/') ? strrchr(own, '/') - own : 0);
-	if (!fits(snprintf(ret, PATH_MAX, "%.*s/%s", folder, own, link)))
-		return false;
-	if (is_file(ret))
+	if (fits(snprintf(ret, PATH_MAX, "%.*s/%s", folder, own, link)) &&
+	    is_linked_file(dso, ret, crc))
 		return true;
-	if (!fits(snprintf(ret, PATH_MAX, "%.*s/.debug/%s", folder, own, link)))
-		return false;
-	if (is_file(ret))
+	if (fits(snprintf(ret, PATH_MAX, "%.*s/.debug/%s", folder, own, link)) &&
+	    is_linked_file(dso, ret, crc))
 		return true;
 	folder -= (int)strlen(symfs(sym));
 	return fits(snprintf(ret, PATH_MAX, "%s/usr/lib/debug%.*s/%s", symfs(sym),
-			     folder < 0 ? 0 : folder, dso->long_name, link));
+			     folder < 0 ? 0 : folder, dso->long_name, link)) &&
+	       is_linked_file(dso, ret, crc);
 }
 
 static bool cached_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
