@@ -81,6 +81,7 @@ void unwinder_free(struct unwinder *unwinder)
 	unwind_tables_free(unwinder->tables);
 	free(unwinder->known);
 	unwind_made_free(unwinder->made);
+	free(unwinder->pages);
 	free(unwinder);
 }
 

@@ -39,6 +39,7 @@ struct unwind_counts {
 struct unwind_dso; // of a dso: its table and its file
 struct unwind_known;
 struct unwind_made;
+struct unwind_page;
 
 struct unwinder {
 	struct sym *sym;
@@ -47,7 +48,8 @@ struct unwinder {
 	struct unwind_tables *tables;
 	VEC(struct unwind_dso *) dsos; // by id
 	struct unwind_known *known;
-	struct unwind_made *made; // rules
+	struct unwind_made *made;  // rules
+	struct unwind_page *pages; // of memory, NULL: none was read
 	bool is_live; // the tasks run now, on this machine: code that has no file is read from their memory
 };
 

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Frames of code that nobody describes (what JIT compilers made, trampolines, assembly), by its instructions.
+#include "base/hash.h"
 #include "obj/cfi_code.h"
 #include "sym/jit.h"
 #include "sym/unwind_walk.h"
 #include <sys/uio.h>
 
-enum { BEFORE = 1024, AHEAD = 4096 };
+enum {
+	BEFORE = 1024,
+	AHEAD = 4096,
+	PAGE = 4096,
+	PAGES = 512, // 2 MB
+	MOST_READ = 3 * PAGE,
+};
 
 // Rules that were made, each once.
 struct unwind_made {
@@ -24,6 +31,58 @@ void unwind_made_free(struct unwind_made *made)
 		free(made);
 		made = next;
 	}
+}
+
+// What was read of programs' memory lately, for when they have ended; direct mapped.
+struct unwind_page {
+	uint64_t addr, space; // space: an id, 0: empty
+	uint8_t bytes[PAGE];
+};
+
+static struct unwind_page *page_of(const struct walk *w, uint64_t addr)
+{
+	if (!w->unwinder->pages)
+		w->unwinder->pages = xcalloc(PAGES, sizeof(*w->unwinder->pages));
+	return &w->unwinder->pages[hash_mix(addr, w->task->space->id) % PAGES];
+}
+
+static size_t read_ended(const struct walk *w, uint64_t addr, uint8_t *ret, size_t size)
+{
+	size_t n = 0;
+
+	while (n < size) {
+		uint64_t in = (addr + n) % PAGE, at = addr + n - in;
+		const struct unwind_page *page = page_of(w, at);
+		size_t some = MIN(size - n, PAGE - in);
+
+		if (page->space != w->task->space->id || page->addr != at)
+			break;
+		memcpy(ret + n, page->bytes + in, some);
+		n += some;
+	}
+	return n;
+}
+
+static size_t read_memory(const struct walk *w, uint64_t addr, uint8_t *ret, size_t size)
+{
+	uint8_t bytes[MOST_READ];
+	uint64_t start = addr - addr % PAGE, in = addr - start;
+	size_t wanted = MIN((in + size + PAGE - 1) / PAGE * PAGE, MOST_READ);
+	struct iovec to = {bytes, wanted}, from = {(void *)(uintptr_t)start, wanted};
+	ssize_t n = process_vm_readv((pid_t)w->task->pid, &to, 1, &from, 1, 0);
+
+	if (n < PAGE)
+		return read_ended(w, addr, ret, size);
+	for (size_t at = 0; at + PAGE <= (size_t)n; at += PAGE) {
+		struct unwind_page *page = page_of(w, start + at);
+
+		page->addr = start + at;
+		page->space = w->task->space->id;
+		memcpy(page->bytes, bytes + at, PAGE);
+	}
+	size = MIN(size, (size_t)n - in);
+	memcpy(ret, bytes + in, size);
+	return size;
 }
 
 size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t size)
@@ -50,13 +109,7 @@ size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t siz
 		memcpy(ret, bytes.p, size);
 		return size;
 	}
-	if (w->unwinder->is_live && w->task->pid) {
-		struct iovec to = {ret, size}, from = {(void *)(uintptr_t)addr, size};
-		ssize_t n = process_vm_readv((pid_t)w->task->pid, &to, 1, &from, 1, 0);
-
-		return n > 0 ? (size_t)n : 0;
-	}
-	return 0;
+	return w->unwinder->is_live && w->task->pid ? read_memory(w, addr, ret, size) : 0;
 }
 
 const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf)

@@ -424,13 +424,16 @@ static void test_made_code(void **state)
 		// call; pop %rbx; pop %r12; ret
 		{"\xff\xd0\x5b\x41\x5c\xc3", 6, 2, false, 2},
 	};
-	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const uint64_t code = FILE_AT, jit = (uintptr_t)page;
+	const uint64_t code = FILE_AT;
 
-	assert_true(page != MAP_FAILED);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint8_t *page =
+			mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		const uint64_t jit = (uintptr_t)page;
 		struct world w;
 		uint64_t *sp = w.stack;
+
+		assert_true(page != MAP_FAILED);
 
 		pid = (uint32_t)getpid();
 		x86_64_world(&w);
@@ -451,9 +454,13 @@ static void test_made_code(void **state)
 		const uint64_t leaf[] = {w.regs[8], code + 0x87};
 		assert_int_equal(cases[i].is_leaf ? expect(&w, leaf, 2) : expect(&w, ips, 3),
 				 UNWIND_ROOT);
+		// When the program has ended, by what was read before.
+		munmap(page, 4096);
+		w.input.task->space->generation++;
+		assert_int_equal(cases[i].is_leaf ? expect(&w, leaf, 2) : expect(&w, ips, 3),
+				 UNWIND_ROOT);
 		world_done(&w);
 	}
-	munmap(page, 4096);
 }
 
 // Made code that called the program's on the thread's stack has its frames on another one: where the kernel's chain knows

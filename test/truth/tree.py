@@ -35,7 +35,7 @@ C_MAIN = """int main(int n, char **args) {
 \twhile ((e.tv_sec - s.tv_sec) + (e.tv_nsec - s.tv_nsec) * 1e-9 < t);
 \treturn 0;
 }"""
-C_FUNCTION = "__attribute__((noinline)) static long f{i}(long a, long b)\n{{\n{body}\n\treturn a + b + sink;\n}}"
+C_FUNCTION = "__attribute__((noinline)) static long f{i}(long a, long b)\n{{\n{body}\n\treturn (a + b + sink) ^ {i};\n}}"
 CALL = "a += f{k}(a ^ {k}, b + {k});"
 
 LANGUAGES = {
