@@ -262,3 +262,12 @@ char *demangle(const char *name, bool parameters)
 		return demangle_long(name, options);
 	return run(cplus_demangle_v3_callback, name, options);
 }
+
+struct str name_without_version(struct str name)
+{
+	const char *at = name.n > 2 ? memchr(name.p + 1, '@', name.n - 2) : NULL;
+
+	if (at && (at[1] == '@' || (at[1] >= 'A' && at[1] <= 'Z')))
+		name.n = (size_t)(at - name.p);
+	return name;
+}

@@ -9,3 +9,6 @@
 char *demangle(const char *name, bool parameters);
 // Could it be mangled? Cheap; no false negatives.
 bool demangle_maybe(const char *name);
+
+// Without the version that a library gives it: "pthread_create@@GLIBC_2.34"; "read@plt" has none.
+struct str name_without_version(struct str name);

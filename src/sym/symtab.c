@@ -311,12 +311,9 @@ enum { MOST_LATE = 4096 };
 
 struct str symbol_plain_name(const struct symbol *symbol)
 {
-	const char *at = symbol->is_place ? NULL : strchr(symbol->name, '@');
+	struct str name = str_of(symbol->name);
 
-	// "read@plt" has none.
-	if (at && at > symbol->name && (at[1] == '@' || (at[1] >= 'A' && at[1] <= 'Z')))
-		return (struct str){symbol->name, (size_t)(at - symbol->name)};
-	return str_of(symbol->name);
+	return symbol->is_place ? name : name_without_version(name);
 }
 
 void symtab_add_late(struct symtab *symtab, struct symbol *symbol)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // `perf script` text: a line that names the task and the event, lines of frames (innermost first), an empty line.
 #include "base/err.h"
+#include "obj/demangle.h"
 #include "cmd/flamegraph/flamegraph.h"
 #include "cmd/flamegraph/script_layout.h"
 #include <ctype.h>
@@ -142,6 +143,7 @@ static void add_frame(struct reader *reader, uint64_t ip, struct str rest)
 		const char *plus = name.n ? memrchr(name.p, '+', name.n) : NULL;
 		if (plus && name.p + name.n - plus > 3 && plus[1] == '0' && plus[2] == 'x')
 			name.n = (size_t)(plus - name.p);
+		name = name_without_version(name);
 		if (!name.n || str_is(name, "[unknown]"))
 			name = name_by_file(reader, dso, kind);
 	}
