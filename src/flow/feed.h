@@ -110,7 +110,8 @@ struct feed {
 	bool has_wall;		// events have a time of day:
 	int64_t wall_offset_ns; // add it to the events' clock
 	struct feed_tsc tsc;
-	const char *arch; // uname's machine of a recording; NULL: live, or the recording doesn't say
+	// uname's machine and name of a recording; NULL: live, or the recording doesn't say
+	const char *arch, *host;
 	// Live, once events are opened, with options.cgroups: these groups; NULL: none.
 	const struct cgroup_names *cgroups;
 	const struct cgroup_mount *cgroup_mount;

@@ -71,6 +71,7 @@ static int open_recording(struct feed *feed)
 		return err;
 	feed->sym = source->session->sym;
 	feed->arch = source->session->recording->info.arch;
+	feed->host = source->session->recording->info.hostname;
 	read_tasks(source);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "sym/stacks.h"
 #include "view/flame.h"
 #include <stdio.h>
+#include <sys/utsname.h>
 
 struct prof_flame {
 	struct stacks stacks;
@@ -121,9 +122,39 @@ void prof_flame_interval(struct prof *prof, uint64_t now_ns)
 	take_counts(prof, prof->feed->has_wall ? time + 11 : time);
 }
 
+char *prof_picture_subtitle(const struct prof *prof, double n, const char *what)
+{
+	enum { NAMES_MAX = 3 };
+	size_t names_n = 0;
+	struct utsname here;
+	struct out text;
+
+	out_init_memory(&text);
+	vec_each(struct prof_event *const, it, &prof->events) {
+		if ((*it)->source)
+			continue;
+		if (names_n++ < NAMES_MAX)
+			out_printf(&text, "%s%s", names_n > 1 ? ", " : "",
+				   (*it)->feed->event ? (*it)->feed->event->name : (*it)->label);
+	}
+	if (names_n > NAMES_MAX)
+		out_printf(&text, " and %zu more", names_n - NAMES_MAX);
+	out_printf(&text, "%s%.0f %s", names_n ? ", " : "", n, what);
+	if (prof->feed->host)
+		out_printf(&text, ", on %s", prof->feed->host);
+	else if (prof->feed->is_live && uname(&here) == 0)
+		out_printf(&text, ", on %s", here.nodename);
+	char *subtitle = str_dup((struct str){text.buf, text.n});
+	out_done(&text);
+	return subtitle;
+}
+
 static int write_as(struct prof *prof, const char *format, const char *suffix)
 {
+	auto_free char *subtitle =
+		prof_picture_subtitle(prof, flame_sum(&prof->flame->flame, FLAME_AFTER), "samples");
 	struct flame_style style = {.title = prof->profiler->name,
+				    .subtitle = subtitle,
 				    .plain_names = !strcmp(format, "folded")};
 	auto_free char *path = text_dup_fmt("%s%s", prof->options->flame_graph, suffix);
 	const struct encoder *encoder;

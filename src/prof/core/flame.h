@@ -13,3 +13,6 @@ void prof_add_stack(struct prof *prof, const struct sample *sample);
 void prof_flame_interval(struct prof *prof, uint64_t now_ns);
 // FILE.folded and FILE.svg.
 int prof_flame_write(struct prof *prof);
+
+// What stands below the title of a picture: "sched:sched_wakeup, 10 samples, on HOST"; heap.
+char *prof_picture_subtitle(const struct prof *prof, double n, const char *what);

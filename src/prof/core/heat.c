@@ -2,6 +2,7 @@
 #include "prof/core/heat.h"
 #include "base/err.h"
 #include "encoder/core/encoder.h"
+#include "prof/core/flame.h"
 #include "view/heat.h"
 
 enum { MOST_POINTS = 1 << 22 };
@@ -68,7 +69,10 @@ int prof_heat_write(struct prof *prof)
 {
 	struct prof_heat *heat = prof->heat;
 	struct heat_options options = {.scale = HEAT_LOG};
-	struct heat_style style = {.title = prof->profiler->name, .value_unit = heat->unit};
+	auto_free char *subtitle = prof_picture_subtitle(prof, (double)heat->heat.points.n, "events");
+	struct heat_style style = {.title = prof->profiler->name,
+				   .subtitle = subtitle,
+				   .value_unit = heat->unit};
 	auto_free char *path = text_dup_fmt("%s.svg", prof->options->heatmap);
 	const struct encoder *encoder;
 	struct out out;
