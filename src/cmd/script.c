@@ -493,7 +493,7 @@ static int run_session(struct script *script)
 
 	if (err < 0)
 		return err;
-	if (o->dump && !o->show_round)
+	if (o->dump && !o->dump_unsorted)
 		dump_order(&script->out, script->session->recording);
 	if (o->header || o->header_only)
 		recording_print_header(&script->out, script->session->recording, o->full_header);

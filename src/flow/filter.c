@@ -146,6 +146,11 @@ static int cpus_parse(struct filter *filter, const char *text, const struct reco
 	filter->cpus = xcalloc(CPUS_MAX / 64, sizeof(uint64_t));
 	if (num_parse_list(str_of(text), CPUS_MAX - 1, add_cpu, filter) < 0)
 		return fail(EINVAL, "-C takes CPU numbers as in 0-2,5, not '%s'", text);
+	for (uint32_t cpu = recording->info.cpus_available; cpu && cpu < CPUS_MAX; cpu++) {
+		if (filter_cpu(filter, cpu))
+			return fail(EINVAL, "-C %s: the machine of %s had CPUs 0 to %u", text,
+				    recording->path, recording->info.cpus_available - 1);
+	}
 	return 0;
 }
 

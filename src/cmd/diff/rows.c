@@ -190,8 +190,9 @@ static int compare_texts(const struct diff *diff, const struct diff_row *a, cons
 
 		if (!cmp)
 			continue;
-		if (!*x || !*y) // what has no symbol comes last
-			return *x ? -1 : 1;
+		// What has no file or symbol comes last.
+		if (!*x || !strcmp(x, "[unknown]") || !*y || !strcmp(y, "[unknown]"))
+			return *x && strcmp(x, "[unknown]") ? -1 : 1;
 		if (isdigit((unsigned char)*x) && isdigit((unsigned char)*y)) {
 			// As in perf the kernel's addresses come first: they are negative.
 			bool is_address = text_starts(x, "0x") && text_starts(y, "0x");
