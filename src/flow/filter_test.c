@@ -153,13 +153,16 @@ static void refusals(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
 		assert_true(filter_new(&filter, &bad[i], &recording) < 0);
 	event.attr.sample_type = PERF_SAMPLE_TID;
-	recording.info.cpus_available = 4;
-	assert_int_equal(filter_new(&filter, &(struct filter_options){.cpus = "2-4"}, &recording),
-			 -EINVAL);
-	recording.info.cpus_available = 0;
 	assert_int_equal(filter_new(&filter, &(struct filter_options){.cpus = "0"}, &recording),
 			 -EINVAL);
 	event.attr.sample_type |= PERF_SAMPLE_CPU;
+	recording.info.cpus_available = 4;
+	assert_int_equal(filter_new(&filter, &(struct filter_options){.cpus = "2-4"}, &recording),
+			 -EINVAL);
+	recording.info.cpus_available = 5;
+	assert_int_equal(filter_new(&filter, &(struct filter_options){.cpus = "2-4"}, &recording), 0);
+	filter_free(filter);
+	recording.info.cpus_available = 0;
 	filter = make((struct filter_options){0});
 	assert_true(filter_is_empty(filter));
 	filter_free(filter);
