@@ -97,8 +97,9 @@ static void choose_groups(struct report *report)
 		any |= recording->events.v[i]->group_members > 1;
 	if (any || !recording->events.n)
 		report->o.group_given = false; // the groups have their own names
-	// Whether they are shown together or not: --no-group names the first as a leader too, as perf does.
-	if (any || !report->o.group_given)
+	// Whether they are shown together or not: --no-group names the first as a leader too, as perf does; but not of a pipe, whose
+	// events it doesn't know then.
+	if (any || !report->o.group_given || (report->pipe && !report->o.group))
 		return;
 	for (size_t i = 0; i < recording->events.n; i++)
 		recording->events.v[i]->leader = recording->events.v[0];
