@@ -431,12 +431,12 @@ static struct hist *hist_at(struct report *report, size_t i)
 	return report_hist(report, report->session->recording->events.v[i]);
 }
 
-// perf applies these when entries collapse, and only to the first event the one for symbols.
+// perf applies these when entries collapse, as all do in a hierarchy, and only to the first event the one for symbols.
 static void late_filters(struct hist *hist)
 {
 	struct report *report = hist->report;
 
-	if (!report->needs_collapse)
+	if (!report->needs_collapse && !report->o.hierarchy)
 		return;
 	for (size_t i = 0; i < hist->entries.n; i++) {
 		struct entry *e = hist->entries.v[i];
