@@ -421,34 +421,44 @@ static bool is_printable(const uint8_t *p, size_t n)
 	return true;
 }
 
+// Where an array lies, cut to what there is.
+static struct str array_bytes(const struct tp_field *field, const void *raw, uint32_t raw_size)
+{
+	struct tp_extent at = {field->offset, field->size};
+
+	if (field->is_dynamic)
+		at = tp_dynamic_extent(field, raw, raw_size);
+	if (at.offset > raw_size)
+		at = (struct tp_extent){raw_size, 0};
+	return (struct str){(const char *)raw + at.offset, MIN(at.size, raw_size - at.offset)};
+}
+
+static void print_bytes(struct out *out, struct str bytes)
+{
+	out_text(out, "ARRAY[");
+	for (size_t k = 0; k < bytes.n; k++) {
+		if (k)
+			out_text(out, ", ");
+		out_hex_zeros(out, (uint8_t)bytes.p[k], 2);
+	}
+	out_char(out, ']');
+}
+
 static void print_array(struct out *out, const struct tracepoint *tp, size_t i, struct str raw)
 {
 	const struct tp_field *field = &tp->fields[i];
-	struct tp_extent at = {field->offset, field->size};
-	const uint8_t *p;
+	struct str bytes = array_bytes(field, raw.p, (uint32_t)raw.n);
 
-	if (field->is_dynamic)
-		at = tp_dynamic_extent(field, raw.p, (uint32_t)raw.n);
-	if (at.offset > raw.n)
-		at = (struct tp_extent){(uint32_t)raw.n, 0};
-	if (at.size > raw.n - at.offset)
-		at.size = (uint32_t)(raw.n - at.offset);
-	p = (const uint8_t *)raw.p + at.offset;
-	if (field->is_string && !tp->not_text[i] && is_printable(p, at.size)) {
-		out_str(out, tp_text_at(raw.p, (uint32_t)raw.n, at.offset));
+	if (field->is_string && !tp->not_text[i] && is_printable((const uint8_t *)bytes.p, bytes.n)) {
+		out_str(out, tp_text_at(raw.p, (uint32_t)raw.n, (uint32_t)(bytes.p - raw.p)));
 		return;
 	}
-	out_text(out, "ARRAY[");
-	for (uint32_t k = 0; k < at.size; k++) {
-		if (k)
-			out_text(out, ", ");
-		out_hex_zeros(out, p[k], 2);
-	}
-	out_char(out, ']');
+	print_bytes(out, bytes);
 	tp->not_text[i] = true;
 }
 
-void tp_print_number(struct out *out, const struct tp_field *field, const void *raw, uint32_t raw_size)
+static void print_number(struct out *out, const struct tp_field *field, const void *raw,
+			 uint32_t raw_size)
 {
 	uint64_t v = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
 
@@ -474,6 +484,14 @@ void tp_print_number(struct out *out, const struct tp_field *field, const void *
 	}
 }
 
+void tp_print_value(struct out *out, const struct tp_field *field, const void *raw, uint32_t raw_size)
+{
+	if (field->is_array)
+		print_bytes(out, array_bytes(field, raw, raw_size));
+	else
+		print_number(out, field, raw, raw_size);
+}
+
 void tracepoint_print_fields(struct out *out, const struct tracepoint *tp, const void *raw,
 			     uint32_t raw_size)
 {
@@ -486,7 +504,7 @@ void tracepoint_print_fields(struct out *out, const struct tracepoint *tp, const
 		if (tp->fields[i].is_array)
 			print_array(out, tp, i, data);
 		else
-			tp_print_number(out, &tp->fields[i], raw, raw_size);
+			print_number(out, &tp->fields[i], raw, raw_size);
 	}
 }
 

@@ -61,9 +61,9 @@ const struct tp_field *tracepoint_field(const struct tracepoint *tp, const char 
 // A number field's value, sign-extended when it is signed; 0 when the raw data is too short or the field is not
 // 1, 2, 4 or 8 bytes wide (of a dynamic array: its location word).
 uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_size);
-// A number as the tools print fields without a format: addresses in hexadecimal.
-void tp_print_number(struct out *out, const struct tp_field *field, const void *raw,
-		     uint32_t raw_size);
+// A number or array as the tools print fields without a format: addresses in hexadecimal.
+void tp_print_value(struct out *out, const struct tp_field *field, const void *raw,
+		    uint32_t raw_size);
 // A string field's text, up to its NUL or end; {NULL,0} when it does not fit.
 struct str tp_string(const struct tp_field *field, const void *raw, uint32_t raw_size);
 

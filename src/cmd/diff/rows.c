@@ -20,7 +20,7 @@ static const char *field_text(struct arena *arena, struct out *scratch, const st
 	if (field->is_string)
 		return arena_strdup(arena, tp_string(field, e->x->raw, e->x->raw_size));
 	scratch->n = 0;
-	tp_print_number(scratch, field, e->x->raw, e->x->raw_size);
+	tp_print_value(scratch, field, e->x->raw, e->x->raw_size);
 	return arena_strdup(arena, (struct str){scratch->buf, scratch->n});
 }
 

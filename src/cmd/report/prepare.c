@@ -76,6 +76,8 @@ static int choose_mode(struct report *report)
 			return fail(COMMAND_USAGE, "--hierarchy and --fields exclude each other");
 		report->children = false;
 	}
+	report->no_children_column = report->children && !report->pipe && !has_chains &&
+				     report->o.fields && *report->o.fields == '+';
 	// A pipe tells its events too late for perf to know that there are call chains.
 	if (report->pipe || !has_chains)
 		report->children = false;

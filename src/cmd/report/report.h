@@ -322,8 +322,9 @@ struct report {
 	struct out out;
 	enum report_mode mode;
 	bool children, use_chains, pipe, grouped, quiet, ready;
-	bool escape; // control characters in cells: text for a terminal
-	bool colors; // of shares, in text
+	bool no_children_column; // -F +overhead_children where there are no chains: left out, as in perf
+	bool escape;		 // control characters in cells: text for a terminal
+	bool colors;		 // of shares, in text
 	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
 		needs_extra, needs_collapse, no_order, has_srcline;
 	int verbose;

@@ -244,6 +244,8 @@ static int add_word(struct report *report, const char *word, bool sorting, int l
 			return 0;
 		return bad_key(sorting ? "sort" : "fields", word, true);
 	}
+	if (is_number && column.number == NUMBER_CHILDREN && report->no_children_column)
+		return 0;
 	if (key && !key_allowed(report, key))
 		return bad_key(sorting ? "sort" : "fields", word, false);
 	column.key = key;

@@ -328,10 +328,11 @@ static void print_field(const struct column *column, const struct entry *e, stru
 		if (column->field->is_string) {
 			value = tp_string(column->field, e->x->raw, e->x->raw_size);
 		} else {
-			tp_print_number(&number, column->field, e->x->raw, e->x->raw_size);
+			tp_print_value(&number, column->field, e->x->raw, e->x->raw_size);
 			value = (struct str){number.buf, number.n};
 		}
-		writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
+		if (!column->field->is_array) // bytes of arrays are cut
+			writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
 	}
 	width = column->user_width ? column->user_width : field_width(column);
 	if ((int)value.n > width)
