@@ -16,6 +16,18 @@ static inline void spread_add(struct spread *spread, double value)
 	spread->squares += delta * (value - spread->mean);
 }
 
+// As if what `from` has seen had been added.
+static inline void spread_merge(struct spread *spread, const struct spread *from)
+{
+	double n = spread->n + from->n, delta = from->mean - spread->mean;
+
+	if (from->n <= 0)
+		return;
+	spread->squares += from->squares + delta * delta * spread->n * from->n / n;
+	spread->mean += delta * from->n / n;
+	spread->n = n;
+}
+
 // The standard deviation of the mean; 0 below two numbers.
 double spread_deviation(const struct spread *spread);
 // The same in percent of the mean.

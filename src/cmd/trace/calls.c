@@ -74,8 +74,16 @@ void trace_thread_ended(struct trace *trace, uint32_t tid)
 		thread->entered = thread->pending = false;
 		if (task)
 			thread->comm = task_comm(trace->feed->sym, task);
+		thread->ended = true;
+		trace->ended_n++;
+		trace_fold_ended(trace);
 		return;
 	}
+	trace_thread_remove(trace, thread);
+}
+
+void trace_thread_remove(struct trace *trace, struct trace_thread *thread)
+{
 	trace->all.v[thread->index] = vec_last(&trace->all);
 	trace->all.v[thread->index]->index = thread->index;
 	trace->all.n--;
@@ -86,6 +94,8 @@ void trace_threads_done(struct trace *trace)
 {
 	vec_each(struct trace_thread *, thread, &trace->all)
 		free_thread(*thread);
+	if (trace->folded)
+		free_thread(trace->folded);
 	vec_done(&trace->all);
 	map_done(&trace->threads);
 }

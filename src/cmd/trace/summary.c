@@ -3,6 +3,8 @@
 #include "cmd/trace/trace.h"
 #include <stdio.h>
 
+enum { MOST_ENDED = 4096 }; // of which each has rows of its own: some MB
+
 static struct call_stat *stat_of(struct trace_thread *thread, uint32_t number)
 {
 	uint64_t key = (uint64_t)thread->is_32bit << 32 | number;
@@ -109,14 +111,18 @@ static void put_thread(struct trace *trace, struct trace_thread *thread)
 	struct out *out = trace->out;
 
 	out_char(out, ' ');
-	if (thread->comm)
+	if (thread == trace->folded)
+		out_printf(out, "%llu more threads, which have ended",
+			   (unsigned long long)trace->folded_n);
+	else if (thread->comm)
 		out_escaped(out, thread->comm);
 	else if (task)
 		out_escaped(out, task_comm(trace->feed->sym, task));
 	else
 		out_printf(out, ":%u", thread->tid);
-	out_printf(out, " (%u), %llu events, %.1f%%", thread->tid,
-		   (unsigned long long)thread->events_n,
+	if (thread != trace->folded)
+		out_printf(out, " (%u)", thread->tid);
+	out_printf(out, ", %llu events, %.1f%%", (unsigned long long)thread->events_n,
 		   (double)thread->events_n / (double)trace->events_n * 100);
 	if (thread->faults_major)
 		out_printf(out, ", %llu majfaults", (unsigned long long)thread->faults_major);
@@ -143,6 +149,51 @@ static int by_events(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+static void fold(struct trace_thread *into, const struct trace_thread *from)
+{
+	into->events_n += from->events_n;
+	into->faults_major += from->faults_major;
+	into->faults_minor += from->faults_minor;
+	into->runtime_ms += from->runtime_ms;
+	vec_each(const struct call_stat, stat, &from->stats) {
+		struct map_slot slot;
+		struct call_stat *sum;
+
+		into->is_32bit = stat->is_32bit;
+		sum = stat_of(into, stat->number);
+		if (stat->times.n > 0) {
+			sum->min = sum->times.n > 0 ? MIN(sum->min, stat->min) : stat->min;
+			sum->max = MAX(sum->max, stat->max);
+		}
+		spread_merge(&sum->times, &stat->times);
+		sum->n += stat->n;
+		sum->errors += stat->errors;
+		for (size_t i = 0; map_next(&stat->errnos, &i, &slot);)
+			*map_at(&sum->errnos, slot.key, NULL) += slot.value;
+	}
+}
+
+void trace_fold_ended(struct trace *trace)
+{
+	VEC(struct trace_thread *) ended = {0};
+
+	if (trace->ended_n <= MOST_ENDED)
+		return;
+	vec_each(struct trace_thread *, thread, &trace->all)
+		if ((*thread)->ended)
+			vec_push(&ended, *thread);
+	qsort(ended.v, ended.n, sizeof(*ended.v), by_events);
+	if (!trace->folded)
+		trace->folded = NEW(struct trace_thread);
+	for (size_t i = MOST_ENDED / 2; i < ended.n; i++) {
+		fold(trace->folded, ended.v[i]);
+		trace->folded_n++;
+		trace->ended_n--;
+		trace_thread_remove(trace, ended.v[i]);
+	}
+	vec_done(&ended);
+}
+
 void trace_summary(struct trace *trace)
 {
 	out_text(trace->out, "\n Summary of events:\n\n");
@@ -152,4 +203,6 @@ void trace_summary(struct trace *trace)
 		if ((*thread)->events_n)
 			put_thread(trace, *thread);
 	}
+	if (trace->folded)
+		put_thread(trace, trace->folded);
 }

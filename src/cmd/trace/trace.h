@@ -89,6 +89,7 @@ struct trace_thread {
 	uint32_t tid, pid;
 	size_t index;	  // in trace->all
 	const char *comm; // of one that has ended
+	bool ended;
 	uint64_t entry_ns;
 	uint32_t number;
 	bool entered;	  // an entry waits for its exit
@@ -130,7 +131,9 @@ struct trace {
 	double runtime_ms;
 	struct map threads; // tid -> struct trace_thread *
 	VEC(struct trace_thread *)
-	all; // in order of appearance; ended ones stay only with a summary
+	all;			     // ended ones stay only with a summary, and not all of them:
+	struct trace_thread *folded; // the sums of the others; NULL: none
+	uint64_t ended_n, folded_n;
 	struct trace_thread *last, *current; // current: the thread that entered last
 	struct session_unwind *unwind;	     // of --call-graph dwarf
 	struct bpf_texts *texts;	     // NULL: there are only pointers
@@ -157,7 +160,8 @@ void trace_want_abi(struct trace *trace, struct trace_event *event); // live, be
 void trace_set_abi(struct trace_thread *thread, const struct sample *sample);
 void trace_thread_ended(struct trace *trace, uint32_t tid);
 void trace_threads_done(struct trace *trace);
-void trace_forget_entries(struct trace *trace); // after a loss
+void trace_thread_remove(struct trace *trace, struct trace_thread *thread); // that has ended
+void trace_forget_entries(struct trace *trace);				    // after a loss
 
 uint64_t trace_number_of(const struct trace_event *event, const struct sample *sample);
 int64_t trace_ret_of(const struct trace_event *event, const struct sample *sample);
@@ -226,3 +230,5 @@ void trace_texts_close(struct trace *trace);
 void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t number,
 		 const uint64_t *duration_ns, int64_t ret);
 void trace_summary(struct trace *trace);
+// When many ended threads are kept, those with the fewest events become one sum.
+void trace_fold_ended(struct trace *trace);
