@@ -84,16 +84,18 @@ static void warn_symbols(const struct session *session)
 
 static size_t put_ends(const struct unwind_counts *counts, char *to, size_t size)
 {
-	uint64_t guessed = counts->ends[UNWIND_GUESSED];
 	const char *before = "; the others ended: ";
 	size_t n = 0;
 
 	*to = '\0';
-	if (guessed)
-		n += (size_t)snprintf(to, size, ", %llu %s", (unsigned long long)guessed,
-				      unwind_end_text(UNWIND_GUESSED));
-	for (int i = UNWIND_ROOT + 1; i < UNWIND_ENDS; i++) {
-		if (!counts->ends[i] || i == UNWIND_GUESSED)
+	for (int i = UNWIND_GUESSED; i < UNWIND_ENDS; i++) {
+		if (counts->ends[i])
+			n += (size_t)snprintf(to + n, size - n, ", %llu %s",
+					      (unsigned long long)counts->ends[i],
+					      unwind_end_text((enum unwind_end)i));
+	}
+	for (int i = UNWIND_ROOT + 1; i < UNWIND_GUESSED; i++) {
+		if (!counts->ends[i])
 			continue;
 		n += (size_t)snprintf(to + n, size - n, "%s%llu %s", before,
 				      (unsigned long long)counts->ends[i],

@@ -5,6 +5,7 @@
 #include "sym/jit.h"
 #include "sym/load.h"
 #include "sym/unwind_cache.h"
+#include "sym/unwind_join.h"
 #include "sym/unwind_walk.h"
 #include <sys/utsname.h>
 
@@ -65,6 +66,7 @@ struct unwinder *unwinder_new(struct sym *sym, uint16_t machine)
 	unwinder->machine = machine;
 	unwinder->tables = unwind_tables_new(sym->options.no_cache_dir);
 	unwinder->known = xcalloc(KNOWN, sizeof(*unwinder->known));
+	unwinder->joins = unwind_joins_new();
 	return unwinder;
 }
 
@@ -82,6 +84,8 @@ void unwinder_free(struct unwinder *unwinder)
 	free(unwinder->known);
 	unwind_made_free(unwinder->made);
 	free(unwinder->pages);
+	unwind_joins_free(unwinder->joins);
+	vec_done(&unwinder->frames);
 	free(unwinder);
 }
 
@@ -228,6 +232,10 @@ bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret)
 	}
 	// The bytes between the end of the copy and the stack's end are all that is missing.
 	w->end = addr - w->stack_at < w->stack_size + FAR ? UNWIND_SHORT : UNWIND_BAD;
+	if (w->end == UNWIND_SHORT && w->reads_later) {
+		w->has_read_later = true;
+		return unwind_read_later(w->unwinder->joins, w->task, addr, ret);
+	}
 	return w->end == UNWIND_BAD && read_file_word(w, addr, ret);
 }
 
@@ -682,6 +690,7 @@ static bool is_made_start(const struct walk *w)
 static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
 {
 	struct before before = {0};
+	struct unwind_frame *frames = w->unwinder->frames.v;
 	bool is_exact = true; // the pc is that of an instruction, not of one after a call
 	uint32_t n = 0;
 
@@ -692,13 +701,17 @@ static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
 						 : !is_exact && walk_is_sigreturn(w, w->regs[PC]);
 
 		if (!is_exact && !known->table && is_made_start(w)) {
+			frames[n] = (struct unwind_frame){w->regs[PC], w->regs[w->machine->sp]};
 			ips[n++] = w->regs[PC];
 			w->end = UNWIND_SWITCHED;
 			return n;
 		}
 		if (!is_exact && !known->rule && !walk_is_code(w, pc) && step_again(w, &before))
 			continue;
-		ips[n++] = is_trampoline ? w->regs[PC] : pc;
+		frames[n] = (struct unwind_frame){is_trampoline ? w->regs[PC] : pc,
+						  w->regs[w->machine->sp]};
+		ips[n] = frames[n].ip;
+		n++;
 		before = (struct before){w->regs[PC], w->regs[w->machine->sp],
 					 w->regs[w->machine->fp], is_exact, known->table != NULL};
 		// Is there more behind the last one?
@@ -709,11 +722,71 @@ static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
 				return n;
 			is_exact = false;
 		}
+		// Of a function that has returned meanwhile anything may be there.
+		if (w->has_read_later && !is_exact &&
+		    !(walk_is_code(w, w->regs[PC] - 1) && is_return(w))) {
+			w->end = UNWIND_SHORT;
+			return n;
+		}
 		if (n == max) {
 			w->end = UNWIND_LIMIT;
 			return n;
 		}
 	}
+}
+
+// Live only: what was recorded is shown as it is. What lies less far up changes from one moment to the next.
+static bool may_join(const struct walk *w)
+{
+	enum { LEAST = 32 << 10 };
+
+	return w->unwinder->is_live && w->machine->word == 8 && !w->is_guessed &&
+	       w->stack_size >= LEAST;
+}
+
+static uint32_t join(struct walk *w, uint64_t *ips, uint32_t n, uint32_t max)
+{
+	struct unwinder *unwinder = w->unwinder;
+	struct unwind_frame *frames = unwinder->frames.v;
+	const struct unwind_frame *further;
+	uint32_t more;
+
+	if (!may_join(w))
+		return n;
+	if (w->end == UNWIND_SHORT) {
+		more = unwind_further(unwinder->joins, w->task, frames, n, &further);
+		if (!more || more > max - n)
+			return n;
+		memcpy(frames + n, further, more * sizeof(*frames));
+		for (uint32_t i = 0; i < more; i++)
+			ips[n + i] = further[i].ip;
+		n += more;
+		w->end = UNWIND_JOINED;
+	}
+	if (w->end == UNWIND_ROOT || w->end == UNWIND_JOINED)
+		unwind_remember(unwinder->joins, w->task, frames, n);
+	return n;
+}
+
+// The functions further up mostly still run when the sample is looked at: their frames are as they were.
+static uint32_t walk_later(struct walk *w, const struct unwind_input *input, uint64_t *ips,
+			   uint32_t n, uint32_t max)
+{
+	struct walk later = *w;
+	uint32_t all;
+
+	if (!may_join(w) || w->end != UNWIND_SHORT)
+		return n;
+	later.reads_later = true;
+	unwind_forget_later(w->unwinder->joins);
+	take_registers(&later, input);
+	// The first n are the same again.
+	all = walk_up(&later, ips, max);
+	if (later.end != UNWIND_ROOT || later.is_guessed)
+		return n;
+	w->end = UNWIND_JOINED;
+	unwind_remember(w->unwinder->joins, w->task, w->unwinder->frames.v, all);
+	return all;
 }
 
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
@@ -736,7 +809,10 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 	}
 	w.stack_at = w.regs[w.machine->sp];
 	w.first_fp = w.regs[w.machine->fp];
+	vec_reserve(&unwinder->frames, max);
 	n = walk_up(&w, ips, max);
+	n = join(&w, ips, n, max);
+	n = walk_later(&w, input, ips, n, max);
 	if (input->by_kernel_n && w.end == UNWIND_NO_INFO && w.is_elsewhere)
 		n = go_on_elsewhere(&w, input, ips, n, max);
 	else if (input->by_kernel)
@@ -787,6 +863,8 @@ const char *unwind_end_text(enum unwind_end end)
 		[UNWIND_BAD] = "bad read",
 		[UNWIND_SWITCHED] = "the stack was changed",
 		[UNWIND_LIMIT] = "limit of frames",
+		[UNWIND_JOINED] =
+			"joined to what the thread's stack held further up shortly before or after, as no more can be copied",
 		[UNWIND_GUESSED] = "guessed by frame pointers, as code has no unwind information",
 	};
 

@@ -25,8 +25,11 @@ enum unwind_end {
 	UNWIND_BAD,	// the next frame can't be read or makes no sense
 	UNWIND_SWITCHED, // the thread had gone over to this stack; what it did before is on another one
 	UNWIND_LIMIT, // more frames than were asked for
-	// The first function was reached, but by frame pointers of code that nothing describes: functions that keep none are left out.
+	// From here on the first function was reached, if not for sure. By frame pointers of code that nothing describes: functions that keep none are left out.
 	UNWIND_GUESSED,
+	// The copy was too short, but an earlier sample of the thread had the same frames at the same places there, and the rest; or the
+	// stack, when the sample was looked at, led from there to the root, each return behind a call.
+	UNWIND_JOINED,
 	UNWIND_ENDS
 };
 
@@ -40,6 +43,8 @@ struct unwind_dso; // of a dso: its table and its file
 struct unwind_known;
 struct unwind_made;
 struct unwind_page;
+struct unwind_joins;
+struct unwind_frame;
 
 struct unwinder {
 	struct sym *sym;
@@ -50,6 +55,8 @@ struct unwinder {
 	struct unwind_known *known;
 	struct unwind_made *made;  // rules
 	struct unwind_page *pages; // of memory, NULL: none was read
+	struct unwind_joins *joins;
+	VEC(struct unwind_frame) frames; // of the stack at hand
 	bool is_live; // the tasks run now, on this machine: code that has no file is read from their memory
 };
 

@@ -35,8 +35,10 @@ struct walk {
 	uint64_t regs[CFI_REGS];
 	const struct machine *machine;
 	enum unwind_end end; // why the last read failed
-	bool is_guessed;     // a frame on the way was found by what nothing confirms
-	bool is_elsewhere;   // code without a file has its frame on none that the copy is of
+	bool reads_later; // what the copy doesn't hold is read from the thread's memory as it is now
+	bool has_read_later;
+	bool is_guessed;   // a frame on the way was found by what nothing confirms
+	bool is_elsewhere; // code without a file has its frame on none that the copy is of
 };
 
 // Of the file of a DSO, opened at the first question.
@@ -48,6 +50,9 @@ size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t siz
 // What the code at a place without frame information does with the stack on its way to the return; NULL: nobody can tell.
 const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf);
 void unwind_made_free(struct unwind_made *made);
+// From the stack as it is now.
+bool unwind_read_later(struct unwind_joins *joins, const struct task *task, uint64_t addr,
+		       uint64_t *ret);
 // Beside the copy of the stack. False: w->end says why.
 bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret);
 

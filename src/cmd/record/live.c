@@ -333,7 +333,7 @@ void live_report(const struct live *live)
 	for (unsigned i = 0; i < UNWIND_ENDS; i++) {
 		if (i != UNWIND_ROOT && ends[i])
 			warn("  %.1f%% %s%s", 100.0 * (double)ends[i] / (double)all,
-			     i == UNWIND_GUESSED ? "" : "ended: ",
+			     i >= UNWIND_GUESSED ? "" : "ended: ",
 			     unwind_end_text((enum unwind_end)i));
 	}
 	if (ends[UNWIND_SHORT] * 100 > all && copies_less(live))
