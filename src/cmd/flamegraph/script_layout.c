@@ -9,6 +9,8 @@ enum { LINES_LOOKED_AT = 20000, WORDS_MAX = 64 };
 // perf pads ids to at least 5 characters, periods to 10 characters, addresses to 16; a blank stands before.
 enum { ID_ROOM = 6, PERIOD_ROOM = 11, ADDRESS_ROOM = 17 };
 
+enum { WHOSE = HEAD_COMM | HEAD_ID | HEAD_PAIR };
+
 struct words {
 	struct str v[WORDS_MAX];
 	unsigned n;
@@ -500,7 +502,7 @@ static void find_heads(struct script_layout *layout, struct str text)
 		split(&words, line);
 		unsigned fields = guess(&words);
 		if (script_fields_are_sure(fields)) {
-			votes.of[fields] += 8; // nothing else looks like that
+			votes.of[fields] += 2; // little else looks like that
 			in_chain = false;
 			continue;
 		}
@@ -516,10 +518,13 @@ static void find_heads(struct script_layout *layout, struct str text)
 	}
 	uint32_t most = 0;
 	for (unsigned fields; layout->n < LAYOUT_HEADS_MAX && (fields = winner(&votes));) {
+		// Events differ in what their samples hold, but all say whose they are, or none.
+		bool is_like = !layout->n || (script_fields_are_sure(fields) &&
+					      ((fields ^ layout->heads[0]) & WHOSE) == 0);
+
 		most = MAX(most, votes.of[fields]);
-		if (layout->n && (!script_fields_are_sure(fields) || votes.of[fields] < most / 64))
-			break;
-		layout->heads[layout->n++] = fields;
+		if (is_like && votes.of[fields] >= most / 64)
+			layout->heads[layout->n++] = fields;
 		votes.of[fields] = 0;
 	}
 }

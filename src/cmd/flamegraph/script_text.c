@@ -236,6 +236,21 @@ static bool parse_head(struct reader *reader, struct str line, bool sure_only)
 	return false;
 }
 
+// A name may begin as comments and records of other kinds do.
+static bool is_sure_head(struct reader *reader, struct str line)
+{
+	struct script_head head;
+
+	for (unsigned i = 0; i < reader->layout.n; i++) {
+		unsigned fields = reader->layout.heads[i];
+
+		if (script_fields_are_sure(fields) && script_head_parse(fields, line, &head))
+			return !str_starts(head.event, "PERF_RECORD_") &&
+			       !str_starts(str_trim(head.rest), "PERF_RECORD_");
+	}
+	return false;
+}
+
 static bool is_followed_by_frame(struct reader *reader, struct str text)
 {
 	struct str next = str_cut(&text, '\n'), rest;
@@ -345,13 +360,14 @@ static void read_line(struct reader *reader, struct str line, struct str after, 
 		finish_sample(reader);
 		return;
 	}
-	if (line.p[0] == '#' && !reader->cut && (line.n == 1 || line.p[1] == ' '))
+	if (line.p[0] == '#' && !reader->cut && (line.n == 1 || line.p[1] == ' ') &&
+	    !is_sure_head(reader, line))
 		return;
 	if (read_frame(reader, line)) {
 		reader->counts->used_lines++;
 		return;
 	}
-	if (script_is_record(&reader->layout, line)) {
+	if (script_is_record(&reader->layout, line) && !is_sure_head(reader, line)) {
 		finish_sample(reader);
 		return;
 	}

@@ -97,6 +97,12 @@ static void layouts(void **state)
 		 "#c;f 1\n12;f 1\na: b 3;f 1\n"},
 		{" dd 1 1.0: 1 c:     401000 f (/x)\n ab 1 1.0: 1 c:     401000 f (/x)\n",
 		 "ab;f 1\ndd;f 1\n"},
+		{"# d 1 1.0: 1 c: \n" FRAME "PERF_RECORD_X 1 1.1: 1 c: \n" FRAME "# d: x\n"
+		 "t 1 1.2: 1 c: \n" FRAME,
+		 "# d;f 1\nPERF_RECORD_X;f 1\nt;f 1\n"},
+		{"              -1 c:      55ab8bb10145 f (/x)\n               x c:      55ab8bb10145 f (/x)\n"
+		 "              ab c:      55ab8bb10145 f (/x)\n",
+		 "-1;f 1\nab;f 1\nx;f 1\n"},
 		// Other records.
 		{"p     0     0.000000: PERF_RECORD_COMM: p:9583/9583\nt 1 1.0: 1 c: \n" FRAME
 		 "PERF_RECORD_FINISHED_ROUND\nt 1     1.1: PERF_RECORD_MMAP2 1/1: [0x5(0x1) @ 0 f:0 1 2]: r-xp /x\n",
