@@ -99,10 +99,9 @@ static void choose_groups(struct report *report)
 		any |= recording->events.v[i]->group_members > 1;
 	if (any || !recording->events.n)
 		report->o.group_given = false; // the groups have their own names
-	// Whether they are shown together or not: --no-group names the first as a leader too, as perf does; but not of an old pipe, which
-	// has no features behind which it would.
-	if (any || !report->o.group_given ||
-	    (report->pipe && !report->o.group && !recording->info.os_release))
+	// Whether they are shown together or not: --no-group names the first as a leader too, as perf does; but neither makes a group of
+	// an old pipe, which has no features behind which perf would.
+	if (any || !report->o.group_given || (report->pipe && !recording->info.os_release))
 		return;
 	for (size_t i = 0; i < recording->events.n; i++)
 		recording->events.v[i]->leader = recording->events.v[0];
