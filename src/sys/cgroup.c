@@ -200,6 +200,33 @@ int cgroup_select(const struct cgroup_mount *mount, const char *list, struct cgr
 	return err;
 }
 
+static bool is_below(const char *name, const char *above)
+{
+	size_t n = strlen(above);
+
+	while (n && above[n - 1] == '/')
+		n--;
+	if (!n) // the root
+		return strcmp(name, "/") != 0;
+	return !strncmp(above, name, n) && name[n] == '/' && name[n + 1];
+}
+
+void cgroup_names_drop_below(struct cgroup_names *names)
+{
+	struct cgroup_names kept = {0};
+
+	for (size_t i = 0; i < names->v.n; i++) {
+		bool below = false;
+
+		for (size_t k = 0; k < names->v.n && !below; k++)
+			below = k != i && is_below(names->v.v[i], names->v.v[k]);
+		if (!below)
+			vec_push(&kept.v, xstrdup(names->v.v[i]));
+	}
+	cgroup_names_done(names);
+	*names = kept;
+}
+
 void cgroup_names_done(struct cgroup_names *names)
 {
 	for (size_t i = 0; i < names->v.n; i++)

@@ -29,6 +29,8 @@ struct cgroup_names {
 	VEC(char *) v;
 };
 int cgroup_select(const struct cgroup_mount *mount, const char *list, struct cgroup_names *ret);
+// Without those that lie below another one of them.
+void cgroup_names_drop_below(struct cgroup_names *names);
 void cgroup_names_done(struct cgroup_names *names);
 
 // The threads that are in a group or in one below it now, as keys of `threads`, and the ids (cgroup_id) of these groups as keys of `ids`.

@@ -104,4 +104,31 @@ static void test_members(void **state)
 	assert_int_equal(system(clean), 0);
 }
 
-RUN_TESTS(TEST(test_fake), TEST(test_members))
+static void test_drop_below(void **state)
+{
+	static const struct {
+		const char *names[4], *kept;
+	} cases[] = {
+		{{"a/b", "a", "c"}, "a c"},
+		{{"a", "a/b/c", "a/b", "ab"}, "a ab"},
+		{{"a/b", "/", "c"}, "/"},
+		{{"a/b", "a/bc", "a/b/"}, "a/b a/bc a/b/"},
+		{{NULL}, ""},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cgroup_names names = {0};
+		char text[64] = "";
+
+		for (size_t k = 0; k < ARRAY_SIZE(cases[i].names) && cases[i].names[k]; k++)
+			vec_push(&names.v, xstrdup(cases[i].names[k]));
+		cgroup_names_drop_below(&names);
+		for (size_t k = 0; k < names.v.n; k++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s",
+				 k ? " " : "", names.v.v[k]);
+		assert_string_equal(text, cases[i].kept);
+		cgroup_names_done(&names);
+	}
+}
+
+RUN_TESTS(TEST(test_fake), TEST(test_members), TEST(test_drop_below))

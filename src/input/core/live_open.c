@@ -168,32 +168,6 @@ static int add_cpu(struct event_spec *spec, struct arena *arena, struct str text
 	return 0;
 }
 
-// A group's events are those of the groups below it, too: what is wanted twice comes once.
-static void drop_below(struct cgroup_names *groups)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < groups->v.n; i++) {
-		char *name = groups->v.v[i];
-		bool below = false;
-
-		for (size_t k = 0; k < groups->v.n && !below; k++) {
-			const char *above = groups->v.v[k];
-			size_t n = strlen(above);
-
-			while (n && above[n - 1] == '/')
-				n--;
-			below = k != i && !strncmp(above, name, n) && strlen(name) > n + 1 &&
-				(!n || name[n] == '/');
-		}
-		if (below)
-			free(name);
-		else
-			groups->v.v[kept++] = name;
-	}
-	groups->v.n = kept;
-}
-
 static int select_cgroups(struct watching *live)
 {
 	struct feed *feed = live->feed;
@@ -203,7 +177,8 @@ static int select_cgroups(struct watching *live)
 		err = cgroup_select(&live->cgroup_mount, feed->options->cgroups, &live->cgroups);
 	if (err)
 		return err;
-	drop_below(&live->cgroups);
+	// A group's events are those of the groups below it, too: what is wanted twice comes once.
+	cgroup_names_drop_below(&live->cgroups);
 	feed->cgroups = &live->cgroups;
 	feed->cgroup_mount = &live->cgroup_mount;
 	return 0;
