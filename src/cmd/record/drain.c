@@ -45,35 +45,6 @@ struct drain {
 	atomic_bool is_over;
 };
 
-// With no more of its stack than there is.
-static void put_trimmed(struct taken *to, const struct perf_event_header *header,
-			const struct sample_parts *parts, uint64_t valid)
-{
-	const uint8_t *start = (const uint8_t *)header, *end = start + header->size;
-	uint64_t size = (valid + 7) & ~7ull;
-	struct perf_event_header new = *header;
-	struct {
-		const void *p;
-		size_t n;
-	} const pieces[] = {
-		{&new, sizeof(new)},
-		{start + sizeof(new), (size_t)(parts->stack - start) - sizeof(new)},
-		{&size, 8},
-		{parts->stack + 8, size},
-		{&valid, 8},
-		{parts->behind, (size_t)(end - parts->behind)},
-	};
-	size_t total = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++)
-		total += pieces[i].n;
-	new.size = (uint16_t)total;
-	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++) {
-		memcpy(to->bytes + to->n, pieces[i].p, pieces[i].n);
-		to->n += pieces[i].n;
-	}
-}
-
 static bool put_sample(const struct drain *drain, struct taken *to,
 		       const struct perf_event_header *header)
 {
@@ -86,7 +57,7 @@ static bool put_sample(const struct drain *drain, struct taken *to,
 	    sample_decode(plan, header, &sample) < 0 || !sample.user_stack)
 		return false;
 	parts = sample_parts_find(plan, &sample);
-	put_trimmed(to, header, &parts, MAX(sample.user_stack_size, 8u));
+	to->n += sample_parts_trim(to->bytes + to->n, header, &parts, sample.user_stack_size);
 	return true;
 }
 
