@@ -150,6 +150,7 @@ static void forget(struct task_state *state, struct task_rec *rec)
 {
 	vec_push(&state->free_recs, (uint32_t)(rec - state->recs.v));
 	map_remove(&state->by_tid, rec->tid);
+	rec->state = UNKNOWN;
 }
 
 // NULL: nobody asked for this task. Who has a record is wanted: most are found at the first look.
@@ -381,8 +382,7 @@ static void show_open(struct prof *prof, struct task_state *state, uint64_t now_
 	for (size_t i = 0; i < state->recs.n; i++) {
 		const struct task_rec *rec = &state->recs.v[i];
 
-		if (rec->state != UNKNOWN && state->counts[rec->state] &&
-		    map_find(&state->by_tid, rec->tid))
+		if (rec->state != UNKNOWN && state->counts[rec->state])
 			prof_open_add(&open, &(struct pair_slot){.key = i, .time_ns = rec->since_ns});
 	}
 	n = prof_open_sort(&open);
