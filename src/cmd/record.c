@@ -387,13 +387,24 @@ static int prepare_workload(struct recorder *recorder, char **argv)
 	return err;
 }
 
+// Where it can't be had, stacks are unwound as well, but more may be lost meanwhile.
+static void start_drain(struct recorder *recorder)
+{
+	if (drain_start(&recorder->drain, recorder) == 0)
+		return;
+	inform("stacks are unwound out of the rings: %s", err_sentence());
+	err_clear();
+	drain_stop(recorder->drain);
+	recorder->drain = NULL;
+}
+
 static int record(struct recorder *recorder, struct watch *watch, const char *program)
 {
 	struct record_options *options = recorder->options;
 	int err = prepare(recorder);
 
 	if (!err && recorder->live && !options->overwrite)
-		err = drain_start(&recorder->drain, recorder);
+		start_drain(recorder);
 	if (!err)
 		err = output_open(recorder);
 	if (!err && !options->tail_synthesize)

@@ -62,7 +62,8 @@ static void set_call_graph(const struct record_options *options, struct perf_eve
 {
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	// The kernel refuses more than it has room for; what is unwound here has no such limit.
-	attr->sample_max_stack = (uint16_t)MIN(options->max_stack, options->kernel_max_stack);
+	attr->sample_max_stack = (uint16_t)MIN(MIN(options->max_stack, options->kernel_max_stack),
+					       (uint32_t)UINT16_MAX);
 	if (mode == CALL_GRAPH_AUTO)
 		mode = is_worth_unwinding(options, attr) ? CALL_GRAPH_DWARF : CALL_GRAPH_FP;
 	if (options->kernel_callchains)

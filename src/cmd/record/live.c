@@ -222,6 +222,7 @@ static int put(struct writer *writer, const struct piece *pieces, size_t n)
 
 static int put_sample(struct live *live, const struct waiting *record)
 {
+	enum { CHAIN = 3, MOST_BYTES = 65528 };
 	const struct recorder *recorder = live->recorder;
 	const struct sample_plan *plan = &recorder->plans[record->event];
 	const uint8_t *start = (const uint8_t *)record->header;
@@ -237,7 +238,7 @@ static int put_sample(struct live *live, const struct waiting *record)
 	chain = (const uint8_t *)sample.callchain;
 	parts = sample_parts_find(plan, &sample);
 	kept = recorder->options->user_regs ? parts.stack : parts.regs;
-	const struct piece pieces[] = {
+	struct piece pieces[] = {
 		{&header, sizeof(header)},
 		{start + sizeof(header), (size_t)(chain - 8 - start) - sizeof(header)},
 		{&n, 8},
@@ -250,6 +251,14 @@ static int put_sample(struct live *live, const struct waiting *record)
 
 	for (size_t i = 0; i < ARRAY_SIZE(pieces); i++)
 		size += pieces[i].n;
+	// A kernel that is told to follow thousands of frames of its own leaves less room for the callers.
+	if (size > MOST_BYTES) {
+		uint64_t excess = (size - MOST_BYTES) / 8;
+
+		n -= excess;
+		pieces[CHAIN].n -= excess * 8;
+		size -= excess * 8;
+	}
 	header.size = (uint16_t)size;
 	return put(recorder->writer, pieces, ARRAY_SIZE(pieces));
 }
