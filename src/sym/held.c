@@ -23,6 +23,14 @@ struct held *held_new(void)
 	return NEW(struct held);
 }
 
+static void close_perfmap(struct held_perfmap *map)
+{
+	if (map->folder >= 0)
+		close(map->folder);
+	if (map->fd >= 0)
+		close(map->fd);
+}
+
 void held_free(struct held *held)
 {
 	if (!held)
@@ -34,12 +42,8 @@ void held_free(struct held *held)
 		free((*it)->path);
 		free(*it);
 	}
-	vec_each(const struct held_perfmap, it, &held->perfmaps) {
-		if (it->folder >= 0)
-			close(it->folder);
-		if (it->fd >= 0)
-			close(it->fd);
-	}
+	vec_each(struct held_perfmap, it, &held->perfmaps)
+		close_perfmap(it);
 	vec_done(&held->perfmaps);
 	vec_done(&held->files);
 	map_done(&held->by_key);
@@ -244,17 +248,38 @@ static void open_perfmap(struct held_perfmap *map)
 	}
 }
 
+// NULL: there is no room for what is nowhere else.
+static struct held_perfmap *new_perfmap(struct held *held, bool is_elsewhere)
+{
+	struct held_perfmap *oldest;
+
+	if (held->perfmaps.n < MOST_PERFMAPS)
+		return vec_add(&held->perfmaps);
+	vec_each(struct held_perfmap, it, &held->perfmaps) {
+		if (it->folder < 0)
+			return it;
+	}
+	if (!is_elsewhere)
+		return NULL;
+	oldest = &held->perfmaps.v[held->oldest_perfmap++ % MOST_PERFMAPS];
+	close_perfmap(oldest);
+	return oldest;
+}
+
 void held_note_code(struct held *held, uint32_t pid)
 {
 	struct held_perfmap *map = perfmap_of(held, pid);
 	char path[64];
 
 	if (!map) {
-		if (held->perfmaps.n >= MOST_PERFMAPS)
+		uint64_t inner = 0;
+		bool is_elsewhere = seen_elsewhere(pid) && seen_inner_pid(pid, &inner);
+
+		map = new_perfmap(held, is_elsewhere);
+		if (!map)
 			return;
-		map = vec_add(&held->perfmaps);
-		*map = (struct held_perfmap){.pid = pid, .folder = -1, .fd = -1};
-		if (!seen_elsewhere(pid) || !seen_inner_pid(pid, &map->inner))
+		*map = (struct held_perfmap){.pid = pid, .inner = inner, .folder = -1, .fd = -1};
+		if (!is_elsewhere)
 			return;
 		snprintf(path, sizeof(path), "/proc/%u/root/tmp", pid);
 		map->folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

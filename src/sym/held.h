@@ -26,7 +26,8 @@ struct held_perfmap {
 };
 
 struct held {
-	VEC(struct held_perfmap) perfmaps;
+	VEC(struct held_perfmap) perfmaps; // the newest, as far as they are elsewhere
+	size_t oldest_perfmap;
 	struct map by_key;
 	VEC(struct held_file *) files; // in the order of their first maps
 	struct held_file **open;       // a ring: the oldest is closed for a new one

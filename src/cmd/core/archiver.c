@@ -2,7 +2,6 @@
 #include "cmd/core/archiver.h"
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <zstd.h>
@@ -88,13 +87,6 @@ static void put_cached(struct archiver *a, const char *dso, const char id[41], c
 		tar_put_symlink(&a->tar, link, target);
 }
 
-static void hex_of(const struct build_id *id, char ret[41])
-{
-	for (unsigned i = 0; i < id->n; i++)
-		sprintf(ret + 2 * i, "%02x", id->bytes[i]);
-	ret[2 * id->n] = '\0';
-}
-
 static void put_kernel(struct archiver *a, const struct dso *dso)
 {
 	const char *path = dso->symbols_path;
@@ -107,7 +99,7 @@ static void put_kernel(struct archiver *a, const struct dso *dso)
 		a->missing++;
 		return;
 	}
-	hex_of(&id, hex);
+	build_id_text(&id, hex);
 	put_cached(a, "[kernel.kallsyms]", hex, dso->origin == 'k' ? "kallsyms" : "elf", path);
 }
 
@@ -137,7 +129,7 @@ static void put_file(struct archiver *a, const struct sym *sym, const struct dso
 			a->missing++;
 		return;
 	}
-	hex_of(&dso->build_id, hex);
+	build_id_text(&dso->build_id, hex);
 	auto_free char *debug = text_dup_fmt("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
 	if (has_id(path, &dso->build_id))
 		put_cached(a, path, hex, "elf", path);
