@@ -28,6 +28,7 @@ enum syscall_kind {
 	ARG_SOCKADDR,
 	ARG_TIMESPEC,
 	ARG_OPEN_HOW,
+	ARG_ARGV, // pointers to texts, the last one NULL
 	// what depends on another argument
 	ARG_FCNTL_ARG,
 	ARG_PRCTL_ARG2,

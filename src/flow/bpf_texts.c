@@ -31,16 +31,21 @@ enum {
 	KEY = -8,
 	VALUE = -16,
 	SIZE = -24,
+	POINTER = -24, // of a list
+	BEGIN = -32,   // where it lies in the room
 	// the entry's record: arch-independent since Linux 2.6.32 on 64-bit kernels
 	AT_NUMBER = 8,
 	AT_ARGS = 16,
 	TASKS_MAX = 1 << 16,
 };
 _Static_assert(ROOM_BYTES + BPF_TEXTS_PIECES * BPF_TEXTS_STRING <= OFFSET_MASK, "no overlap");
-_Static_assert(OFFSET_MASK + BPF_TEXTS_STRING < ROOM_SIZE, "a string behind the mask");
+_Static_assert(ROOM_BYTES + BPF_TEXTS_STRING + BPF_TEXTS_LIST_N * (1 + BPF_TEXTS_LIST_STRING) <
+		       OFFSET_MASK,
+	       "no overlap");
+_Static_assert(OFFSET_MASK + 1 + BPF_TEXTS_STRING < ROOM_SIZE, "a string behind the mask");
 
 struct plan {
-	struct bpf_texts_piece pieces[BPF_TEXTS_PIECES];
+	struct bpf_texts_piece pieces[BPF_TEXTS_PLACES];
 };
 
 struct bpf_texts {
@@ -99,6 +104,32 @@ static void load_argument(struct builder *w, unsigned to, int at)
 	expr_bpf_emit(b, bpf_load(BPF_DW, to, R1, 0));
 }
 
+// `to` = where the next byte goes.
+static void emit_place(struct expr_bpf *b, unsigned to)
+{
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, to, ROOM));
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, to, OFFSET));
+}
+
+// Reads the string at R3; R0 = its size with the NUL. Returns the jump of what can't be read.
+static size_t emit_string(struct expr_bpf *b, enum bpf_func_id string, int32_t size)
+{
+	size_t failed;
+
+	emit_place(b, R1);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R0, 0));
+	expr_bpf_emit(b, bpf_store(BPF_B, R1, 0, R0));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R2, size));
+	expr_bpf_emit_call(b, string);
+	failed = expr_bpf_jump(b, BPF_JSLT, R0, 0);
+	// Older kernels (6.1) say 0 of an empty one. No branch: each doubles the verifier's ways.
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, R0));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, -1));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R1, 63));
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, R0, R1));
+	return failed;
+}
+
 static void emit_piece(struct builder *w, unsigned i, enum bpf_func_id string, enum bpf_func_id bytes)
 {
 	const int at = (int)(i * sizeof(struct bpf_texts_piece));
@@ -110,11 +141,7 @@ static void emit_piece(struct builder *w, unsigned i, enum bpf_func_id string, e
 	expr_bpf_emit(b, bpf_load(BPF_W, R1, PLAN, at));
 	is_bytes = expr_bpf_jump(b, BPF_JNE, R1, BPF_TEXTS_IS_STRING);
 
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, ROOM));
-	expr_bpf_emit(b, bpf_alu(BPF_ADD, R1, OFFSET));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R2, BPF_TEXTS_STRING));
-	expr_bpf_emit_call(b, string);
-	failed[0] = expr_bpf_jump(b, BPF_JSLE, R0, 0);
+	failed[0] = emit_string(b, string, BPF_TEXTS_STRING);
 	done = expr_bpf_jump(b, BPF_JA, 0, 0);
 
 	expr_bpf_land(b, is_bytes);
@@ -147,6 +174,95 @@ static void emit_piece(struct builder *w, unsigned i, enum bpf_func_id string, e
 	expr_bpf_land(b, failed[1]);
 	expr_bpf_land(b, less);
 	expr_bpf_land(b, empty);
+}
+
+static void emit_item(struct expr_bpf *b, enum bpf_texts_item item)
+{
+	emit_place(b, R1);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R2, (int32_t)item));
+	expr_bpf_emit(b, bpf_store(BPF_B, R1, 0, R2));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, OFFSET, 1));
+}
+
+static void emit_masked(struct expr_bpf *b)
+{
+	expr_bpf_emit(b, bpf_alu_imm(BPF_AND, OFFSET, OFFSET_MASK));
+}
+
+// POINTER = the one at PLAN, which has become the address in the array; returns the jump of what can't be read.
+static size_t emit_pointer(struct expr_bpf *b, enum bpf_func_id bytes)
+{
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R1, POINTER));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R2, 8));
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, PLAN));
+	expr_bpf_emit_call(b, bytes);
+	return expr_bpf_jump(b, BPF_JNE, R0, 0);
+}
+
+// What usually happens comes without a jump: the verifier looks at that first, and finds the rest to be part of it.
+static void emit_list_string(struct expr_bpf *b, enum bpf_func_id string)
+{
+	size_t failed, done;
+
+	emit_item(b, BPF_TEXTS_ITEM_STRING);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R3, FP, POINTER));
+	failed = emit_string(b, string, BPF_TEXTS_LIST_STRING);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R0, 2 * BPF_TEXTS_LIST_STRING - 1));
+	expr_bpf_emit(b, bpf_alu(BPF_ADD, OFFSET, R0));
+	done = expr_bpf_jump(b, BPF_JA, 0, 0);
+
+	expr_bpf_land(b, failed);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, OFFSET, -1));
+	emit_item(b, BPF_TEXTS_ITEM_POINTER);
+	emit_place(b, R1);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R2, FP, POINTER));
+	expr_bpf_emit(b, bpf_store(BPF_DW, R1, 0, R2));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, OFFSET, 8));
+	expr_bpf_land(b, done);
+	emit_masked(b);
+}
+
+static void emit_list(struct builder *w, enum bpf_func_id string, enum bpf_func_id bytes)
+{
+	const int at = (int)(BPF_TEXTS_LIST * sizeof(struct bpf_texts_piece));
+	struct expr_bpf *b = &w->b;
+	size_t none, null, ends[2];
+	VEC(size_t) unread = {0}, nulls = {0};
+
+	expr_bpf_emit(b, bpf_load(BPF_W, R1, PLAN, at));
+	none = expr_bpf_jump(b, BPF_JEQ, R1, BPF_TEXTS_NONE);
+	load_argument(w, PLAN, at + 4);
+	null = expr_bpf_jump(b, BPF_JEQ, PLAN, 0);
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, BEGIN, OFFSET));
+	for (unsigned i = 0; i <= BPF_TEXTS_LIST_N; i++) {
+		vec_push(&unread, emit_pointer(b, bytes));
+		expr_bpf_emit(b, bpf_load(BPF_DW, R3, FP, POINTER));
+		vec_push(&nulls, expr_bpf_jump(b, BPF_JEQ, R3, 0));
+		if (i < BPF_TEXTS_LIST_N)
+			emit_list_string(b, string);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, PLAN, 8));
+	}
+	emit_item(b, BPF_TEXTS_ITEM_MORE);
+	ends[0] = expr_bpf_jump(b, BPF_JA, 0, 0);
+	vec_each(size_t, jump, &nulls)
+		expr_bpf_land(b, *jump);
+	emit_item(b, BPF_TEXTS_ITEM_NULL);
+	ends[1] = expr_bpf_jump(b, BPF_JA, 0, 0);
+	vec_each(size_t, jump, &unread)
+		expr_bpf_land(b, *jump);
+	emit_item(b, BPF_TEXTS_ITEM_UNREAD);
+	expr_bpf_land(b, ends[0]);
+	expr_bpf_land(b, ends[1]);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R1, FP, BEGIN));
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, OFFSET));
+	expr_bpf_emit(b, bpf_alu(BPF_SUB, R2, R1));
+	expr_bpf_emit(b, bpf_store(BPF_H, ROOM, ROOM_SIZES + 2 * BPF_TEXTS_LIST, R2));
+	emit_masked(b);
+	expr_bpf_land(b, none);
+	expr_bpf_land(b, null);
+	vec_done(&unread);
+	vec_done(&nulls);
 }
 
 static void emit_output(struct builder *w, const struct bpf_texts *texts)
@@ -204,6 +320,7 @@ static void emit_enter(struct builder *w, const struct bpf_texts *texts, enum bp
 	vec_each(size_t, jump, &none)
 		expr_bpf_land(b, *jump);
 	vec_done(&none);
+	emit_list(w, string, bytes);
 	end_if(w, BPF_JLE, OFFSET, ROOM_BYTES); // nothing could be read
 	emit_output(w, texts);
 	finish(w);
@@ -313,14 +430,13 @@ int bpf_texts_open(struct bpf_texts **ret, const struct bpf_texts_options *optio
 	return 0;
 }
 
-int bpf_texts_plan(struct bpf_texts *texts, uint32_t number, const struct bpf_texts_piece *pieces,
-		   size_t n)
+int bpf_texts_plan(struct bpf_texts *texts, uint32_t number, const struct bpf_texts_piece *pieces)
 {
-	struct plan plan = {0};
+	struct plan plan;
 
-	if (n > BPF_TEXTS_PIECES)
+	if (pieces[BPF_TEXTS_LIST].kind && (!pieces[0].kind || pieces[1].kind))
 		return -EINVAL;
-	memcpy(plan.pieces, pieces, n * sizeof(*pieces));
+	memcpy(plan.pieces, pieces, sizeof(plan.pieces));
 	return bpf_map_set(texts->plans, &number, &plan, BPF_ANY);
 }
 

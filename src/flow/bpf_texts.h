@@ -9,19 +9,37 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BPF_TEXTS_PIECES = 3, BPF_TEXTS_STRING = 4096, BPF_TEXTS_BYTES = 512 };
+enum {
+	BPF_TEXTS_PIECES = 3,
+	BPF_TEXTS_LIST = BPF_TEXTS_PIECES, // the place of a list, which follows at most one other piece
+	BPF_TEXTS_PLACES,
+	BPF_TEXTS_STRING = 4096,
+	BPF_TEXTS_BYTES = 512,
+	BPF_TEXTS_LIST_N = 16,
+	BPF_TEXTS_LIST_STRING = 512, // bytes of each with the NUL; what fills them may be cut
+};
 
-enum bpf_texts_kind { BPF_TEXTS_NONE, BPF_TEXTS_IS_STRING, BPF_TEXTS_IS_BYTES };
+enum bpf_texts_kind { BPF_TEXTS_NONE, BPF_TEXTS_IS_STRING, BPF_TEXTS_IS_BYTES, BPF_TEXTS_IS_LIST };
+
+// A list (an array of pointers to strings that ends with NULL, as argv) is read as a byte each and what belongs to it.
+enum bpf_texts_item {
+	BPF_TEXTS_ITEM_STRING = 's',  // the string with its NUL
+	BPF_TEXTS_ITEM_POINTER = 'p', // 8 bytes: a string that could not be read
+	// the last one:
+	BPF_TEXTS_ITEM_NULL = 'n',
+	BPF_TEXTS_ITEM_MORE = 'm',   // there are more than BPF_TEXTS_LIST_N
+	BPF_TEXTS_ITEM_UNREAD = 'u', // the next pointer could not be read
+};
 
 // Which argument points at it. Bytes: `size` of them, or, when size_arg > 0, as many as argument size_arg says, at most `size`.
 struct bpf_texts_piece {
 	uint32_t kind, arg, size, size_arg;
 };
 
-// As the record has it: pieces[i] is sizes[i] bytes, one behind the other; 0: not read.
+// As the record has it: the piece at place i is sizes[i] bytes, one behind the other; 0: not read.
 struct bpf_texts_record {
 	uint64_t number;
-	uint16_t sizes[4];
+	uint16_t sizes[BPF_TEXTS_PLACES];
 	char bytes[];
 };
 
@@ -37,9 +55,8 @@ struct bpf_texts;
 
 // -EPERM, ... with a sentence; then there are pointers only. Some ms.
 int bpf_texts_open(struct bpf_texts **ret, const struct bpf_texts_options *options);
-// -errno without a sentence.
-int bpf_texts_plan(struct bpf_texts *texts, uint32_t number, const struct bpf_texts_piece *pieces,
-		   size_t n);
+// pieces: BPF_TEXTS_PLACES of them, without gaps but before the list. -errno without a sentence.
+int bpf_texts_plan(struct bpf_texts *texts, uint32_t number, const struct bpf_texts_piece *pieces);
 int bpf_texts_watch(struct bpf_texts *texts, uint32_t pid);
 // The perf event of a CPU.
 int bpf_texts_output(struct bpf_texts *texts, uint32_t cpu, int fd);

@@ -169,6 +169,49 @@ static void put_how(struct out *out, const char *p, size_t n, bool prefix)
 	out_text(out, " }");
 }
 
+static void put_pointer(struct out *out, uint64_t value)
+{
+	if (!value) {
+		out_text(out, "NULL");
+		return;
+	}
+	out_bytes(out, "0x", 2);
+	out_hex(out, value);
+}
+
+// A list as the program of bpf_texts wrote it. What could not be read or is too long is a pointer or dots.
+static void put_list(struct out *out, const char *p, size_t n)
+{
+	const char *end = p + n;
+	uint64_t pointer;
+	const char *between = "";
+
+	out_char(out, '[');
+	for (; p < end; between = ", ") {
+		char item = *p++;
+
+		if (item == BPF_TEXTS_ITEM_NULL)
+			break;
+		out_text(out, between);
+		n = (size_t)(end - p);
+		if (item == BPF_TEXTS_ITEM_STRING) {
+			// The last byte that fits may be in the place of more.
+			size_t length = strnlen(p, n), shown = MIN(length, BPF_TEXTS_LIST_STRING - 2);
+
+			put_quoted(out, p, shown, shown < length);
+			p += MIN(length + 1, n);
+		} else if (item == BPF_TEXTS_ITEM_POINTER && n >= sizeof(pointer)) {
+			memcpy(&pointer, p, sizeof(pointer));
+			put_pointer(out, pointer);
+			p += sizeof(pointer);
+		} else {
+			out_text(out, "...");
+			break;
+		}
+	}
+	out_char(out, ']');
+}
+
 // What the kernel read for this argument; false: nothing.
 static bool put_payload(const struct trace *trace, const struct trace_thread *thread, unsigned arg,
 			enum syscall_kind kind, struct out *out)
@@ -182,12 +225,16 @@ static bool put_payload(const struct trace *trace, const struct trace_thread *th
 
 		if (payload->pieces[i].arg != arg)
 			continue;
+		if (kind == ARG_ARGV && *p == BPF_TEXTS_ITEM_UNREAD)
+			return false;
 		if (kind == ARG_SOCKADDR)
 			syscall_put_sockaddr(out, p, n, prefix);
 		else if (kind == ARG_TIMESPEC)
 			syscall_put_timespec(out, p, n);
 		else if (kind == ARG_OPEN_HOW)
 			put_how(out, p, n, prefix);
+		else if (kind == ARG_ARGV)
+			put_list(out, p, n);
 		else if (kind == ARG_BUF)
 			put_quoted(out, p, n, thread->args[arg + 1] > n);
 		else
@@ -195,16 +242,6 @@ static bool put_payload(const struct trace *trace, const struct trace_thread *th
 		return true;
 	}
 	return false;
-}
-
-static void put_pointer(struct out *out, uint64_t value)
-{
-	if (!value) {
-		out_text(out, "NULL");
-		return;
-	}
-	out_bytes(out, "0x", 2);
-	out_hex(out, value);
 }
 
 void trace_put_pid(struct trace *trace, int64_t pid, struct out *out)
@@ -231,6 +268,7 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 	case ARG_SOCKADDR:
 	case ARG_TIMESPEC:
 	case ARG_OPEN_HOW:
+	case ARG_ARGV:
 		if (!put_payload(trace, thread, arg, kind, out))
 			put_pointer(out, value);
 		return;

@@ -7,10 +7,12 @@
 
 enum { ADDRESS_MAX = 128, BUFFER_MAX = 48, TIME_SIZE = 16, HOW_SIZE = 24 };
 
-static size_t pieces_of(const struct syscall_def *def, struct bpf_texts_piece *pieces)
+// pieces: BPF_TEXTS_PLACES of them; false: there are none.
+static bool pieces_of(const struct syscall_def *def, struct bpf_texts_piece *pieces)
 {
 	size_t n = 0;
 
+	memset(pieces, 0, BPF_TEXTS_PLACES * sizeof(*pieces));
 	for (uint32_t i = 0; i < def->args_n && n < BPF_TEXTS_PIECES; i++) {
 		switch (def->args[i].kind) {
 		case ARG_PATH:
@@ -31,11 +33,14 @@ static size_t pieces_of(const struct syscall_def *def, struct bpf_texts_piece *p
 		case ARG_OPEN_HOW:
 			pieces[n++] = (struct bpf_texts_piece){BPF_TEXTS_IS_BYTES, i, HOW_SIZE, 0};
 			break;
+		case ARG_ARGV:
+			pieces[BPF_TEXTS_LIST] = (struct bpf_texts_piece){BPF_TEXTS_IS_LIST, i, 0, 0};
+			break;
 		default:
 			break;
 		}
 	}
-	return n;
+	return n > 0;
 }
 
 static int take_fork(void *arg, struct event *event, const char *system, const char *name)
@@ -79,7 +84,7 @@ static int open_texts(struct trace *trace, const struct trace_event *enter)
 		.by_process = feed_has_tasks(trace->feed),
 		.enter_id = tracepoint_id(enter->feed->event->tp),
 	};
-	struct bpf_texts_piece pieces[BPF_TEXTS_PIECES];
+	struct bpf_texts_piece pieces[BPF_TEXTS_PLACES];
 	const struct trace_thread native = {0};
 	int err = 0;
 
@@ -90,10 +95,9 @@ static int open_texts(struct trace *trace, const struct trace_event *enter)
 		err = bpf_texts_open(&trace->texts, &options);
 	for (uint32_t i = 0; i < options.numbers_n && !err; i++) {
 		const struct syscall_def *def = trace->defs[0][i];
-		size_t n = def && reads(trace, &native, i) ? pieces_of(def, pieces) : 0;
 
-		if (n)
-			err = bpf_texts_plan(trace->texts, i, pieces, n);
+		if (def && reads(trace, &native, i) && pieces_of(def, pieces))
+			err = bpf_texts_plan(trace->texts, i, pieces);
 	}
 	return err;
 }
@@ -146,9 +150,9 @@ int trace_payload(struct trace *trace, struct trace_event *event, const struct s
 	struct trace_thread *thread = trace_thread(trace, sample);
 	const struct bpf_texts_record *record = sample->raw;
 	struct trace_payload *payload = &thread->payload;
-	struct bpf_texts_piece pieces[BPF_TEXTS_PIECES];
+	struct bpf_texts_piece pieces[BPF_TEXTS_PLACES];
 	struct bpf_texts_record head;
-	size_t n, at = 0, room;
+	size_t at = 0, room;
 	const struct syscall_def *def;
 
 	payload->there = false;
@@ -164,9 +168,9 @@ int trace_payload(struct trace *trace, struct trace_event *event, const struct s
 		payload->capacity = (uint32_t)room;
 	}
 	memcpy(payload->bytes, (const char *)record + sizeof(head), room);
-	n = pieces_of(def, pieces);
+	pieces_of(def, pieces);
 	payload->pieces_n = 0;
-	for (size_t i = 0; i < n && head.sizes[i] <= room - at; i++) {
+	for (size_t i = 0; i < BPF_TEXTS_PLACES && head.sizes[i] <= room - at; i++) {
 		if (head.sizes[i]) {
 			payload->pieces[payload->pieces_n].arg = (uint8_t)pieces[i].arg;
 			payload->pieces[payload->pieces_n].at = (uint16_t)at;

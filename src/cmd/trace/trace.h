@@ -80,7 +80,7 @@ struct trace_payload {
 	struct {
 		uint8_t arg;
 		uint16_t size, at;
-	} pieces[BPF_TEXTS_PIECES];
+	} pieces[BPF_TEXTS_PLACES];
 	uint32_t pieces_n, capacity;
 	char *bytes;
 };
