@@ -199,11 +199,14 @@ int watch_run(struct recorder *recorder, struct watch *watch)
 			watch->stop = true;
 	}
 	if (!err && !recorder->options->overwrite) {
-		uint64_t bytes;
+		uint64_t bytes = !recorder->readers;
 
 		opened_disable(opened);
-		if (!recorder->readers)
+		// What the thread that empties the rings had no room for lies there still.
+		while (!err && bytes) {
 			err = collect_rings(recorder, &bytes);
+			bytes = recorder->drain ? bytes : 0;
+		}
 	} else if (!err) {
 		opened_disable(opened);
 		err = take_overwrite(recorder);
