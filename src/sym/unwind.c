@@ -404,7 +404,8 @@ static bool step_without(struct walk *w, struct unwind_known *known, bool is_lea
 	if (known->rule && !known->table && step_code(w, known->rule))
 		return true;
 	if (!walk_step_guessed(w, is_leaf)) {
-		known->is_base = w->end == UNWIND_ROOT;
+		// Asking for other places may have taken its slot.
+		known_of(w, pc, is_leaf)->is_base = w->end == UNWIND_ROOT;
 		return false;
 	}
 	if (!is_return(w)) {
@@ -706,6 +707,8 @@ static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
 			w->end = UNWIND_SWITCHED;
 			return n;
 		}
+		if (!known->table)
+			known = known_of(w, pc, is_exact); // its slot may have been taken
 		if (!is_exact && !known->rule && !walk_is_code(w, pc) && step_again(w, &before))
 			continue;
 		frames[n] = (struct unwind_frame){is_trampoline ? w->regs[PC] : pc,
