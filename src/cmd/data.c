@@ -189,7 +189,7 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 
 	if (!task)
 		task = sym_task(session->sym, UINT32_MAX, 0);
-	if (writer->filter && !filter_sample(writer->filter, sample)) {
+	if (writer->filter && !filter_sample_of(writer->filter, sample, session->sym, task)) {
 		writer->skipped_n++;
 		return 0;
 	}

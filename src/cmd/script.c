@@ -203,17 +203,8 @@ static bool wanted(struct script *script, const struct sample *sample, struct ta
 		return false;
 	if (!script->filtered)
 		return true;
-	// The process that the thread is known to belong to counts, not what the sample says.
-	if (task && task->pid != sample->pid) {
-		struct sample known = *sample;
-
-		known.pid = task->pid;
-		if (!filter_sample(script->filter, &known))
-			return false;
-	} else if (!filter_sample(script->filter, sample)) {
-		return false;
-	}
-	if (!filter_comm(script->filter, task ? task_comm(script->session->sym, task) : ""))
+	if (!filter_sample_of(script->filter, sample, script->session->sym, task) ||
+	    (!task && !filter_comm(script->filter, "")))
 		return false;
 	if (!script->filter_place)
 		return true;

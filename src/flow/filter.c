@@ -385,8 +385,16 @@ bool filter_sample(const struct filter *filter, const struct sample *sample)
 bool filter_sample_of(const struct filter *filter, const struct sample *sample,
 		      const struct sym *sym, const struct task *task)
 {
-	return filter_sample(filter, sample) &&
-	       (!filter->comms.given || !task || words_have(&filter->comms, task_comm(sym, task)));
+	if (task && task->pid != sample->pid && filter->pids.given) {
+		struct sample known = *sample;
+
+		known.pid = task->pid;
+		if (!filter_sample(filter, &known))
+			return false;
+	} else if (!filter_sample(filter, sample)) {
+		return false;
+	}
+	return !filter->comms.given || !task || words_have(&filter->comms, task_comm(sym, task));
 }
 
 bool filter_event_name(const char *name, const char *wanted)

@@ -29,7 +29,8 @@ bool filter_dso(const struct filter *filter, const struct dso *dso); // dso may 
 bool filter_event_name(const char *name, const char *wanted);
 // Likewise; each event is looked at once, the answer stays in event->user.
 bool filter_event(struct event *event, const char *wanted);
-// filter_sample and, where --comm was given, the name of the task, which may be NULL.
+// filter_sample, by the process that the task is known to belong to (a sample may tell another one), and, where
+// --comm was given, by the task's name. The task may be NULL.
 bool filter_sample_of(const struct filter *filter, const struct sample *sample,
 		      const struct sym *sym, const struct task *task);
 bool filter_symbol(const struct filter *filter, const struct symbol *symbol);

@@ -38,6 +38,20 @@ static void numbers(void **state)
 	filter_free(filter);
 }
 
+// Samples that were taken as the machine fell idle tell the process that ran before.
+static void process_is_that_of_the_task(void **state)
+{
+	struct filter *filter = make((struct filter_options){.pids = "5"});
+	struct sample sample = {.pid = 5, .tid = 0};
+	struct task swapper = {.pid = 0, .tid = 0}, own = {.pid = 5, .tid = 6};
+
+	assert_true(filter_sample_of(filter, &sample, NULL, NULL));
+	assert_false(filter_sample_of(filter, &sample, NULL, &swapper));
+	sample.pid = 7;
+	assert_true(filter_sample_of(filter, &sample, NULL, &own));
+	filter_free(filter);
+}
+
 static void event_names(void **state)
 {
 	static const struct {
@@ -168,4 +182,5 @@ static void refusals(void **state)
 	filter_free(filter);
 }
 
-RUN_TESTS(TEST(numbers), TEST(event_names), TEST(names), TEST(times), TEST(refusals))
+RUN_TESTS(TEST(numbers), TEST(process_is_that_of_the_task), TEST(event_names), TEST(names),
+	  TEST(times), TEST(refusals))

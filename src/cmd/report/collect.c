@@ -172,8 +172,7 @@ static uint8_t hidden_by(struct report *report, const struct sample *sample,
 {
 	uint8_t hidden = 0;
 
-	if (!filter_sample(report->hide, sample) ||
-	    !filter_comm(report->hide, task_comm(report->session->sym, task)))
+	if (!filter_sample_of(report->hide, sample, report->session->sym, task))
 		hidden |= HIDDEN_TASK;
 	if (!filter_dso(report->hide, location->dso))
 		hidden |= HIDDEN_DSO;
