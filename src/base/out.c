@@ -293,27 +293,12 @@ void out_escaped(struct out *out, const char *text)
 	out_escaped_str(out, str_of(text));
 }
 
-void out_escaped_str(struct out *out, struct str text)
+static void put_shown(struct out *out, struct str text, struct str kept)
 {
 	while (text.n) {
 		size_t n = out_shown_bytes(text);
 
-		if (n)
-			out_bytes(out, text.p, n);
-		else
-			out_printf(out, "\\x%02x", (unsigned char)*text.p);
-		n += !n;
-		text.p += n;
-		text.n -= n;
-	}
-}
-
-void out_clean(struct out *out, struct str text)
-{
-	while (text.n) {
-		size_t n = out_shown_bytes(text);
-
-		if (!n && (*text.p == '\t' || *text.p == '\n' || *text.p == '\r'))
+		if (!n && kept.n && memchr(kept.p, *text.p, kept.n))
 			n = 1;
 		if (n)
 			out_bytes(out, text.p, n);
@@ -325,12 +310,22 @@ void out_clean(struct out *out, struct str text)
 	}
 }
 
+void out_escaped_str(struct out *out, struct str text)
+{
+	put_shown(out, text, STR(""));
+}
+
+void out_clean(struct out *out, struct str text)
+{
+	put_shown(out, text, STR("\t\n\r"));
+}
+
 // What a spreadsheet would compute. Numbers are what they say.
 static bool is_formula(struct str text)
 {
 	size_t i = 1;
 
-	if (!text.n || !strchr("=+-@\t\r", *text.p))
+	if (!text.n || !memchr("=+-@\t\r", *text.p, 6))
 		return false;
 	if (*text.p != '+' && *text.p != '-')
 		return true;
