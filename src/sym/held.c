@@ -117,11 +117,12 @@ static int open_mapped(const struct record_mmap2 *record, const struct file_id *
 	return -1;
 }
 
-static struct held_file *file_at(struct held *held, uint64_t key, const char *name)
+// NULL: there is no room. What is known by its name alone has room always.
+static struct held_file *file_at(struct held *held, uint64_t key, const char *name, bool is_name)
 {
 	struct held_file *file = map_find_ptr(&held->by_key, key);
 
-	if (file)
+	if (file || (!is_name && held->files.n >= HELD_MOST_FILES))
 		return file;
 	file = NEW(struct held_file);
 	file->facts.name = xstrdup(name);
@@ -146,7 +147,9 @@ struct held_file *held_note(struct held *held, const struct record_mmap2 *record
 		return NULL;
 	memcpy(&id, &record->maj, sizeof(id));
 	file = file_at(held, hash_mix(hash_bytes(name, strlen(name)), hash_bytes(&id, sizeof(id))),
-		       name);
+		       name, false);
+	if (!file)
+		return NULL;
 	file->facts.id = id;
 	if (file->fd >= 0 || file->tries >= MOST_TRIES)
 		return file;
@@ -160,7 +163,7 @@ struct held_file *held_note(struct held *held, const struct record_mmap2 *record
 
 struct held_file *held_note_name(struct held *held, const char *name)
 {
-	return file_at(held, hash_mix(hash_bytes(name, strlen(name)), 0), name);
+	return file_at(held, hash_mix(hash_bytes(name, strlen(name)), 0), name, true);
 }
 
 static void read_build_id(int fd, const char *name, struct build_id *ret)

@@ -10,6 +10,9 @@
 // Where open files have names; only as long as they are open.
 #define HELD_FOLDER "/proc/self/fd/"
 
+// Builds run a new file of the same name again and again; beyond so many, files are known by their names.
+enum { HELD_MOST_FILES = 1 << 16 };
+
 struct held_file {
 	struct file_facts facts;
 	int fd;		   // -1: not open; the newest few hundred are
@@ -37,7 +40,7 @@ struct held {
 
 struct held *held_new(void);
 void held_free(struct held *held);
-// Takes in an MMAP2 record of user space (name: its text). NULL when it is of no file that can be told by its inode. A file seen
+// Takes in an MMAP2 record of user space (name: its text). NULL when it is of no file that can be told by its inode, or there are too many. A file seen
 // before costs a look-up, a new one some open(2) calls.
 struct held_file *held_note(struct held *held, const struct record_mmap2 *record, const char *name);
 // A file known by nothing but its name.
