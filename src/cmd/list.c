@@ -65,7 +65,8 @@ const struct command command_list = {
 	.description =
 		"Prints the names that -e takes: hardware, software and cache events that this machine "
 		"counts, the events that PMUs name, tracepoints (kprobes and uprobes that were defined "
-		"are among them), static probes in the build-id cache, and the metrics that stat -M takes.\n\n"
+		"are among them), static probes in the build-id cache, how probes that are made for the run are written, and the metrics that "
+		"stat -M takes.\n\n"
 		"A word is searched in all names; SYSTEM:GLOB selects tracepoints.",
 	.opts = opts,
 	.opts_size = sizeof(struct options),

@@ -51,7 +51,8 @@ static const struct opt record_table[] = {
 
 	HEADING("What to sample"),
 	CALL('e', "event", record_opt_event, "EVENT",
-	     "what to count down to the next sample; 'sonde list' shows what there is (default: cycles, else cpu-clock)"),
+	     "what to count down to the next sample; 'sonde list' shows what there is (default: cycles, else cpu-clock); "
+	     "or a probe: uprobe:FUNC@\"FILE\", uretprobe:, kprobe:FUNC, kretprobe:, usdt:PROVIDER:NAME@\"FILE\", as 'sonde prof' takes it"),
 	CALL(0, "filter", record_opt_filter, "FILTER",
 	     "of the tracepoint before it: only records for which this holds"),
 	CALL('F', "freq", record_opt_frequency, "HZ", "samples per second, or max (default 4000)"),
@@ -338,8 +339,12 @@ static int prepare(struct recorder *recorder)
 {
 	struct record_options *options = recorder->options;
 	struct opened *opened = &recorder->opened;
-	int err = record_configure(options, opened, &recorder->target);
+	int err = event_dynamic_make(&recorder->dynamic, &options->specs);
 
+	if (!err)
+		err = event_dynamic_make(&recorder->dynamic, &options->rotate.specs);
+	if (!err)
+		err = record_configure(options, opened, &recorder->target);
 	if (!err)
 		err = record_attach_cgroups(options, opened, &recorder->target);
 	if (!err)
@@ -489,6 +494,7 @@ static void done(struct recorder *recorder)
 	opened_done(&recorder->opened);
 	opened_done(&recorder->trigger);
 	opened_done(&recorder->early);
+	event_dynamic_done(&recorder->dynamic);
 	event_specs_done(&recorder->options->rotate.specs);
 	target_done(&recorder->target);
 	event_specs_done(&recorder->options->specs);

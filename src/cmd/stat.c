@@ -88,7 +88,8 @@ static const struct opt stat_table[] = {
 	FLAG('i', "no-inherit", no_inherit, "not the children that the command starts"),
 
 	HEADING("What to count"),
-	CALL('e', "event", opt_event, "EVENT", "what to count; 'sonde list' shows what there is"),
+	CALL('e', "event", opt_event, "EVENT",
+	     "what to count; 'sonde list' shows what there is; or a probe that is made for the run, as record takes it (uprobe:FUNC@\"FILE\", ...)"),
 	CALL(0, "filter", opt_filter, "FILTER", "of the tracepoint before it: only where this holds"),
 	OPT(OPT_LIST, 'M', "metrics", AT(metrics), "LIST",
 	    "metrics or groups of them, such as IPC,branch_miss_rate; 'sonde list metric' shows what there is"),
@@ -514,6 +515,7 @@ static void done(struct counting *stat)
 	target_done(&stat->target);
 	stat_named_done(stat);
 	stat_preset_done(stat);
+	event_dynamic_done(&stat->dynamic);
 	event_specs_done(&stat->options->specs);
 	free(stat->options->cgroups.v);
 	free(stat->options->metrics.v);
@@ -566,6 +568,8 @@ static int run_counts(struct counting *stat, int words)
 		stat->control = options->control;
 		stat->signal_fd = err = signals_open(0);
 	}
+	if (err >= 0)
+		err = event_dynamic_make(&stat->dynamic, &options->specs);
 	if (err >= 0) {
 		bool has_file = options->output && !options->keep;
 

@@ -135,44 +135,12 @@ static int list(struct event_lister *lister)
 	return 0;
 }
 
-// "uprobe:f@\"FILE\"" and the like, which belong to live profilers: which line makes an event of it.
-static int missing_probe(struct event_parser *p, struct str head)
-{
-	static const char *const heads[] = {"uprobe", "uretprobe", "kprobe", "kretprobe", "usdt"};
-	struct str rest = {p->text + p->pos + 1, p->n - p->pos - 1}, what, file = {0};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(heads) && !str_is(head, heads[i]); i++)
-		;
-	if (i == ARRAY_SIZE(heads))
-		return 0;
-	file = rest;
-	what = str_cut(&file, '@');
-	what.n = MIN(what.n, strcspn(what.p, ",{} /"));
-	if (file.p && file.n && *file.p == '"')
-		file = (struct str){file.p + 1, file.n - 1};
-	if (file.p)
-		file.n = MIN(file.n, strcspn(file.p, "\",{} "));
-	if (str_starts(head, "k"))
-		return event_fail(p, ENOENT, head,
-				  "%.*s:%.*s is a probe of 'sonde prof'; an event of it is made by: sonde probe '%.*s%s'",
-				  STR_FMT(head), STR_FMT(what), STR_FMT(what),
-				  str_is(head, "kretprobe") ? "%return" : "");
-	return event_fail(p, ENOENT, head,
-			  "%.*s:%.*s is a probe of 'sonde prof'; an event of it is made by: sonde probe -x %.*s '%s%.*s%s'",
-			  STR_FMT(head), STR_FMT(what), STR_FMT(file.n ? file : STR("FILE")),
-			  str_is(head, "usdt") ? "sdt_" : "", STR_FMT(what),
-			  str_is(head, "uretprobe") ? "%return" : "");
-}
-
 static int missing(struct event_parser *p, struct str head)
 {
 	struct str name = {p->text + p->pos + 1, p->n - p->pos};
 
-	if (event_peek(p) != ':')
+	if (event_peek(p) != ':' || !str_starts(head, "sdt_"))
 		return 0;
-	if (!str_starts(head, "sdt_"))
-		return missing_probe(p, head);
 	name.n = strcspn(name.p, ",/:{} ");
 	return event_fail(p, ENOENT, head,
 			  "%.*s:%.*s is a static probe, and no event yet; it is made one by: sonde probe -x FILE %.*s:%.*s "

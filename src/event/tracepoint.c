@@ -39,8 +39,7 @@ static void add_event(struct event_parser *p, const char *system, const char *na
 	struct arena *arena = &p->specs->arena;
 
 	spec->attr.sample_period = 1;
-	spec->attr.sample_type =
-		PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+	spec->attr.sample_type = EVENT_TRACEPOINT_SAMPLE;
 	spec->tp_system = arena_strdup(arena, str_of(system));
 	spec->tp_name = arena_strdup(arena, str_of(name));
 	spec->name = arena_fmt(arena, "%s:%s", system, name);

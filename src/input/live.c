@@ -6,7 +6,7 @@
 #include "base/time.h"
 #include "input/core/input.h"
 #include "input/core/live.h"
-#include "input/core/live_probe.h"
+#include "event/core/probe.h"
 #include "input/core/live_pull.h"
 #include "sys/signals.h"
 #include "sys/tracefs.h"
@@ -65,18 +65,24 @@ static struct event *known(const struct watching *live, const char *name)
 	return NULL;
 }
 
-static int read_format(struct watching *live, const struct event_spec *spec,
+struct format_place {
+	const struct tracefs *tracefs;
+	const char *system, *name;
+};
+
+static int read_format(struct watching *live, const struct format_place *of,
 		       const struct tracepoint **ret)
 {
-	auto_free char *path = text_dup_fmt("events/%s/%s/format", spec->tp_system, spec->tp_name);
+	auto_free char *path = text_dup_fmt("events/%s/%s/format", of->system, of->name);
 	auto_free char *text = NULL;
 	size_t n;
-	int err = tracefs_read(live->specs.tracefs, path, MOST_FORMAT_BYTES, &text, &n);
+	int err = tracefs_read(of->tracefs, path, MOST_FORMAT_BYTES, &text, &n);
 
 	if (err)
-		return fail(-err, "can't read the format of %s: %s", spec->name, strerror(-err));
-	err = tracepoints_add(live->formats, spec->tp_system, (struct str){text, n});
-	*ret = tracepoints_by_name(live->formats, spec->tp_system, spec->tp_name);
+		return fail(-err, "can't read the format of %s:%s: %s", of->system, of->name,
+			    strerror(-err));
+	err = tracepoints_add(live->formats, of->system, (struct str){text, n});
+	*ret = tracepoints_by_name(live->formats, of->system, of->name);
 	return err;
 }
 
@@ -90,8 +96,11 @@ static int take_spec(struct watching *live, const struct event_spec *spec, struc
 	event->name = arena_strdup(&live->arena, str_of(spec->name));
 	event->leader = event;
 	event->scale = 1;
-	if (spec->tp_system)
-		err = read_format(live, spec, &event->tp);
+	if (spec->tp_system) {
+		const struct format_place of = {live->specs.tracefs, spec->tp_system, spec->tp_name};
+
+		err = read_format(live, &of, &event->tp);
+	}
 	if (err)
 		return err;
 	vec_push(&live->events, event);
@@ -104,8 +113,35 @@ static bool is_inherited(const struct feed *feed)
 	return feed->options->inherit && feed_has_tasks(feed);
 }
 
+// Before anything is made that a signal must not leave behind.
+static int open_signals(struct watching *live)
+{
+	if (live->signal_fd < 0)
+		live->signal_fd = signals_open(0);
+	return MIN(live->signal_fd, 0);
+}
+
+static int add_dynamic(struct watching *live, const struct event_probe *probe,
+		       const struct tracepoint **ret)
+{
+	const struct event_made *made;
+	int err = open_signals(live);
+
+	if (!err)
+		err = event_dynamic_add(&live->dynamic, probe, &made);
+	if (err < 0)
+		return err;
+	*ret = tracepoints_by_name(live->formats, live->dynamic.group, made->name);
+	if (*ret) // the same event once more
+		return 0;
+	const struct format_place of = {live->dynamic.tracefs, live->dynamic.group, made->name};
+
+	err = read_format(live, &of, ret);
+	return err || *ret ? err : fail(EIO, "%s:%s has no format", of.system, of.name);
+}
+
 // As an event of tracefs, where it has to be one, or has fields by it.
-static int make_dynamic(struct watching *live, const struct live_probe *probe, struct event *event)
+static int make_dynamic(struct watching *live, const struct event_probe *probe, struct event *event)
 {
 	bool needed = is_inherited(live->feed);
 	const struct tracepoint *tp;
@@ -113,7 +149,7 @@ static int make_dynamic(struct watching *live, const struct live_probe *probe, s
 
 	if (!needed && (!probe->fetch || !*probe->fetch))
 		return 0;
-	err = live_dynamic_add(&live->dynamic, probe, live->formats, &tp);
+	err = add_dynamic(live, probe, &tp);
 	if (err < 0 && needed)
 		return fail_context(err,
 				    "%s can't be watched in what is started (--no-inherit: not there)",
@@ -134,9 +170,9 @@ static int make_dynamic(struct watching *live, const struct live_probe *probe, s
 
 static int find_probes(struct watching *live, const char *text, input_found *found, void *arg)
 {
-	struct live_probe *probes;
+	struct event_probe *probes;
 	size_t n = 0;
-	int err = live_probe_find(&live->arena, text, &probes, &n);
+	int err = event_probe_find(&live->arena, text, &probes, &n);
 
 	for (size_t i = 0; i < n && !err; i++) {
 		struct event *event = arena_zalloc(&live->arena, sizeof(*event));
@@ -158,7 +194,7 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 	struct watching *live = feed->input;
 	int err;
 
-	if (probe_is(name))
+	if (event_probe_is(name))
 		return find_probes(live, name, found, arg);
 	err = event_parse(&live->specs, name, &live->context);
 
@@ -511,10 +547,7 @@ static int finish(struct watching *live)
 static int run(struct feed *feed)
 {
 	struct watching *live = feed->input;
-	int err;
-
-	live->signal_fd = signals_open(0);
-	err = MIN(live->signal_fd, 0);
+	int err = open_signals(live);
 
 	if (!err && feed->options->workload)
 		err = workload_prepare(&live->workload, (char **)(uintptr_t)feed->options->workload,
@@ -571,7 +604,7 @@ static void close_live(struct feed *feed)
 	live_pull_free(live->pull);
 	merge_done(&live->merge);
 	opened_done(&live->opened);
-	live_dynamic_done(&live->dynamic);
+	event_dynamic_done(&live->dynamic);
 	target_done(&live->target);
 	cgroup_names_done(&live->cgroups);
 	free(live->cgroup_mount.path);

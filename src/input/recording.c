@@ -124,7 +124,7 @@ static bool seen_before(const struct recording *recording, size_t i)
 	return false;
 }
 
-// A probe that was made for the run (input/core/live_dynamic) goes by another name than the kernel's.
+// A probe that was made for the run (event/core/dynamic) goes by another name than the kernel's.
 static bool has_own_name(const struct event *event)
 {
 	struct str name = str_of(event->name), system;

@@ -6,6 +6,7 @@
 #include "base/opt.h"
 #include "base/vec.h"
 #include "data/writer.h"
+#include "event/core/dynamic.h"
 #include "event/core/spec.h"
 #include "flow/control.h"
 #include "flow/opened.h"
@@ -104,6 +105,7 @@ struct recorder {
 	struct opened trigger; // of --switch-output-event
 	struct opened early;   // tells at once of files that are mapped
 	struct event_spec early_spec;
+	struct event_dynamic dynamic; // probes among all these
 	struct target target;
 	struct workload workload;
 	struct sample_plan *plans; // of the events, by index

@@ -4,6 +4,7 @@
 #include "agg/spread.h"
 #include "base/opt.h"
 #include "base/out.h"
+#include "event/core/dynamic.h"
 #include "event/core/metric.h"
 #include "event/core/spec.h"
 #include "flow/control.h"
@@ -93,6 +94,7 @@ struct counting {
 	size_t named_from; // specs from here on are those of -M
 	struct target target;
 	struct perf_missing missing;
+	struct event_dynamic dynamic;
 	VEC(struct stat_counter) counters;
 	VEC(struct stat_row) rows;
 	unsigned *row_of; // by cell

@@ -194,6 +194,12 @@ static int open_events(struct top *top)
 
 	if (!o->specs.events.n)
 		err = event_default(&o->specs, &context, true);
+	vec_each(const struct event_spec, spec, &o->specs.events) {
+		if (spec->probe)
+			return fail(EINVAL,
+				    "%s: a probe isn't made for 'sonde top'; 'sonde prof top' takes it, record and stat, too",
+				    spec->name);
+	}
 	if (!err)
 		err = target_init(&top->target, &o->target);
 	if (err)

@@ -57,6 +57,11 @@ struct event_kind {
 };
 
 enum { EVENT_RANKS = 16 };
+// What a tracepoint's sample can't do without.
+enum {
+	EVENT_TRACEPOINT_SAMPLE =
+		PERF_SAMPLE_RAW | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD
+};
 
 extern const struct event_kind *const event_kinds[]; // ends with NULL; made by src/registry.c
 

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct event_kind;
+struct event_probe;
 struct pmus;
 struct tracefs;
 
@@ -91,6 +92,7 @@ struct event_spec {
 	bool per_package, snapshot;
 
 	const char *tp_system, *tp_name; // of tracepoints, else NULL
+	const struct event_probe *probe; // a tracepoint once event_dynamic_make has made it; else NULL
 	uint32_t at, length;		 // where it stands in its text (bytes)
 	uint32_t text;			 // which text: 0 for the first event_parse on these specs
 };

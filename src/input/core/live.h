@@ -6,7 +6,7 @@
 #include "flow/feed.h"
 #include "flow/merge.h"
 #include "flow/opened.h"
-#include "input/core/live_dynamic.h"
+#include "event/core/dynamic.h"
 #include "sys/workload.h"
 
 // What a kernel's event id stands for.
@@ -21,7 +21,7 @@ struct watching {
 	struct event_specs specs; // of all names looked for
 	struct event_context context;
 	struct tracepoints *formats;
-	struct live_dynamic dynamic;
+	struct event_dynamic dynamic;
 	VEC(struct event *) events;
 	struct arena arena;
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "input/core/live_dynamic.h"
+#include "event/core/dynamic.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/out.h"
 #include "obj/sdt.h"
 #include "sys/tracefs.h"
 #include <ctype.h>
@@ -15,7 +16,7 @@
 
 enum {
 	EVENTS_MAX = 64 << 20,
-	FORMAT_MAX = 1 << 20,
+	ID_MAX = 64,
 	NAME_MAX_ = 64, // MAX_EVENT_NAME_LEN, kernel/trace/trace_probe.h
 	ARGUMENT_MAX = 96,
 };
@@ -55,7 +56,7 @@ static void sweep(const struct tracefs *tracefs, const char *file)
 	}
 }
 
-static int enter(struct live_dynamic *dynamic)
+static int enter(struct event_dynamic *dynamic)
 {
 	int err;
 
@@ -86,7 +87,7 @@ static bool put_constant(struct str argument, char *ret, size_t size)
 	return true;
 }
 
-void live_dynamic_fetch(struct out *out, uint16_t machine, const char *arguments, unsigned *ret_left)
+void event_dynamic_fetch(struct out *out, uint16_t machine, const char *arguments, unsigned *ret_left)
 {
 	struct str rest = str_of(arguments);
 	char text[ARGUMENT_MAX];
@@ -115,24 +116,17 @@ void live_dynamic_fetch(struct out *out, uint16_t machine, const char *arguments
 	*ret_left = left;
 }
 
-static int read_format(struct live_dynamic *dynamic, const char *name, struct tracepoints *formats,
-		       const struct tracepoint **ret)
+static int read_id(const struct event_dynamic *dynamic, const char *name, uint64_t *ret)
 {
-	auto_free char *path = text_dup_fmt("events/%s/%s/format", dynamic->group, name);
-	auto_free char *text = NULL;
+	auto_free char *path = text_dup_fmt("events/%s/%s/id", dynamic->group, name), *text = NULL;
 	size_t n;
-	int err = tracefs_read(dynamic->tracefs, path, FORMAT_MAX, &text, &n);
+	int err = tracefs_read(dynamic->tracefs, path, ID_MAX, &text, &n);
 
-	if (!err)
-		err = tracepoints_add(formats, dynamic->group, (struct str){text, n});
-	if (err)
-		return err;
-	*ret = tracepoints_by_name(formats, dynamic->group, name);
-	return *ret ? 0 : -ENOENT;
+	return err < 0 ? err : num_parse_u64(str_trim((struct str){text, n}), ret);
 }
 
 // A name that tracefs takes: "p3_FUNCTION", "p3_PROVIDER_NAME", unique in the group.
-static char *name_for(const struct live_dynamic *dynamic, const struct live_probe *probe)
+static char *name_for(const struct event_dynamic *dynamic, const struct event_probe *probe)
 {
 	char *name = text_dup_fmt("p%zu_%s", dynamic->events.n, strchr(probe->name, ':') + 1);
 
@@ -159,7 +153,7 @@ static char *path_of(const char *given, int *ret_fd)
 }
 
 // All but the name and the path: "0x1234(0x4000) arg1=%di:s32", "function+4".
-static char *place_of(const struct live_probe *probe)
+static char *place_of(const struct event_probe *probe)
 {
 	const char *function = (const char *)(uintptr_t)probe->attr.kprobe_func;
 	unsigned long long at = probe->attr.probe_offset, counter = probe->counter;
@@ -171,7 +165,7 @@ static char *place_of(const struct live_probe *probe)
 		       : text_dup_fmt("0x%llx%s", at, fetch);
 }
 
-static int define(struct live_dynamic *dynamic, const struct live_probe *probe, const char *name,
+static int define(struct event_dynamic *dynamic, const struct event_probe *probe, const char *name,
 		  const char *place)
 {
 	auto_free char *path = NULL, *line = NULL;
@@ -187,28 +181,26 @@ static int define(struct live_dynamic *dynamic, const struct live_probe *probe, 
 	return err < 0 ? fail(-err, "the kernel doesn't take '%s': %s", line, strerror(-err)) : 0;
 }
 
-static int add(struct live_dynamic *dynamic, const struct live_probe *probe, const char *what,
-	       struct tracepoints *formats)
+static int add(struct event_dynamic *dynamic, const struct event_probe *probe, const char *what)
 {
 	auto_free char *place = place_of(probe);
-	struct live_dynamic_event event = {.name = name_for(dynamic, probe),
-					   .in_kernel = probe->in_kernel};
-	int err = define(dynamic, probe, event.name, place);
+	struct event_made made = {.name = name_for(dynamic, probe), .in_kernel = probe->in_kernel};
+	int err = define(dynamic, probe, made.name, place);
 
 	if (err < 0) {
-		free(event.name);
+		free(made.name);
 		return err;
 	}
-	event.what = xstrdup(what);
-	err = read_format(dynamic, event.name, formats, &event.tp);
-	vec_push(&dynamic->events, event);
-	return err < 0 ? fail(-err, "can't read the format of %s/%s: %s", dynamic->group,
-			      event.name, strerror(-err))
+	made.what = xstrdup(what);
+	err = read_id(dynamic, made.name, &made.id);
+	vec_push(&dynamic->events, made);
+	return err < 0 ? fail(-err, "can't read the id of %s/%s: %s", dynamic->group, made.name,
+			      strerror(-err))
 		       : 0;
 }
 
-int live_dynamic_add(struct live_dynamic *dynamic, const struct live_probe *probe,
-		     struct tracepoints *formats, const struct tracepoint **ret)
+int event_dynamic_add(struct event_dynamic *dynamic, const struct event_probe *probe,
+		      const struct event_made **ret)
 {
 	const char *path = probe->in_kernel ? "" : (const char *)(uintptr_t)probe->attr.uprobe_path;
 	auto_free char *place = place_of(probe);
@@ -218,21 +210,41 @@ int live_dynamic_add(struct live_dynamic *dynamic, const struct live_probe *prob
 
 	if (err < 0)
 		return err;
-	vec_each(const struct live_dynamic_event, event, &dynamic->events) {
-		if (event->tp && !strcmp(event->what, what)) {
-			*ret = event->tp;
+	vec_each(const struct event_made, made, &dynamic->events) {
+		if (made->id && !strcmp(made->what, what)) {
+			*ret = made;
 			return 0;
 		}
 	}
-	err = add(dynamic, probe, what, formats);
+	err = add(dynamic, probe, what);
 	if (!err)
-		*ret = vec_last(&dynamic->events).tp;
+		*ret = &vec_last(&dynamic->events);
 	return err;
 }
 
-void live_dynamic_done(struct live_dynamic *dynamic)
+int event_dynamic_make(struct event_dynamic *dynamic, struct event_specs *specs)
 {
-	vec_each(struct live_dynamic_event, event, &dynamic->events) {
+	int err = 0;
+
+	for (size_t i = 0; i < specs->events.n && !err; i++) {
+		struct event_spec *spec = &specs->events.v[i];
+		const struct event_made *made;
+
+		if (!spec->probe)
+			continue;
+		err = event_dynamic_add(dynamic, spec->probe, &made);
+		if (err < 0)
+			return fail_context(err, "%s can't be watched", spec->name);
+		spec->attr.config = made->id;
+		spec->tp_system = event_text(specs, str_of(dynamic->group));
+		spec->tp_name = event_text(specs, str_of(made->name));
+	}
+	return err;
+}
+
+void event_dynamic_done(struct event_dynamic *dynamic)
+{
+	vec_each(const struct event_made, event, &dynamic->events) {
 		auto_free char *line = text_dup_fmt("-:%s/%s", dynamic->group, event->name);
 		int err = tracefs_append(dynamic->tracefs, events_file(event->in_kernel), line);
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "input/core/live_probe.h"
+#include "event/core/probe.h"
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/num.h"
+#include "base/out.h"
 #include "base/vec.h"
-#include "input/core/live_dynamic.h"
+#include "event/core/dynamic.h"
 #include "obj/elf.h"
 #include "obj/sdt.h"
 #include <stdio.h>
@@ -31,7 +32,7 @@ static const struct probe_kind *kind_of(const char *text)
 	return NULL;
 }
 
-bool probe_is(const char *name)
+bool event_probe_is(const char *name)
 {
 	return kind_of(name) != NULL;
 }
@@ -92,7 +93,7 @@ static const char *fetched(struct arena *arena, const struct elf *elf, const str
 	const char *ret;
 
 	out_init_memory(&out);
-	live_dynamic_fetch(&out, elf->machine, note->arguments, &left);
+	event_dynamic_fetch(&out, elf->machine, note->arguments, &left);
 	if (left)
 		inform("%s:%s: %u of the arguments '%s' can't be fetched by the kernel and are no fields",
 		       note->provider, note->name, left, note->arguments);
@@ -103,12 +104,12 @@ static const char *fetched(struct arena *arena, const struct elf *elf, const str
 
 // A static probe has as many places as the compiler made of it.
 static int find_static(struct arena *arena, const char *path, struct str name,
-		       const struct live_probe *model, struct live_probe **ret, size_t *ret_n)
+		       const struct event_probe *model, struct event_probe **ret, size_t *ret_n)
 {
 	struct str rest = name, provider = str_cut(&rest, ':');
 	struct sdt_notes notes;
 	struct sdt_note note;
-	VEC(struct live_probe) found = {0};
+	VEC(struct event_probe) found = {0};
 	struct mapped file;
 	struct elf elf;
 	int err = open_elf(&file, &elf, path);
@@ -116,7 +117,7 @@ static int find_static(struct arena *arena, const char *path, struct str name,
 	if (err)
 		return err;
 	for (bool has = sdt_notes_init(&notes, &elf); has && sdt_notes_next(&notes, &note);) {
-		struct live_probe probe = *model;
+		struct event_probe probe = *model;
 
 		if (!str_is(provider, note.provider) || !str_is(rest, note.name))
 			continue;
@@ -171,11 +172,11 @@ static int cut_offset(struct str *name, uint64_t *ret)
 		       : 0;
 }
 
-int live_probe_find(struct arena *arena, const char *text, struct live_probe **ret, size_t *ret_n)
+int event_probe_find(struct arena *arena, const char *text, struct event_probe **ret, size_t *ret_n)
 {
 	const struct probe_kind *kind = kind_of(text);
 	struct str rest = str_of(text + strlen(kind->prefix)), name = rest;
-	struct live_probe *probe = arena_zalloc(arena, sizeof(*probe));
+	struct event_probe *probe = arena_zalloc(arena, sizeof(*probe));
 	struct perf_event_attr *attr = &probe->attr;
 	uint64_t offset, at = 0;
 	int err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "input/core/live_dynamic.h"
+#include "event/core/dynamic.h"
 #include "base/out.h"
 #include "base/test.h"
 #include <elf.h>
@@ -28,7 +28,7 @@ static void test_fetch(void **state)
 		struct out out;
 
 		out_init_memory(&out);
-		live_dynamic_fetch(&out, cases[i].machine, cases[i].arguments, &left);
+		event_dynamic_fetch(&out, cases[i].machine, cases[i].arguments, &left);
 		out_char(&out, '\0');
 		assert_string_equal(out.buf, cases[i].fetch);
 		assert_int_equal(left, cases[i].left);

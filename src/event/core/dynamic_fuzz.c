@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/out.h"
 #include "base/str.h"
-#include "input/core/live_dynamic.h"
+#include "event/core/dynamic.h"
 #include <elf.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct out out;
 
 		out_init_memory(&out);
-		live_dynamic_fetch(&out, machines[i], text, &left);
+		event_dynamic_fetch(&out, machines[i], text, &left);
 		out_done(&out);
 	}
 	return 0;
