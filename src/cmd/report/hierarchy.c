@@ -249,6 +249,39 @@ static const struct level *numbers(const struct report *report)
 	return &report->levels.v[0];
 }
 
+static bool is_of_other_event(const struct column *column, const struct hist *hist)
+{
+	return column->field && column->event != hist->event;
+}
+
+// A level of fields that the event hasn't is none of this event's.
+static bool level_exists(const struct level *level, const struct hist *hist)
+{
+	for (size_t i = 0; i < level->columns.n; i++) {
+		if (!is_of_other_event(level->columns.v[i], hist))
+			return true;
+	}
+	return false;
+}
+
+// With that of the numbers.
+static size_t levels_n(const struct hist *hist)
+{
+	const struct report *report = hist->report;
+	size_t n = 0;
+
+	for (size_t i = 0; i < report->levels.n; i++)
+		n += level_exists(&report->levels.v[i], hist);
+	return n;
+}
+
+static size_t numbers_indent(const struct hist *hist)
+{
+	size_t n = levels_n(hist);
+
+	return !hist->report->separator_text && n > 2 ? (n - 2) * INDENT : 0;
+}
+
 static void print_trimmed(struct out *out, struct str text)
 {
 	while (text.n && *text.p == ' ') {
@@ -281,10 +314,11 @@ static void print_row(const struct entry *e, struct out *out, struct out *line)
 		if ((int)shown < width)
 			out_fill(out, ' ', (size_t)width - shown);
 	}
-	if (!separator && report->levels.n > 2)
-		out_fill(out, ' ', (report->levels.n - 2) * INDENT);
+	out_fill(out, ' ', numbers_indent(hist));
 	level = &report->levels.v[e->level];
 	for (size_t i = 0; i < level->columns.n; i++) {
+		if (is_of_other_event(level->columns.v[i], hist))
+			continue;
 		line->n = 0;
 		column_print(level->columns.v[i], hist, e, line);
 		out_text(out, separator ? separator : "  ");
@@ -330,8 +364,7 @@ static void print_level(const struct hist *hist, const struct level_set *set, st
 			print_row(e, out, line);
 			if (!e->leaf && !shows_children(e)) {
 				if (!report->separator)
-					out_fill(out, ' ',
-						 (report->levels.n + e->depth - 1) * INDENT);
+					out_fill(out, ' ', (levels_n(hist) + e->depth - 1) * INDENT);
 				out_fill(out, ' ', (size_t)numbers_width(hist) + 4);
 				out_printf(out, "no entry >= %.2f%%\n",
 					   (double)report->o.percent_limit);
@@ -346,8 +379,8 @@ static void print_headers(const struct hist *hist, struct out *out, struct out *
 {
 	const struct report *report = hist->report;
 	const char *separator = report->separator_text;
-	size_t indent = !separator && report->levels.n > 2 ? (report->levels.n - 2) * INDENT : 0;
-	size_t width = 0, below;
+	size_t indent = numbers_indent(hist), width = 0, depth = 0;
+	bool first_level = true;
 
 	out_text(out, "# ");
 	out_fill(out, ' ', indent);
@@ -359,8 +392,11 @@ static void print_headers(const struct hist *hist, struct out *out, struct out *
 		const struct level *level = &report->levels.v[i];
 		bool first = true;
 
-		width += i > 1 ? 3 : 0;
-		out_text(out, i > 1 ? " / " : "");
+		if (!level_exists(level, hist))
+			continue;
+		width += first_level ? 0 : 3;
+		out_text(out, first_level ? "" : " / ");
+		first_level = false;
 		for (size_t j = 0; j < level->columns.n; j++) {
 			struct str text;
 
@@ -385,8 +421,11 @@ static void print_headers(const struct hist *hist, struct out *out, struct out *
 	for (size_t i = 1; i < report->levels.n; i++) {
 		const struct level *level = &report->levels.v[i];
 		bool first = true;
+		size_t below = depth * INDENT;
 
-		below = (i - 1) * INDENT;
+		if (!level_exists(level, hist))
+			continue;
+		depth++;
 		for (size_t j = 0; j < level->columns.n; j++) {
 			if (column_skipped(level->columns.v[j], hist))
 				continue;
