@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the header says about BPF programs, as perf prints it. Layout: struct bpf_prog_info of linux/bpf.h; its pointers are
 // offsets into the bytes behind it (tools/perf/util/bpf-utils.c).
+#include "base/map.h"
 #include "base/out.h"
 #include "data/private.h"
 #include "obj/btf.h"
@@ -28,7 +29,18 @@ struct program {
 	uint8_t info[INFO_SIZE]; // what an older kernel lacks is zero
 	const uint8_t *data;
 	uint32_t data_size;
-	struct btf btf; // of the file; no types where it has none
+	const struct btf *btf; // NULL: none
+};
+
+// Of FEATURE_BPF_BTF, each read when it is first asked for: programs share them.
+struct types {
+	struct map by_id; // index of v
+	VEC(struct file_types {
+		struct str bytes;
+		struct btf btf;
+		bool is_read;
+	})
+	v;
 };
 
 static uint32_t word(const struct program *program, size_t at)
@@ -51,21 +63,45 @@ static const uint8_t *element(const struct program *program, size_t at, uint32_t
 	return program->data + offset + (uint64_t)i * size;
 }
 
-static void find_types(struct program *program, const struct recording *recording)
+static void types_init(struct types *types, const struct recording *recording)
 {
 	const struct feature *feature = &recording->features[FEATURE_BPF_BTF];
 	struct cursor c = cursor_of(feature->data, feature->present ? feature->size : 0, false);
-	uint32_t n = cursor_u32(&c), wanted = word(program, INFO_BTF_ID);
+	uint32_t n = cursor_u32(&c);
 
-	while (wanted && n-- && !c.bad) {
+	*types = (struct types){.by_id = {0}};
+	while (n-- && !c.bad) {
 		uint32_t id = cursor_u32(&c), size = cursor_u32(&c);
 		const uint8_t *bytes = cursor_bytes(&c, size);
+		bool is_new;
+		uint64_t *at = bytes ? map_at(&types->by_id, id, &is_new) : NULL;
 
-		if (bytes && id == wanted) {
-			btf_init(&program->btf, (struct str){(const char *)bytes, size});
-			return;
-		}
+		if (!at || !is_new)
+			continue;
+		*at = types->v.n;
+		vec_push(&types->v, ((struct file_types){.bytes = {(const char *)bytes, size}}));
 	}
+}
+
+static void types_done(struct types *types)
+{
+	vec_each(struct file_types, it, &types->v)
+		btf_done(&it->btf);
+	vec_done(&types->v);
+	map_done(&types->by_id);
+}
+
+static const struct btf *types_of(struct types *types, uint32_t id)
+{
+	const uint64_t *at = id ? map_find(&types->by_id, id) : NULL;
+	struct file_types *file = at ? &types->v.v[*at] : NULL;
+
+	if (!file)
+		return NULL;
+	if (!file->is_read)
+		btf_init(&file->btf, file->bytes);
+	file->is_read = true;
+	return file->btf.types.n ? &file->btf : NULL;
 }
 
 static void put_name(struct out *out, const struct program *program, uint32_t i, uint32_t n)
@@ -77,7 +113,7 @@ static void put_name(struct out *out, const struct program *program, uint32_t i,
 	out_text(out, "bpf_prog_");
 	for (size_t k = 0; tag && k < TAG_SIZE; k++)
 		out_hex_zeros(out, tag[k], 2);
-	if (program->btf.types.n) {
+	if (program->btf) {
 		function = i < word(program, INFO_FUNCTIONS_N)
 				   ? element(program, INFO_FUNCTIONS, i,
 					     word(program, INFO_FUNCTION_SIZE))
@@ -86,7 +122,7 @@ static void put_name(struct out *out, const struct program *program, uint32_t i,
 			return;
 		memcpy(&type, function + 4, sizeof(type));
 		out_char(out, '_');
-		out_safe(out, btf_name(&program->btf, type));
+		out_safe(out, btf_name(program->btf, type));
 	} else if (n > 1) {
 		out_text(out, "_F");
 	} else if (*name) {
@@ -125,7 +161,9 @@ static void put_program(struct out *out, const struct program *program)
 void header_print_bpf(struct out *out, struct recording *recording, struct cursor *c)
 {
 	uint32_t n = cursor_u32(c);
+	struct types types;
 
+	types_init(&types, recording);
 	// Of the other byte order perf says nothing either: what lies behind is not told apart.
 	while (n-- && !c->bad && !c->swap) {
 		struct program program = {0};
@@ -138,8 +176,8 @@ void header_print_bpf(struct out *out, struct recording *recording, struct curso
 		if (c->bad)
 			break;
 		memcpy(program.info, info, MIN(info_size, (uint32_t)INFO_SIZE));
-		find_types(&program, recording);
+		program.btf = types_of(&types, word(&program, INFO_BTF_ID));
 		put_program(out, &program);
-		btf_done(&program.btf);
 	}
+	types_done(&types);
 }
