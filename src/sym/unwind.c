@@ -319,8 +319,24 @@ static bool value_of(struct walk *w, const struct unwind_known *known,
 	}
 }
 
+// Compilers that realign a stack say where registers lie by the frame pointer, and say no more when it is the caller's again, just
+// before the return: then all of them are. What it points at is the function's own while it lies in its frame.
+static bool is_restored(const struct walk *w, const struct unwind_known *known,
+			const struct cfi_saved *saved, uint64_t cfa)
+{
+	enum { BREG0 = 0x70 }; // DW_OP_breg0
+	const uint64_t sp = w->regs[w->machine->sp], fp = w->regs[w->machine->fp];
+	struct str code;
+
+	if (saved->where != CFI_AT_EXPRESSION || fp - sp < cfa - sp)
+		return false;
+	code = cfi_expression(known->table, saved->value);
+	return code.n && (uint8_t)code.p[0] == BREG0 + w->machine->fp;
+}
+
 // Any rule. False: w->end says why.
-static __attribute__((noinline)) bool step_any(struct walk *w, const struct unwind_known *known)
+static __attribute__((noinline)) bool step_any(struct walk *w, const struct unwind_known *known,
+					       bool is_leaf)
 {
 	const struct cfi_rule *rule = known->rule;
 	uint64_t next[CFI_REGS], cfa;
@@ -336,6 +352,8 @@ static __attribute__((noinline)) bool step_any(struct walk *w, const struct unwi
 	for (uint32_t i = 0; i < rule->saved_n; i++) {
 		const struct cfi_saved *saved = &rule->saved[i];
 
+		if (is_leaf && is_restored(w, known, saved, cfa))
+			continue;
 		if (!value_of(w, known, saved, cfa, &next[saved->reg]) && saved->reg == PC)
 			return false;
 	}
@@ -360,16 +378,21 @@ static inline bool step_simple(struct walk *w, const struct cfi_rule *rule)
 	return true;
 }
 
-// What a frame pointer led to is believed where a call may have come from. Stacks of compilers' own may begin with a return
-// that was put there, as their first frame pointer tells.
-static bool is_return(const struct walk *w)
+static bool is_behind_call(const struct walk *w)
 {
 	enum { CAN = 1, CANNOT };
 	struct unwind_known *known = known_of(w, w->regs[PC] - 1, false);
 
 	if (!known->call)
 		known->call = walk_is_no_return(w, w->regs[PC]) ? CANNOT : CAN;
-	return known->call == CAN || w->regs[w->machine->fp] == 0;
+	return known->call == CAN;
+}
+
+// What a frame pointer led to is believed where a call may have come from. Stacks of compilers' own may begin with a return
+// that was put there, as their first frame pointer tells.
+static bool is_return(const struct walk *w)
+{
+	return is_behind_call(w) || w->regs[w->machine->fp] == 0;
 }
 
 // Its kind of code keeps frame pointers, as one that was there has shown.
@@ -434,7 +457,7 @@ static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, 
 			return false;
 		*ret_signal = rule->flags & CFI_SIGNAL;
 	} else if (rule) {
-		if (!step_any(w, known))
+		if (!step_any(w, known, is_leaf))
 			return false;
 		*ret_signal = rule->flags & CFI_SIGNAL;
 	} else if (!step_without(w, known, is_leaf, ret_signal)) {
@@ -519,11 +542,16 @@ static bool is_far(const struct walk *w, uint64_t sp)
 	return sp < w->stack_at || sp - w->stack_at > w->stack_size + FAR;
 }
 
-static bool is_root(struct walk *w, uint64_t pc)
+static bool is_root_rule(const struct unwind_known *known)
 {
-	const struct cfi_rule *rule = known_of(w, pc - 1, false)->rule;
+	const struct cfi_rule *rule = known->rule;
 
 	return rule && !(rule->flags & CFI_SWITCH) && rule->saved[0].where == CFI_UNDEFINED;
+}
+
+static bool is_root(struct walk *w, uint64_t pc)
+{
+	return is_root_rule(known_of(w, pc - 1, false));
 }
 
 // Where in the kernel's chain our frame `last` is: addresses come again in recursions, so it is where most of the frames
@@ -709,8 +737,15 @@ static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
 		}
 		if (!known->table)
 			known = known_of(w, pc, is_exact); // its slot may have been taken
-		if (!is_exact && !known->rule && !walk_is_code(w, pc) && step_again(w, &before))
-			continue;
+		if (!is_exact && !known->rule && !walk_is_code(w, pc)) {
+			if (step_again(w, &before))
+				continue;
+			// Nothing returns to where no code is.
+			w->end = UNWIND_BAD;
+			return n;
+		}
+		w->is_guessed |= !is_exact && !is_trampoline && known->table &&
+				 !is_root_rule(known) && !is_behind_call(w);
 		frames[n] = (struct unwind_frame){is_trampoline ? w->regs[PC] : pc,
 						  w->regs[w->machine->sp]};
 		ips[n] = frames[n].ip;

@@ -209,6 +209,13 @@ struct world {
 };
 enum { FILE_AT = 0x7f0000000000, JIT_AT = 0x7e0000000000, STACK_AT = 0x7fff0000 };
 
+// Nothing but call *%rax, so that one can return to every second byte.
+static void fill_calls(uint8_t *image)
+{
+	for (size_t at = 0x1000; at < 0x1100; at += 2)
+		memcpy(image + at, "\xff\xd0", 2);
+}
+
 static void world_init(struct world *w, uint16_t machine, const struct sample_frames *frames)
 {
 	static uint8_t image[SAMPLE_SIZE];
@@ -219,9 +226,7 @@ static void world_init(struct world *w, uint16_t machine, const struct sample_fr
 	fd = mkstemp(w->path);
 	assert_true(fd >= 0);
 	sample_elf(image, machine, frames);
-	// Nothing but call *%rax, so that one can return to every second byte.
-	for (size_t at = 0x1000; at < 0x1100; at += 2)
-		memcpy(image + at, "\xff\xd0", 2);
+	fill_calls(image);
 	assert_int_equal(write_all(fd, image, sizeof(image)), 0);
 	close(fd);
 	w->sym = new_sym(false);
@@ -349,6 +354,74 @@ static void test_x86_64(void **state)
 	// The outermost frame of code with frame pointers.
 	w.stack[3] = 0;
 	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
+	world_done(&w);
+}
+
+// gcc says of a function that realigns its stack that rbp lies where rbp points to, also when it is the caller's again.
+static void test_realigned(void **state)
+{
+	// At 8: CFA where rbp-8 says, rbp at rbp; at 16: CFA r10; at 24: rsp+8.
+	static const uint8_t realigned[] = {0x48, 0x0f, 3,    0x76, 0x78, 6,	0x10, 6, 2, 0x76,
+					    0,	  0x48, 0x0c, 10,   0,	  0x48, 0x0c, 7, 8};
+	static const uint8_t keeps[] = {0x0e, 16, 0x86, 2, 0x0d, 6};
+	static const uint8_t root[] = {7, 16};
+	static const struct {
+		unsigned at, sp, fp; // sp, fp: words of the stack
+	} cases[] = {{10, 0, 2}, {17, 0, 2}, {18, 3, 8}, {26, 5, 8}};
+	const uint64_t code = FILE_AT;
+	struct sample_frames frames = {0};
+	struct world w;
+
+	sample_cie(&frames, "zR", 16, x86_64_start, sizeof(x86_64_start));
+	sample_fde(&frames, 0x1000, 0x40, realigned, sizeof(realigned));
+	sample_fde(&frames, 0x1040, 0x40, keeps, sizeof(keeps));
+	sample_fde(&frames, 0x1080, 0x40, root, sizeof(root));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const uint64_t ips[] = {code + cases[i].at, code + 0x47, code + 0x5f, code + 0x87};
+
+		world_init(&w, EM_X86_64, &frames);
+		w.stack[1] = STACK_AT + 6 * 8; // CFA
+		w.stack[2] = STACK_AT + 8 * 8; // rbp of the caller, whose own caller's lies there
+		w.stack[5] = code + 0x48;
+		w.stack[8] = STACK_AT + 12 * 8;
+		w.stack[9] = code + 0x60;
+		w.stack[12] = STACK_AT + 16 * 8;
+		w.stack[13] = code + 0x88;
+		w.stack[17] = code + 0x88;
+		w.regs[6] = STACK_AT + cases[i].fp * 8;
+		w.regs[7] = STACK_AT + cases[i].sp * 8;
+		w.regs[8] = code + cases[i].at;
+		w.regs[11] = STACK_AT + 6 * 8; // r10
+		w.input.stack = (const uint8_t *)(w.stack + cases[i].sp);
+		w.input.stack_size = sizeof(w.stack) - cases[i].sp * 8;
+		assert_int_equal(expect(&w, ips, 4), UNWIND_ROOT);
+		world_done(&w);
+	}
+}
+
+// What frame information leads to is no frame where no code is, and not for sure where nothing calls.
+static void test_no_return(void **state)
+{
+	static const uint8_t root[] = {7, 16};
+	const uint64_t code = FILE_AT;
+	const uint64_t ips[] = {code + 8, code + 0x12f, code + 0x87};
+	struct sample_frames frames = {0};
+	struct world w;
+
+	sample_cie(&frames, "zR", 16, x86_64_start, sizeof(x86_64_start));
+	sample_fde(&frames, 0x1000, 0x40, "", 0);
+	sample_fde(&frames, 0x1080, 0x40, root, sizeof(root));
+	sample_fde(&frames, 0x1100, 0x40, "", 0);
+	world_init(&w, EM_X86_64, &frames);
+	w.regs[7] = STACK_AT;
+	w.regs[8] = code + 8;
+	w.stack[0] = code + 0x130;
+	w.stack[1] = code + 0x88;
+	assert_int_equal(expect(&w, ips, 3), UNWIND_GUESSED);
+	w.stack[0] = code + 0x10;
+	w.stack[1] = 0x5e1f90e7b57ff;
+	const uint64_t cut[] = {code + 8, code + 0xf};
+	assert_int_equal(expect(&w, cut, 2), UNWIND_BAD);
 	world_done(&w);
 }
 
@@ -547,6 +620,7 @@ static void test_i386(void **state)
 	sample_fde(&frames, 0x1080, 0x40, root, sizeof(root));
 	sample_fde(&frames, 0x10c0, 0x40, realigned, sizeof(realigned));
 	sample_elf32(image, &frames);
+	fill_calls(image);
 	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
 		enum unwind_end end;
 		int fd;
@@ -762,5 +836,6 @@ static void test_cache(void **state)
 }
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
-	  TEST(test_i386), TEST(test_by_kernel), TEST(test_made_code), TEST(test_elsewhere),
-	  TEST(test_nowhere), TEST(test_sample), TEST(test_cache))
+	  TEST(test_realigned), TEST(test_no_return), TEST(test_i386), TEST(test_by_kernel),
+	  TEST(test_made_code), TEST(test_elsewhere), TEST(test_nowhere), TEST(test_sample),
+	  TEST(test_cache))
