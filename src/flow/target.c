@@ -189,8 +189,9 @@ static bool runs(const char *path)
 	auto_free char *stat = NULL, *file = text_dup_fmt("%s/stat", path);
 	const char *state;
 
+	// What can't be looked at (hidepid, too many open files) may still be there.
 	if (file_read(file, 4096, &stat, NULL) < 0)
-		return false;
+		return access(path, F_OK) == 0;
 	state = strrchr(stat, ')'); // a name may have one, too
 	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
@@ -201,7 +202,7 @@ static bool process_runs(const char *path)
 	auto_free char *folder = text_dup_fmt("%s/task", path);
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
-	bool any = false;
+	bool any = !dir && access(path, F_OK) == 0;
 
 	while (!any && dir && (entry = readdir(dir))) {
 		auto_free char *thread = text_dup_fmt("%s/%s", folder, entry->d_name);
