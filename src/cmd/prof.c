@@ -306,6 +306,9 @@ static int run(int argc, char **argv)
 		return list();
 	if (!strcmp(word, "-V") || !strcmp(word, "--version"))
 		return put_version();
+	// A command of its own here, one of perf-prof's profilers there.
+	if (!strcmp(word, "usdt"))
+		return command_find(word)->run(argc - 1, argv + 1);
 	if (!strcmp(word, "--complete-event") && argc == 4)
 		return complete(argv[2], argv[3]);
 	if (!strcmp(word, "-e") && argc == 4 && !strcmp(argv[3], "help")) {

@@ -165,27 +165,26 @@ static char *place_of(const struct event_probe *probe)
 		       : text_dup_fmt("0x%llx%s", at, fetch);
 }
 
-static int define(struct event_dynamic *dynamic, const struct event_probe *probe, const char *name,
-		  const char *place)
+int event_probe_define(const struct tracefs *tracefs, const struct event_probe *probe,
+		       const char *group, const char *name)
 {
-	auto_free char *path = NULL, *line = NULL;
+	auto_free char *place = place_of(probe), *path = NULL, *line = NULL;
 	char kind = probe->at_return ? 'r' : 'p';
 	auto_close int fd = -1;
 	int err;
 
 	if (!probe->in_kernel)
 		path = path_of((const char *)(uintptr_t)probe->attr.uprobe_path, &fd);
-	line = text_dup_fmt("%c:%s/%s %s%s%s", kind, dynamic->group, name, path ? path : "",
-			    path ? ":" : "", place);
-	err = tracefs_append(dynamic->tracefs, events_file(probe->in_kernel), line);
+	line = text_dup_fmt("%c:%s/%s %s%s%s", kind, group, name, path ? path : "", path ? ":" : "",
+			    place);
+	err = tracefs_append(tracefs, events_file(probe->in_kernel), line);
 	return err < 0 ? fail(-err, "the kernel doesn't take '%s': %s", line, strerror(-err)) : 0;
 }
 
 static int add(struct event_dynamic *dynamic, const struct event_probe *probe, const char *what)
 {
-	auto_free char *place = place_of(probe);
 	struct event_made made = {.name = name_for(dynamic, probe), .in_kernel = probe->in_kernel};
-	int err = define(dynamic, probe, made.name, place);
+	int err = event_probe_define(dynamic->tracefs, probe, dynamic->group, made.name);
 
 	if (err < 0) {
 		free(made.name);

@@ -31,6 +31,10 @@ int event_dynamic_add(struct event_dynamic *dynamic, const struct event_probe *p
 		      const struct event_made **ret);
 // Makes the events of those specs that are probes; before that they have no id.
 int event_dynamic_make(struct event_dynamic *dynamic, struct event_specs *specs);
+// One that stays, of any group. A second one of a name adds a place to the event (Linux 5.5), where its fields are the same. -errno with a
+// sentence.
+int event_probe_define(const struct tracefs *tracefs, const struct event_probe *probe,
+		       const char *group, const char *name);
 // No descriptor of the events may be open any more.
 void event_dynamic_done(struct event_dynamic *dynamic);
 
