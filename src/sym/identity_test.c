@@ -24,8 +24,8 @@ static void test_facts(void **state)
 					  "file 1 2 3 4 5 abc /x",
 					  "file 1 2 3 4 5 zz /x",
 					  "file 1 2 3 4 g - /x",
-					  "file 1 2 3 4 5 "
-					  "000102030405060708090a0b0c0d0e0f1011121314 /x"};
+					  ("file 1 2 3 4 5 "
+					   "000102030405060708090a0b0c0d0e0f1011121314 /x")};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct file_facts *want = &cases[i];
