@@ -56,6 +56,12 @@ static void sweep(const struct tracefs *tracefs, const char *file)
 	}
 }
 
+static int only_root(void)
+{
+	return fail(EACCES,
+		    "only root may make probes (tracefs can't be written by this user); try: sudo");
+}
+
 static int enter(struct event_dynamic *dynamic)
 {
 	int err;
@@ -64,7 +70,7 @@ static int enter(struct event_dynamic *dynamic)
 		return 0;
 	err = tracefs_enter(&dynamic->tracefs, NULL);
 	if (err < 0)
-		return err;
+		return err == -EACCES ? only_root() : err;
 	snprintf(dynamic->group, sizeof(dynamic->group), GROUP "%d", (int)getpid());
 	for (size_t i = 0; i < ARRAY_SIZE(events_files); i++)
 		sweep(dynamic->tracefs, events_files[i]);
@@ -178,6 +184,8 @@ int event_probe_define(const struct tracefs *tracefs, const struct event_probe *
 	line = text_dup_fmt("%c:%s/%s %s%s%s", kind, group, name, path ? path : "", path ? ":" : "",
 			    place);
 	err = tracefs_append(tracefs, events_file(probe->in_kernel), line);
+	if (err == -EACCES || err == -EPERM)
+		return only_root();
 	return err < 0 ? fail(-err, "the kernel doesn't take '%s': %s", line, strerror(-err)) : 0;
 }
 
