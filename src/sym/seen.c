@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/seen.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include "base/file.h"
@@ -126,6 +127,15 @@ static bool has_its_id(const struct dso *dso, const char *path)
 	return file_build_id(path, &id) && same_build_id(&dso->build_id, id.bytes, id.n);
 }
 
+// Made when a recording was complete already: installed again, or copied there.
+static bool is_younger(int fd, int64_t recorded_ns)
+{
+	struct statx st;
+
+	return statx(fd, "", AT_EMPTY_PATH, STATX_BTIME, &st) == 0 && st.stx_mask & STATX_BTIME &&
+	       st.stx_btime.tv_sec * 1000000000 + st.stx_btime.tv_nsec > recorded_ns;
+}
+
 // Why a file is not, or not surely, the one that was mapped; NULL: nothing speaks against it.
 static const char *contradiction(const struct sym *sym, const struct dso_private *dso, int fd,
 				 const char *path)
@@ -149,7 +159,7 @@ static const char *contradiction(const struct sym *sym, const struct dso_private
 	// Build-ids were read at the end, by name: that of what had taken its place by then.
 	if (is_by_name)
 		return likeness == LIKE_OTHER && recorded_ns && changed_ns <= recorded_ns &&
-				       has_its_id(&dso->dso, path)
+				       !is_younger(fd, recorded_ns) && has_its_id(&dso->dso, path)
 			       ? "it took that one's place while it was recorded"
 			       : NULL;
 	if (likeness == LIKE_OTHER)
