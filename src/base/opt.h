@@ -28,6 +28,9 @@ struct opt_list {
 struct opt;
 typedef int opt_call(void *options, const struct opt *opt, const char *arg, bool negated);
 
+// One value that may be typed, and what it is ("" where the value says it).
+typedef void opt_offer(void *arg, const char *value, const char *what);
+
 // Numbers below are refused.
 enum opt_least { OPT_ANY, OPT_FROM_ZERO, OPT_ABOVE_ZERO };
 

@@ -89,6 +89,7 @@ const struct command command_diff = {
 	.opts = opts,
 	.opts_size = sizeof(struct diff_options),
 	.examples = examples,
+	.values = report_values,
 	.family = COMMAND_PERF,
 	.run = run,
 };

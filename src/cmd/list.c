@@ -6,13 +6,14 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/complete_event.h"
+#include "cmd/core/complete_value.h"
 #include "event/core/event_kind.h"
 #include "event/core/metric.h"
 #include "sys/tracefs.h"
 
 struct options {
 	bool no_description, long_description, details, raw_dump, json, deprecated, debug;
-	const char *format, *cpu_type, *unit, *parse, *complete;
+	const char *format, *cpu_type, *unit, *parse, *complete, *complete_value;
 };
 
 static const struct opt opts[] = {
@@ -43,6 +44,9 @@ static const struct opt opts[] = {
 	 .help = "Read a text as -e does and show the attrs, for tests."},
 	{OPT_TEXT, 0, "complete-event", offsetof(struct options, complete), "TEXT", .hidden = true,
 	 .help = "How a half typed -e of the command behind it may go on, for completion."},
+	{OPT_TEXT, 0, "complete-value", offsetof(struct options, complete_value), "TEXT",
+	 .hidden = true,
+	 .help = "How a half typed value of an option may go on; the words are the command and the option."},
 	OPT_END,
 };
 
@@ -479,6 +483,8 @@ static int run(int argc, char **argv)
 		err = show_parsed(&out, o.parse);
 	} else if (o.complete) {
 		complete_event(&out, n ? argv[1] : "", o.complete);
+	} else if (o.complete_value) {
+		complete_value(&out, n ? argv[1] : "", n > 1 ? argv[2] : "", o.complete_value);
 	} else {
 		struct listing l = {.options = &o, .out = &out};
 		json_init(&l.json, &out);

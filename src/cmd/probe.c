@@ -109,6 +109,22 @@ static const struct command_example examples[] = {
 
 static int run(int argc, char **argv);
 
+// The events that -d can remove.
+static void values(const char *option, opt_offer *offer, void *arg)
+{
+	struct probe_store store;
+
+	if (probe_store_open(&store) < 0)
+		return;
+	vec_each(struct probe_stored, stored, &store.v) {
+		auto_free char *name =
+			text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
+
+		offer(arg, name, stored->line);
+	}
+	probe_store_done(&store);
+}
+
 const struct command command_probe = {
 	.name = "probe",
 	.summary = "Add, remove and show dynamic tracepoints",
@@ -134,6 +150,7 @@ const struct command command_probe = {
 	.opts = opts,
 	.opts_size = sizeof(struct options),
 	.examples = examples,
+	.values = values,
 	.family = COMMAND_PERF,
 	.run = run,
 };

@@ -230,6 +230,7 @@ const struct command command_report = {
 	.opts = opts,
 	.opts_size = sizeof(struct report_options),
 	.examples = examples,
+	.values = report_values,
 	.family = COMMAND_PERF,
 	.run = run,
 };

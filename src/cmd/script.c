@@ -535,6 +535,12 @@ static const struct command_example examples[] = {
 	{0},
 };
 
+static void values(const char *option, opt_offer *offer, void *arg)
+{
+	for (size_t i = 0; field_names[i]; i++)
+		offer(arg, field_names[i], "");
+}
+
 const struct command command_script = {
 	.name = "script",
 	.summary = "Print every sample of a recording",
@@ -546,6 +552,7 @@ const struct command command_script = {
 	.opts = opts,
 	.opts_size = sizeof(struct options),
 	.examples = examples,
+	.values = values,
 	.family = COMMAND_PERF,
 	.run = run,
 };

@@ -360,6 +360,7 @@ const struct command command_top = {
 	.opts = opts,
 	.opts_size = sizeof(struct top_options),
 	.examples = examples,
+	.values = report_values,
 	.family = COMMAND_PERF,
 	.run = run,
 };

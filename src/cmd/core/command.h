@@ -27,6 +27,8 @@ struct command {
 	// Fills *ret with the i-th sub-command (a profiler for prof), false behind the last; NULL: none.
 	// For help, man and completion only; ret->run may stay NULL.
 	bool (*sub)(size_t i, struct command *ret);
+	// The values of an option, or of the parts of its list, for completion; NULL: none are known.
+	void (*values)(const char *option, opt_offer *offer, void *arg);
 	enum command_family family;
 	bool hidden; // not in the overview
 	// argv[0] is the command's name. >= 0: the exit status; negative: fail(...) was called, main

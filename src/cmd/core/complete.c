@@ -2,6 +2,7 @@
 #include "cmd/core/complete.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "cmd/core/complete_value.h"
 #include "cmd/core/help.h"
 
 // The words of the sub-commands that are shown, a blank behind each; of "GROUP NAME" the group, or the names of one group. Heap.
@@ -129,6 +130,13 @@ static void bash_words(struct out *out, const struct place *place)
 		if (opt->name)
 			out_printf(out, "--%s ", opt->name);
 	}
+	out_text(out, "' valued='");
+	each_option(opt, place->command)
+	{
+		if (complete_has_values(opt))
+			out_printf(out, "-%c=%s --%s=%s ", opt->letter, opt->name, opt->name,
+				   opt->name);
+	}
 	out_text(out, "' ;;\n");
 }
 
@@ -140,7 +148,7 @@ static void bash_script(struct out *out)
 		if (!(*command)->hidden)
 			out_printf(out, "%s ", (*command)->name);
 	}
-	out_text(out, "--version --help' ;;\n");
+	out_text(out, "--version --help' valued= ;;\n");
 	each_command(out, bash_words);
 	out_text(out,
 		 "\t*) return 1 ;;\n"
@@ -196,7 +204,7 @@ static void bash_script(struct out *out)
 		 "}\n"
 		 "_sonde()\n"
 		 "{\n"
-		 "\tlocal cur prev opens begins path= words= word i event=\n"
+		 "\tlocal cur prev opens begins path= words= valued= word i event=\n"
 		 "\tlocal -a typed\n"
 		 "\tCOMPREPLY=()\n"
 		 "\t_sonde_split\n"
@@ -237,6 +245,17 @@ static void bash_script(struct out *out)
 		 "\t\t\treturn\n"
 		 "\t\tfi\n"
 		 "\tfi\n"
+		 "\tfor i in $valued; do\n"
+		 "\t\tcase $prev/$cur in\n"
+		 "\t\t\"${i%=*}/\"*) word=$cur ;;\n"
+		 "\t\t*/\"${i%=*}=\"*) word=${cur#*=} ;;\n"
+		 "\t\t*/\"${i%=*}\"?*) [[ $i != --* ]] || continue; word=${cur:2} ;;\n"
+		 "\t\t*) continue ;;\n"
+		 "\t\tesac\n"
+		 "\t\tcompopt -o nospace\n"
+		 "\t\t_sonde_offer \"$word\" < <(sonde list --complete-value \"$word\" \"$path\" \"${i#*=}\" 2>/dev/null)\n"
+		 "\t\treturn\n"
+		 "\tdone\n"
 		 "\tif [[ $cur == -* && $cur != *=* ]]; then\n"
 		 "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 		 "\telif [[ $cur != -* ]] && [[ -z $path || $words == [!-]* ]]; then\n"
@@ -279,7 +298,10 @@ static void zsh_specs(struct out *out, const struct place *place)
 			if (opt->arg) {
 				out_text(out, opt->absent ? "::" : ":");
 				put_quotable(out, opt->arg, ":\\");
-				out_printf(out, ":%s", zsh_action(opt, parent));
+				if (complete_has_values(opt))
+					out_printf(out, ": _sonde_values %s", opt->name);
+				else
+					out_printf(out, ":%s", zsh_action(opt, parent));
 			}
 			out_text(out, "'\n");
 		}
@@ -309,8 +331,15 @@ static void zsh_script(struct out *out)
 		 "\t\tcompadd -S '' -- ${events%%$'\\t'*}\n"
 		 "\telse\n"
 		 "\t\tevents=(${(f)\"$(sonde list --complete-event \"$PREFIX\" \"$path_\" 2>/dev/null)\"})\n"
-		 "\t\tcompadd -- ${events%%$'\\t'*}\n"
+		 "\t\tcompadd -S '' -- ${events%%$'\\t'*}\n"
 		 "\tfi\n"
+		 "}\n"
+		 "_sonde_values() # OPTION\n"
+		 "{\n"
+		 "\tlocal -a lines values shown\n"
+		 "\tlines=(${(f)\"$(sonde list --complete-value \"$PREFIX\" \"$path_\" $1 2>/dev/null)\"})\n"
+		 "\tvalues=(${lines%%$'\\t'*}) shown=(${lines/$'\\t'/  })\n"
+		 "\tcompadd -S '' -l -d shown -- $values\n"
 		 "}\n"
 		 "# fields of the event before it\n"
 		 "_sonde_filter()\n"
@@ -380,6 +409,8 @@ static void fish_lines(struct out *out, const struct place *place)
 			out_text(out, " -f -a '(__sonde_event)'");
 		if (takes_filter(opt, parent))
 			out_text(out, " -f -a '(__sonde_filter)'");
+		if (complete_has_values(opt))
+			out_printf(out, " -f -a '(__sonde_values %s %c)'", opt->name, opt->letter);
 		out_text(out, " -d '");
 		put_quotable(out, opt->help, "\\");
 		out_text(out, "'\n");
@@ -408,6 +439,11 @@ static void fish_script(struct out *out)
 		 "\telse\n"
 		 "\t\tsonde list --complete-event (__sonde_value) \"$words[1]\" 2>/dev/null\n"
 		 "\tend\n"
+		 "end\n"
+		 "function __sonde_values # OPTION LETTER\n"
+		 "\tset -l value (commandline -ct | string replace -r -- \"^(--$argv[1]=|-$argv[2](?=.))\" '' | string replace -r -- '^[\\'\"]' '')\n"
+		 "\tset -l words (__sonde_path)\n"
+		 "\tsonde list --complete-value \"$value\" \"$words\" $argv[1] 2>/dev/null\n"
 		 "end\n"
 		 "# fields of the event before it\n"
 		 "function __sonde_filter\n"

@@ -203,6 +203,8 @@ struct key {
 	// At least / at most `width` columns, as the key has it; width < 0: as long as it is.
 	void (*print)(const struct report *report, const struct entry *e, struct out *out, int width);
 };
+// The keys of -s and -F as command.values.
+void report_values(const char *option, opt_offer *offer, void *arg);
 const struct key *report_key_at(size_t i);	// in perf's order; NULL behind the last
 const struct key *report_key(const char *name); // exact
 

@@ -77,6 +77,16 @@ static int bad_key(const char *option, const char *word, bool unknown)
 		    word);
 }
 
+void report_values(const char *option, opt_offer *offer, void *arg)
+{
+	const struct key *key;
+
+	for (size_t i = 0; (key = report_key_at(i)); i++)
+		offer(arg, key->name, key->header);
+	for (size_t i = 0; i < NUMBERS; i++)
+		offer(arg, report_number_names[i], number_headers[i]);
+}
+
 static void add_field_column(struct report *report, struct event *event,
 			     const struct tp_field *field, bool raw, int level)
 {

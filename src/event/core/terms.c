@@ -137,6 +137,16 @@ static const struct term_row rows[] = {
 	{"metric-id", V_TEXT, 0, NULL},
 };
 
+const char *event_common_term(size_t i, bool *ret_needs_value)
+{
+	const uint32_t switches = EVENT_INHERIT | EVENT_OVERWRITE;
+
+	if (i >= ARRAY_SIZE(rows) || !rows[i].given) // the last one is not for users
+		return NULL;
+	*ret_needs_value = rows[i].value != V_BOOL && !(rows[i].given & switches);
+	return rows[i].name;
+}
+
 static const char *const call_graphs[] = {
 	[EVENT_CALL_GRAPH_NONE] = "no",
 	[EVENT_CALL_GRAPH_FP] = "fp",
