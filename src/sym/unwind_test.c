@@ -9,75 +9,11 @@
 #include "base/test.h"
 #include "obj/cfi_sample.h"
 #include "sym/unwind_cache.h"
+#include "sym/unwind_sample.h"
 
-enum { PID = 7, MOST = 256 };
-
-static struct sym *new_sym(bool files)
-{
-	const struct sym_options options = {.root = "/nowhere",
-					    .symfs = "",
-					    .no_cache_dir = !files,
-					    .live = true};
-	struct sym *sym;
-
-	assert_int_equal(sym_new(&sym, &options), 0);
-	return sym;
-}
-
-static uint32_t pid = PID;
-
-static void mmap2(struct sym *sym, uint64_t start, uint64_t end, uint64_t pgoff, const char *name)
-{
-	_Alignas(8) char bytes[4096] = {0};
-	struct record_mmap2 *record = (void *)bytes;
-
-	record->header.type = PERF_RECORD_MMAP2;
-	record->header.misc = PERF_RECORD_MISC_USER;
-	record->pid = record->tid = pid;
-	record->start = start;
-	record->len = end - start;
-	record->pgoff = pgoff;
-	record->prot = PROT_READ | PROT_EXEC;
-	snprintf(record->filename, 3800, "%s", name);
-	record->header.size = (uint16_t)((sizeof(*record) + strlen(record->filename) + 8) & ~7ull);
-	assert_int_equal(sym_record(sym, &record->header, 1), 0);
-}
+enum { PID = SAMPLE_PID, MOST = 256 };
 
 // ---- this process
-
-// qemu-user has a page without a name where a kernel of arm64 has its vdso: mov x8, 139; svc 0.
-static bool is_sigreturn_page(uint64_t start)
-{
-#ifdef __aarch64__
-	return *(const uint64_t *)start == 0xd4000001d2801168;
-#else
-	return false;
-#endif
-}
-
-static uint64_t map_self(struct sym *sym)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned long long start, end, pgoff, top = 0;
-	char line[4096], prot[8], name[3500];
-
-	assert_non_null(maps);
-	while (fgets(line, sizeof(line), maps)) {
-		name[0] = '\0';
-		if (sscanf(line, "%llx-%llx %7s %llx %*s %*s %3499[^\n]", &start, &end, prot,
-			   &pgoff, name) < 4)
-			continue;
-		if (prot[2] == 'x')
-			mmap2(sym, start, end, pgoff,
-			      name[0]			 ? name
-			      : is_sigreturn_page(start) ? "[vdso]"
-							 : "//anon");
-		if ((uintptr_t)&line >= start && (uintptr_t)&line < end)
-			top = end;
-	}
-	fclose(maps);
-	return top;
-}
 
 static uint32_t unwind_context(struct unwinder *unwinder, const ucontext_t *context,
 			       const uint64_t top, uint64_t *ips, enum unwind_end *ret_end)
@@ -175,7 +111,7 @@ static void on_signal(int signal)
 
 static void test_self(void **state)
 {
-	struct sym *sym = new_sym(false);
+	struct sym *sym = sample_sym();
 #ifdef __x86_64__
 	const uint16_t machine = EM_X86_64;
 #else
@@ -184,7 +120,7 @@ static void test_self(void **state)
 
 	self = unwinder_new(sym, machine);
 	assert_non_null(self);
-	self_top = map_self(sym);
+	self_top = sample_maps(sym);
 	recurse(0, NULL);
 	recurse(20, NULL);
 	assert_int_equal(compared, 2);
@@ -229,12 +165,12 @@ static void world_init(struct world *w, uint16_t machine, const struct sample_fr
 	fill_calls(image);
 	assert_int_equal(write_all(fd, image, sizeof(image)), 0);
 	close(fd);
-	w->sym = new_sym(false);
+	w->sym = sample_sym();
 	w->unwinder = unwinder_new(w->sym, machine);
 	// As mmap(2) does: whole pages, an offset.
-	mmap2(w->sym, FILE_AT, FILE_AT + 0x1000, 0x1000, w->path);
-	mmap2(w->sym, JIT_AT, JIT_AT + 0x1000, 0, "//anon");
-	w->input = (struct unwind_input){.task = sym_task(w->sym, pid, pid),
+	sample_map(w->sym, FILE_AT, FILE_AT + 0x1000, 0x1000, w->path);
+	sample_map(w->sym, JIT_AT, JIT_AT + 0x1000, 0, "//anon");
+	w->input = (struct unwind_input){.task = sym_task(w->sym, sample_pid, sample_pid),
 					 .regs = w->regs,
 					 .regs_mask = machine == EM_X86_64 ? 0xff01ff : 0x1ffffffff,
 					 .regs_abi = PERF_SAMPLE_REGS_ABI_64,
@@ -508,16 +444,16 @@ static void test_made_code(void **state)
 
 		assert_true(page != MAP_FAILED);
 
-		pid = (uint32_t)getpid();
+		sample_pid = (uint32_t)getpid();
 		x86_64_world(&w);
-		pid = PID;
+		sample_pid = PID;
 		w.unwinder->is_live = true;
 		memset(page, 0xcc, 4096);
 		memcpy(page + 64, cases[i].code, cases[i].n);
 		w.input.task->space->generation++;
-		pid = (uint32_t)getpid();
-		mmap2(w.sym, jit, jit + 4096, 0, "//anon");
-		pid = PID;
+		sample_pid = (uint32_t)getpid();
+		sample_map(w.sym, jit, jit + 4096, 0, "//anon");
+		sample_pid = PID;
 		w.regs[6] = 12345;
 		w.regs[8] = cases[i].is_leaf ? jit + 64 + cases[i].at : code + 8;
 		if (!cases[i].is_leaf)
@@ -632,11 +568,11 @@ static void test_i386(void **state)
 		assert_true(fd >= 0);
 		assert_int_equal(write_all(fd, image, sizeof(image)), 0);
 		close(fd);
-		w.sym = new_sym(false);
+		w.sym = sample_sym();
 		w.unwinder = unwinder_new(w.sym, machines[i]);
 		assert_non_null(w.unwinder);
-		mmap2(w.sym, CODE, CODE + 0x1000, 0x1000, w.path);
-		mmap2(w.sym, VDSO, VDSO + 0x1000, 0, "[vdso]");
+		sample_map(w.sym, CODE, CODE + 0x1000, 0x1000, w.path);
+		sample_map(w.sym, VDSO, VDSO + 0x1000, 0, "[vdso]");
 		w.input = (struct unwind_input){.task = sym_task(w.sym, PID, PID),
 						.regs = w.regs,
 						.regs_mask = 0x1ff,
@@ -711,7 +647,7 @@ static void test_nowhere(void **state)
 	w.input.regs = NULL;
 	assert_int_equal(expect(&w, NULL, 0), UNWIND_NO_INFO);
 	// A file that is not here.
-	mmap2(w.sym, FILE_AT + 0x100000, FILE_AT + 0x101000, 0, "/nowhere/library.so");
+	sample_map(w.sym, FILE_AT + 0x100000, FILE_AT + 0x101000, 0, "/nowhere/library.so");
 	w.input.regs = w.regs;
 	w.regs[8] = FILE_AT + 0x100010;
 	w.regs[6] = STACK_AT + 16;

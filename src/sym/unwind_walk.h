@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A walk up a stack, as unwind.c (by frame information) and unwind_without.c (where there is none) share it.
+// A walk up a stack: unwind.c goes from frame to frame, unwind_step.c takes a step, unwind_places.c says what is known of an address,
+// unwind_without.c goes on where there is no frame information, unwind_by_kernel.c where the copy of the stack ends.
 #pragma once
+#include "base/hash.h"
 #include "obj/cfi.h"
 #include "sym/load.h"
 #include "sym/private.h"
@@ -10,6 +12,8 @@
 enum {
 	PC = CFI_RA_COLUMN, // where the pc stands among the registers
 	ARM64_LR = 30,
+	WALK_KNOWN = 1 << 13, // entries of unwinder.known
+	WALK_FAR = 1 << 26,   // no stack is deeper: what lies further up is no frame
 };
 
 struct unwind_dso {
@@ -41,8 +45,39 @@ struct walk {
 	bool is_elsewhere; // code without a file has its frame on none that the copy is of
 };
 
+// What to do at an address of an address space; direct mapped.
+struct unwind_known {
+	uint64_t pc, space;	       // space: id << 32 | generation; 0: empty
+	const struct cfi_rule *rule;   // NULL: no frame information
+	const struct cfi_table *table; // of the rule
+	bool is_base;		       // a stack's first function, as its frame pointer said
+	uint8_t call;		       // may a call return behind it? 0: not asked yet
+};
+
+// A frame, as far as the instructions that lie ahead of it need to know.
+struct walk_before {
+	uint64_t pc, sp, fp;
+	bool is_exact, has_rule;
+};
+
 // Of the file of a DSO, opened at the first question.
 struct unwind_dso *unwind_dso_of(struct unwinder *unwinder, struct dso *dso);
+void walk_look_up(const struct walk *w, uint64_t pc, bool is_exact, struct unwind_known *ret);
+// `is_exact`: of an instruction; else of the call in front of where it returns to.
+static inline struct unwind_known *walk_known(const struct walk *w, uint64_t pc, bool is_exact)
+{
+	const struct space *space = w->task->space;
+	uint64_t key = (uint64_t)space->id << 32 | space->generation;
+	struct unwind_known *known = &w->unwinder->known[hash_mix(pc, key) % WALK_KNOWN];
+
+	if (known->pc != pc || known->space != key) {
+		walk_look_up(w, pc, is_exact, known);
+		known->pc = pc;
+		known->space = key;
+	}
+	return known;
+}
+
 // What lies in files: constants, code.
 bool walk_read_file(const struct walk *w, uint64_t addr, void *ret, size_t size);
 // Instructions, from wherever they can be had; fewer than asked for at the end of a map. 0: from nowhere.
@@ -79,3 +114,15 @@ bool walk_is_sigreturn(const struct walk *w, uint64_t pc);
 // One frame up: the registers are the caller's. False: w->end says why.
 bool walk_step_sigreturn(struct walk *w);
 bool walk_step_guessed(struct walk *w, bool is_leaf);
+bool walk_step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal);
+// Once more from the frame before, whose information led nowhere.
+bool walk_step_again(struct walk *w, struct walk_before *before);
+// The first function of a thread, as its frame information says.
+bool walk_is_root_rule(const struct unwind_known *known);
+bool walk_is_root(struct walk *w, uint64_t pc);
+// Can a call have come from where the pc returns to?
+bool walk_is_behind_call(const struct walk *w);
+bool walk_is_return(const struct walk *w);
+// Frames of the kernel's chain behind the n that there are; returns how many there are then.
+uint32_t walk_by_kernel(struct walk *w, const struct unwind_input *input, uint64_t *ips, uint32_t n,
+			uint32_t max);

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A program that is run step by step: the stack at each of its instructions is known from the calls that were made.
+#include "sym/unwind.h"
+#include <alloca.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "base/test.h"
+#include "sym/unwind_sample.h"
+
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+
+enum { MOST = 64, COPY = 1 << 15, MOST_STEPS = 200000, LEAST_STEPS = 2000 };
+
+// ---- what is run
+
+static volatile long sink;
+
+// Their stacks are realigned, with and without calls.
+static __attribute__((noinline)) long aligned_leaf(long a)
+{
+	volatile char bytes[64] __attribute__((aligned(64)));
+
+	for (int i = 0; i < 4; i++)
+		bytes[i & 63] = (char)(a + i);
+	return bytes[3] + sink;
+}
+
+static __attribute__((noinline)) long aligned(long a)
+{
+	char bytes[128] __attribute__((aligned(128)));
+
+	snprintf(bytes, sizeof(bytes), "%ld", a);
+	sink = bytes[0];
+	return a + aligned_leaf(a + 1) + sink;
+}
+
+// rbp is the frame pointer of its kind; of the other, something else.
+static __attribute__((noinline)) long by_frame_pointer(long a)
+{
+	volatile char *bytes = alloca((a & 15) + 32);
+
+	bytes[a & 15] = (char)a;
+	return aligned(a) + bytes[a & 15] + aligned_leaf(a + 3);
+}
+
+static __attribute__((noinline, optimize("omit-frame-pointer"))) long by_stack_pointer(long a)
+{
+	long b = sink, c = a ^ 5, d = b + c, e = d * 3, f = e ^ b;
+
+	for (int i = 0; i < 2; i++) {
+		f += by_frame_pointer(a + f) ^ b;
+		e += aligned_leaf(e) ^ c;
+		d ^= e;
+	}
+	return b + c + d + e + f;
+}
+
+static int compare(const void *a, const void *b)
+{
+	sink = aligned_leaf(3);
+	return *(const int *)a - *(const int *)b;
+}
+
+static __attribute__((noinline)) void work(void)
+{
+	int numbers[] = {7, 3, 9, 1};
+
+	sink = by_stack_pointer(7);
+	qsort(numbers, ARRAY_SIZE(numbers), sizeof(numbers[0]), compare);
+	sink = by_frame_pointer(numbers[0]);
+}
+
+static void be_stepped(void)
+{
+	if (ptrace(PTRACE_TRACEME, 0, 0, 0) < 0)
+		_exit(77);
+	raise(SIGSTOP);
+	work();
+	_exit(0);
+}
+
+// ---- what is known of it
+
+struct call {
+	uint64_t slot, back; // where it lies on the stack, where it returns to
+};
+
+struct stepped {
+	pid_t pid;
+	struct user_regs_struct regs;
+	struct call calls[MOST];
+	uint32_t calls_n;
+	uint64_t base[MOST]; // frames of those who called work
+	uint32_t base_n;
+	struct unwinder *unwinder;
+	uint64_t top;
+	uint8_t stack[COPY];
+};
+
+static bool read_of(const struct stepped *s, uint64_t addr, void *ret, size_t size)
+{
+	struct iovec to = {ret, size}, from = {(void *)(uintptr_t)addr, size};
+
+	return process_vm_readv(s->pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+}
+
+static bool is_call(const struct stepped *s, uint64_t pc)
+{
+	uint8_t code[3] = {0};
+	size_t at;
+
+	assert_true(read_of(s, pc, code, sizeof(code)));
+	at = (code[0] & 0xf0) == 0x40 || code[0] == 0xf2 || code[0] == 0x3e;
+	return code[at] == 0xe8 || (code[at] == 0xff && (code[at + 1] & 0x38) == 0x10);
+}
+
+static bool step(struct stepped *s)
+{
+	uint64_t pc = s->regs.rip, sp = s->regs.rsp;
+	bool calls = is_call(s, pc);
+	int status;
+
+	if (ptrace(PTRACE_SINGLESTEP, s->pid, 0, 0) < 0 || waitpid(s->pid, &status, 0) < 0 ||
+	    !WIFSTOPPED(status))
+		return false;
+	assert_int_equal(ptrace(PTRACE_GETREGS, s->pid, 0, &s->regs), 0);
+	while (s->calls_n && s->calls[s->calls_n - 1].slot < s->regs.rsp)
+		s->calls_n--;
+	if (calls && s->regs.rsp == sp - 8) {
+		struct call *call = &s->calls[s->calls_n++];
+
+		assert_true(s->calls_n < MOST);
+		call->slot = s->regs.rsp;
+		assert_true(read_of(s, call->slot, &call->back, 8));
+	}
+	return true;
+}
+
+static uint32_t unwind(struct stepped *s, uint64_t *ips, enum unwind_end *ret_end)
+{
+	const struct user_regs_struct *r = &s->regs;
+	const uint64_t regs[] = {r->rax, r->rbx, r->rcx, r->rdx, r->rsi, r->rdi,
+				 r->rbp, r->rsp, r->rip, r->r8,	 r->r9,	 r->r10,
+				 r->r11, r->r12, r->r13, r->r14, r->r15};
+	struct unwind_input input = {.task = sym_task(s->unwinder->sym, SAMPLE_PID, SAMPLE_PID),
+				     .regs = regs,
+				     .regs_mask = 0xff01ff,
+				     .regs_abi = PERF_SAMPLE_REGS_ABI_64,
+				     .stack = s->stack,
+				     .stack_size = MIN(s->top - r->rsp, (uint64_t)COPY)};
+
+	assert_true(read_of(s, r->rsp, s->stack, input.stack_size));
+	return unwind_stack(s->unwinder, &input, ips, MOST, ret_end);
+}
+
+static void check(struct stepped *s)
+{
+	uint64_t ips[MOST], want[MOST] = {s->regs.rip};
+	enum unwind_end end;
+	uint32_t n = unwind(s, ips, &end), want_n = 1;
+
+	for (uint32_t i = s->calls_n; i-- > 0;)
+		want[want_n++] = s->calls[i].back - 1;
+	for (uint32_t i = 0; i < s->base_n; i++)
+		want[want_n++] = s->base[i];
+	for (uint32_t i = 0; i < MIN(n, want_n); i++) {
+		if (ips[i] != want[i])
+			fail_msg("at %#llx (work is at %p) frame %u is %#llx, not %#llx",
+				 s->regs.rip, (void *)work, i, (unsigned long long)ips[i],
+				 (unsigned long long)want[i]);
+	}
+	assert_int_equal(n, want_n);
+	assert_int_equal(end, UNWIND_ROOT);
+}
+
+static void begin(struct stepped *s)
+{
+	uint64_t ips[MOST];
+	enum unwind_end end;
+	int status;
+
+	s->top = sample_maps(s->unwinder->sym);
+	s->pid = fork();
+	assert_true(s->pid >= 0);
+	if (!s->pid)
+		be_stepped();
+	assert_true(waitpid(s->pid, &status, 0) == s->pid);
+	if (!WIFSTOPPED(status))
+		return;
+	assert_int_equal(ptrace(PTRACE_GETREGS, s->pid, 0, &s->regs), 0);
+	// Out of raise, up to the first instruction of work.
+	while (s->regs.rip != (uintptr_t)work)
+		assert_true(step(s));
+	s->base_n = unwind(s, ips, &end);
+	assert_int_equal(end, UNWIND_ROOT);
+	assert_in_range(s->base_n, 4, MOST / 2);
+	s->base_n -= 2;
+	memcpy(s->base, ips + 2, s->base_n * sizeof(*ips));
+	s->calls[0].slot = s->regs.rsp;
+	assert_true(read_of(s, s->regs.rsp, &s->calls[0].back, 8));
+	s->calls_n = 1;
+}
+
+static void test_steps(void **state)
+{
+	struct stepped *s = NEW(struct stepped);
+	struct sym *sym = sample_sym();
+	unsigned steps = 0;
+
+	s->unwinder = unwinder_new(sym, EM_X86_64);
+	begin(s);
+	while (s->calls_n && steps < MOST_STEPS) {
+		check(s);
+		assert_true(step(s));
+		steps++;
+	}
+	if (s->base_n) {
+		assert_in_range(steps, LEAST_STEPS, MOST_STEPS - 1);
+		kill(s->pid, SIGKILL);
+		waitpid(s->pid, NULL, 0);
+	}
+	unwinder_free(s->unwinder);
+	sym_free(sym);
+	if (!s->base_n) {
+		free(s);
+		skip(); // nobody may trace here
+	}
+	free(s);
+}
+
+#else
+
+static void test_steps(void **state)
+{
+	skip();
+}
+
+#endif
+
+RUN_TESTS(TEST(test_steps))
