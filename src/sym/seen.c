@@ -153,7 +153,8 @@ static const char *contradiction(const struct sym *sym, const struct dso_private
 			       : "what is in it is not what was recorded";
 	if ((dso->dso.build_id.n && !is_by_name) || !sym->options.same_host || fstat(fd, &st) < 0)
 		return NULL;
-	likeness = file_likeness(&dso->file, fd, sym->options.same_boot);
+	// A file system has another device's number when it is mounted again: with a build-id the inode is enough.
+	likeness = file_likeness(&dso->file, fd, sym->options.same_boot && !is_by_name);
 	// Not st_ctim: perf's cache of build-ids makes hard links, which move it.
 	changed_ns = st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
 	// Build-ids were read at the end, by name: that of what had taken its place by then.
