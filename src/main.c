@@ -42,7 +42,7 @@ static int say_failure(const char *command, int err)
 	if (*sentence)
 		fprintf(stderr, "sonde%s%s: %s\n", command ? " " : "", command ? command : "",
 			sentence);
-	return err == -COMMAND_USAGE || err == -COMMAND_NO_FILE ? -err : EXIT_FAILED;
+	return err == -COMMAND_USAGE || err == -COMMAND_INVALID ? -err : EXIT_FAILED;
 }
 
 // stdio is only for messages, but they may fail to get out as well.
@@ -69,7 +69,12 @@ static int exit_status(const char *command, int result)
 
 static int run(const struct command *command, int argc, char **argv)
 {
-	return exit_status(command->name, command->run(argc, argv));
+	int result = command->run(argc, argv);
+	int status = exit_status(command->name, result);
+
+	return status == EXIT_FAILED && command->exits_by_errno && result < 0 && result > -COMMAND_USAGE
+		       ? result & 0xff
+		       : status;
 }
 
 static int print_overview(int status)

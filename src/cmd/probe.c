@@ -152,6 +152,7 @@ const struct command command_probe = {
 	.examples = examples,
 	.values = values,
 	.family = COMMAND_PERF,
+	.exits_by_errno = true,
 	.run = run,
 };
 

@@ -421,6 +421,8 @@ static int prepare(struct script *script)
 	err = fields_check(&script->fields, recording);
 	if (!err)
 		err = filter_new(&script->filter, &o->filter, recording);
+	if (err == -EDOM)
+		err = -COMMAND_INVALID;
 	if (!err)
 		err = event_switch_init(&script->event_switch, &o->event_switch, recording);
 	if (err)

@@ -156,7 +156,7 @@ static int cpus_parse(struct filter *filter, const char *text, const struct reco
 
 static int bad_times(const char *text)
 {
-	return fail(EINVAL,
+	return fail(EDOM,
 		    "--time takes START,STOP in seconds (either may be left out; more pairs split by spaces), 10%%/2 or 0%%-10%%,30%%-40%%; not '%s'",
 		    text);
 }
@@ -274,7 +274,7 @@ static int times_parse(struct filter *filter, const struct filter_options *optio
 	if (!options->times)
 		return 0;
 	if ((percent || options->times_relative) && !info->first_sample_ns && !info->last_sample_ns)
-		return fail(EINVAL,
+		return fail(EDOM,
 			    "--time: %s doesn't say when its first and last samples are, so give absolute times (or record with --timestamp-boundary)",
 			    recording->path);
 	if (percent) {

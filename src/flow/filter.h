@@ -13,7 +13,7 @@ struct filter_options { // borrowed texts as typed; NULL: not given
 };
 
 struct filter;
-// Parses all; -EINVAL with a sentence that names option and text. --time takes perf's forms: a,b  a,  ,b  10%/1
+// Parses all; -EINVAL with a sentence that names option and text, -EDOM where that is --time. --time takes perf's forms: a,b  a,  ,b  10%/1
 // 10%-40%, several separated by spaces or commas as perf; percentages need the recording's first and last sample time.
 int filter_new(struct filter **ret, const struct filter_options *options,
 	       const struct recording *recording);

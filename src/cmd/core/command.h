@@ -30,15 +30,16 @@ struct command {
 	// The values of an option, or of the parts of its list, for completion; NULL: none are known.
 	void (*values)(const char *option, opt_offer *offer, void *arg);
 	enum command_family family;
-	bool hidden; // not in the overview
+	bool hidden;	     // not in the overview
+	bool exits_by_errno; // failures exit with 256 - errno, as perf's command does
 	// argv[0] is the command's name. >= 0: the exit status; negative: fail(...) was called, main
-	// prints the sentence and exits with 255; -COMMAND_USAGE and -COMMAND_NO_FILE exit with theirs; -EPIPE ends quietly.
+	// prints the sentence and exits with 255 (or by exits_by_errno); -COMMAND_USAGE and -COMMAND_INVALID exit with theirs; -EPIPE ends quietly.
 	int (*run)(int argc, char **argv);
 };
 
-// Wrong use of a command: return fail(COMMAND_USAGE, "..."). A file of the kernel's symbols that is not there: COMMAND_NO_FILE, where perf's
-// command says so. perf's exit statuses for them.
-enum { COMMAND_USAGE = 129, COMMAND_NO_FILE = 234 };
+// Wrong use of a command: return fail(COMMAND_USAGE, "..."). A file of the kernel's symbols that is not there where perf's command
+// says so, a --time that can't be read: COMMAND_INVALID. perf's exit statuses for them.
+enum { COMMAND_USAGE = 129, COMMAND_INVALID = 234 };
 
 extern const struct command *const commands[]; // by name, ends with NULL; made by src/registry.c
 

@@ -2,6 +2,7 @@
 // The program, library or kernel that is probed: its file, symbols, debug and unwind information.
 #include "base/err.h"
 #include "base/rooted.h"
+#include "cmd/core/command.h"
 #include "cmd/probe/probe.h"
 #include "obj/demangle.h"
 #include "sym/sym.h"
@@ -66,8 +67,11 @@ static int find_file(struct probe_target *target, const char *path, char ret[PAT
 
 	if ((pid || names_process(below, &pid, &path)) && is_elsewhere(pid))
 		return find_below(target, pid, path, ret);
-	return realpath(below, ret) ? 0
-				    : fail(errno, "%s can't be opened: %s", below, strerror(errno));
+	if (realpath(below, ret))
+		return 0;
+	// perf takes it for a wrong option.
+	return fail(errno == ENOENT ? COMMAND_USAGE : errno, "%s can't be opened: %s", below,
+		    strerror(errno));
 }
 
 int probe_target_file(struct probe_target *target, const char *path)

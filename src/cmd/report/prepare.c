@@ -165,6 +165,8 @@ static int make_filters(struct report *report)
 	struct filter_options symbols = {.symbols = given->symbols};
 	int err = filter_new(&report->skip, &skip, recording);
 
+	if (err == -EDOM)
+		return -COMMAND_INVALID;
 	if (!err)
 		err = filter_new(&report->hide, &hide, recording);
 	if (!err)
@@ -318,7 +320,7 @@ int report_open(struct report *report)
 	};
 
 	if (sym_options_check(&options.sym) < 0)
-		return -COMMAND_NO_FILE;
+		return -COMMAND_INVALID;
 	return session_open(&report->session, &options);
 }
 

@@ -240,7 +240,7 @@ static int open_session(struct top *top)
 	top->report.o = *o;
 	top->report.session = &top->session;
 	if (sym_options_check(&options) < 0)
-		return -COMMAND_NO_FILE;
+		return -COMMAND_INVALID;
 	return sym_new(&top->session.sym, &options);
 }
 
