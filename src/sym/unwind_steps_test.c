@@ -13,7 +13,7 @@
 #include "base/test.h"
 #include "sym/unwind_sample.h"
 
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
 
 enum { MOST = 64, COPY = 1 << 15, MOST_STEPS = 200000, LEAST_STEPS = 2000 };
 
@@ -21,23 +21,35 @@ enum { MOST = 64, COPY = 1 << 15, MOST_STEPS = 200000, LEAST_STEPS = 2000 };
 
 static volatile long sink;
 
-// Their stacks are realigned, with and without calls.
-static __attribute__((noinline)) long aligned_leaf(long a)
+// Their stacks are realigned in a way in which gcc finds the frame by r10 or rbp, and rbp by itself.
+static __attribute__((noipa)) long aligned_leaf(long a, long b)
 {
-	volatile char bytes[64] __attribute__((aligned(64)));
+	char *some = alloca((a & 127) + 54);
 
-	for (int i = 0; i < 4; i++)
-		bytes[i & 63] = (char)(a + i);
-	return bytes[3] + sink;
+	memset(some, (int)a, (a & 127) + 54);
+	sink = some[b & 15];
+	volatile char bytes[64] __attribute__((aligned(64)));
+	for (int i = 0; i < 5; i++)
+		bytes[i & 63] = (char)i;
+	return a + bytes[3] + sink;
 }
 
-static __attribute__((noinline)) long aligned(long a)
+static __attribute__((noipa)) long aligned(long a, long b)
 {
-	char bytes[128] __attribute__((aligned(128)));
+	{
+		volatile char bytes[64] __attribute__((aligned(64)));
 
-	snprintf(bytes, sizeof(bytes), "%ld", a);
-	sink = bytes[0];
-	return a + aligned_leaf(a + 1) + sink;
+		for (int i = 0; i < 5; i++)
+			bytes[i & 63] = (char)i;
+		sink = bytes[3];
+	}
+	{
+		char text[80];
+
+		snprintf(text, sizeof(text), "%ld %f", a, 1.5 * (double)(b & 255));
+		sink = text[2];
+	}
+	return a + aligned_leaf(a + 1, b) + sink;
 }
 
 // rbp is the frame pointer of its kind; of the other, something else.
@@ -46,16 +58,16 @@ static __attribute__((noinline)) long by_frame_pointer(long a)
 	volatile char *bytes = alloca((a & 15) + 32);
 
 	bytes[a & 15] = (char)a;
-	return aligned(a) + bytes[a & 15] + aligned_leaf(a + 3);
+	return aligned(a, 3) + bytes[a & 15] + aligned_leaf(a + 3, a);
 }
 
-static __attribute__((noinline, optimize("omit-frame-pointer"))) long by_stack_pointer(long a)
+static __attribute__((noipa, optimize("omit-frame-pointer"))) long by_stack_pointer(long a)
 {
 	long b = sink, c = a ^ 5, d = b + c, e = d * 3, f = e ^ b;
 
 	for (int i = 0; i < 2; i++) {
 		f += by_frame_pointer(a + f) ^ b;
-		e += aligned_leaf(e) ^ c;
+		e += aligned_leaf(e, a) ^ c;
 		d ^= e;
 	}
 	return b + c + d + e + f;
@@ -63,7 +75,7 @@ static __attribute__((noinline, optimize("omit-frame-pointer"))) long by_stack_p
 
 static int compare(const void *a, const void *b)
 {
-	sink = aligned_leaf(3);
+	sink = aligned_leaf(3, 4);
 	return *(const int *)a - *(const int *)b;
 }
 
