@@ -109,6 +109,8 @@ struct feed {
 	bool recorded_children;
 	bool has_wall;		// events have a time of day:
 	int64_t wall_offset_ns; // add it to the events' clock
+	bool own_clock;		// live: that is not CLOCK_MONOTONIC, but so much ahead of it:
+	int64_t ahead_ns;
 	struct feed_tsc tsc;
 	// uname's machine and name of a recording; NULL: live, or the recording doesn't say
 	const char *arch, *host;

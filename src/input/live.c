@@ -43,6 +43,7 @@ static int open_live(struct feed *feed)
 	int err;
 
 	feed->input = live;
+	live->clock.fd = -1;
 	feed->is_live = true;
 	live->feed = feed;
 	live->signal_fd = live->to_fd = -1;
@@ -290,6 +291,22 @@ static int settle(struct watching *live)
 	return err ? err : one_round(live, false);
 }
 
+// Another clock than CLOCK_MONOTONIC drifts: where it is, is looked at once a second.
+static void look_at_clock(struct watching *live)
+{
+	struct feed *feed = live->feed;
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC), width;
+
+	if (live->clock.fd < 0 || now < live->next_clock_ns)
+		return;
+	live->next_clock_ns = now + NSEC_PER_SEC;
+	if (perf_clock_wall(&live->clock, &feed->wall_offset_ns, &width) < 0)
+		return;
+	feed->has_wall = feed->own_clock = true;
+	feed->ahead_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC)) -
+			 feed->wall_offset_ns;
+}
+
 static int tick(struct watching *live)
 {
 	struct feed *feed = live->feed;
@@ -307,7 +324,7 @@ static int tick(struct watching *live)
 	if (!err && live->merge.n)
 		err = settle(live);
 	if (!err && feed->hooks->tick)
-		err = feed->hooks->tick(feed->arg, now);
+		err = feed->hooks->tick(feed->arg, now + (uint64_t)feed->ahead_ns);
 	return err;
 }
 
@@ -440,6 +457,7 @@ static int loop(struct watching *live)
 			opened_enable(&live->opened);
 		}
 		take_signals(live);
+		look_at_clock(live);
 		for (size_t i = 0; i < rings; i++) {
 			if (fds[i].revents & (POLLHUP | POLLERR))
 				fds[i].fd = -1;
@@ -499,6 +517,9 @@ static int start(struct watching *live)
 	feed->has_wall = live->has_clockid;
 	feed->wall_offset_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC));
 	begin_pull(live);
+	if (!live->has_clockid && !live->pull && !options->tsc && live->merge.n &&
+	    perf_clock_open(&live->clock) == 0)
+		look_at_clock(live);
 	err = feed_begin(feed);
 	if (err)
 		return err;
@@ -601,6 +622,7 @@ static void close_live(struct feed *feed)
 	if (!live)
 		return;
 	watching_filters_done(live);
+	perf_clock_close(&live->clock);
 	live_pull_free(live->pull);
 	merge_done(&live->merge);
 	opened_done(&live->opened);

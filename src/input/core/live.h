@@ -7,6 +7,7 @@
 #include "flow/merge.h"
 #include "flow/opened.h"
 #include "event/core/dynamic.h"
+#include "sys/perf_clock.h"
 #include "sys/workload.h"
 
 // What a kernel's event id stands for.
@@ -46,6 +47,8 @@ struct watching {
 	int asked_signal;		  // SIGUSR1, SIGUSR2; 0: none
 	uint64_t next_tick_ns, enable_ns; // 0: none, it is on
 	bool has_clockid, warned_not_running, knows_kernel;
+	struct perf_clock clock; // of events without CLOCK_MONOTONIC
+	uint64_t next_clock_ns;
 	struct expr_machine *machine; // of filters that run here; NULL: none
 
 	// losses placed in time

@@ -51,7 +51,7 @@ void prof_open_init(struct prof_open *open, const struct prof *prof, uint64_t th
 {
 	const struct feed *feed = prof->feed;
 
-	// The running kernel's ticks are CLOCK_MONOTONIC's, its events may have another clock.
+	// The running kernel's ticks are CLOCK_MONOTONIC's, its events may have another clock that can't be read.
 	*open = (struct prof_open){.than_ns = than_ns,
 				   .now_ns = feed->is_live && !feed->has_wall ? feed->last_ns
 									      : now_ns};

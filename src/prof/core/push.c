@@ -75,11 +75,11 @@ static void greet(void *arg, struct out *out)
 		.events_n = (uint32_t)push->events.n,
 		.page_size = (uint32_t)sysconf(_SC_PAGESIZE),
 		.long_size = sizeof(long),
-		.clock = options->tsc	  ? WIRE_TSC
-			 : feed->has_wall ? WIRE_MONOTONIC
-					  : WIRE_KERNEL,
+		.clock = options->tsc			      ? WIRE_TSC
+			 : feed->has_wall && !feed->own_clock ? WIRE_MONOTONIC
+							      : WIRE_KERNEL,
 		.aligned = options->has_clock_offset || options->tsc,
-		.has_wall = feed->has_wall && !options->tsc,
+		.has_wall = feed->has_wall && !feed->own_clock && !options->tsc,
 		.wall_offset_ns = feed->wall_offset_ns - options->clock_offset,
 	};
 

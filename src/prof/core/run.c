@@ -290,11 +290,18 @@ static int on_tick(void *arg, uint64_t now_ns)
 	return err ? err : flush(prof);
 }
 
+// By the clock of the events.
+static uint64_t now_of(const struct feed *feed)
+{
+	return feed->is_live ? time_now_ns(CLOCK_MONOTONIC) + (uint64_t)feed->ahead_ns
+			     : feed->last_ns;
+}
+
 // SIGUSR1: the result so far, as at the end of an interval, in the file that has the name of -o now; SIGUSR2: what sonde used.
 static int on_asked(void *arg, int signal)
 {
 	struct prof *prof = arg;
-	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
+	uint64_t now = now_of(prof->feed);
 	bool is_empty = false;
 	int err = 0;
 
@@ -456,7 +463,7 @@ int prof_setup(struct prof *prof)
 int prof_finish(struct prof *prof)
 {
 	const struct profiler *profiler = prof->profiler;
-	uint64_t now = prof->feed->is_live ? time_now_ns(CLOCK_MONOTONIC) : prof->feed->last_ns;
+	uint64_t now = now_of(prof->feed);
 	int err = 0;
 
 	err = prof_push_finish(prof);
