@@ -40,9 +40,14 @@ static const struct command_example examples[] = {
 	{.line = "sonde usdt list /usr/lib/x86_64-linux-gnu/libc.so.6",
 	 .shows = "which static probes a library has, with their places and arguments",
 	 .test = "sonde usdt list \"$(command -v sonde)\""},
-	{.line = "sonde usdt add libc:memory_malloc_retry@/usr/lib/x86_64-linux-gnu/libc.so.6",
-	 .shows = "an event libc:memory_malloc_retry, which stays; sonde prof trace -e libc:memory_malloc_retry shows it"},
-	{.line = "sonde usdt del libc:memory_malloc_retry", .shows = "takes it away"},
+	{.line = "sonde usdt add libstdcxx:throw@/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+	 .shows = "an event libstdcxx:throw, which stays; sonde prof trace -e libstdcxx:throw shows it",
+	 .test = "test -w /sys/kernel/tracing/uprobe_events || { echo no uprobes here; exit 77; }; sonde usdt list "
+		 "/usr/lib/x86_64-linux-gnu/libstdc++.so.6 | grep -q libstdcxx:throw || { echo it has no such probe; exit 77; }; "
+		 "sonde usdt add libstdcxx:throw@/usr/lib/x86_64-linux-gnu/libstdc++.so.6"},
+	{.line = "sonde usdt del libstdcxx:throw",
+	 .shows = "takes it away",
+	 .test = "sonde probe -l | grep -q libstdcxx:throw || { echo it is not there; exit 77; }; sonde usdt del libstdcxx:throw"},
 	{0},
 };
 
