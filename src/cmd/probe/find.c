@@ -440,7 +440,8 @@ static int search_address(struct search *search, uint64_t addr)
 	struct die function;
 
 	unit = unit ? dwarf_unit_whole(unit) : NULL;
-	if (!unit || !probe_real_function(search->target, unit, addr, &function))
+	if (!unit || !probe_real_function(search->target, unit, addr, &function) ||
+	    (search->point->file && !probe_same_file(die_decl_file(&function), search->point->file)))
 		return 0;
 	return give(search, &function, addr);
 }

@@ -303,16 +303,14 @@ static void print_row(const struct entry *e, struct out *out, struct out *line)
 	out_fill(out, ' ', (size_t)e->depth * INDENT);
 	for (size_t i = 0; i < level->columns.n; i++) {
 		int width = column_width(level->columns.v[i], hist);
-		size_t shown;
 
 		if (!separator || i)
 			out_text(out, separator ? separator : "  ");
 		line->n = 0;
 		column_print(level->columns.v[i], hist, e, line);
 		out_bytes(out, line->buf, line->n);
-		shown = column_printed(level->columns.v[i], line, 0);
-		if ((int)shown < width)
-			out_fill(out, ' ', (size_t)width - shown);
+		if ((int)line->n < width)
+			out_fill(out, ' ', (size_t)width - line->n);
 	}
 	out_fill(out, ' ', numbers_indent(hist));
 	level = &report->levels.v[e->level];

@@ -448,8 +448,6 @@ void hist_widen_to_headers(struct hist *hist);
 void report_print(struct report *report);
 void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
 			size_t from, size_t to);
-// How many columns of a terminal it took: the colours of numbers take none. The text begins at `start` of out's buffer.
-size_t column_printed(const struct column *column, const struct out *out, size_t start);
 void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
 		  struct out *out);
 int column_width(const struct column *column, const struct hist *hist);
