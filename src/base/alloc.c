@@ -5,10 +5,16 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 // As of all that fails.
 enum { STATUS = 255 };
-enum { HUGE_PAGE = 2 << 20, HEAP_STEP = 256 << 20, LARGEST_IN_HEAP = 32 << 20 };
+enum {
+	HUGE_PAGE = 2 << 20,
+	HEAP_STEP = 256 << 20,
+	LARGEST_IN_HEAP = 32 << 20,
+	SMALL_STEP = 128 << 10
+};
 
 static void advise_huge(void *p, size_t size)
 {
@@ -19,11 +25,26 @@ static void advise_huge(void *p, size_t size)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 }
 
+// Whether large steps would take away what is needed (ulimit -v, -d).
+static bool space_is_scarce(void)
+{
+	static const int of[] = {RLIMIT_AS, RLIMIT_DATA};
+	struct rlimit limit;
+
+	for (size_t i = 0; i < ARRAY_SIZE(of); i++) {
+		if (!getrlimit(of[i], &limit) && limit.rlim_cur / 16 < HEAP_STEP)
+			return true;
+	}
+	return false;
+}
+
 void alloc_expect_much(void)
 {
 	char *before = sbrk(0), *after;
 	void *first;
 
+	if (space_is_scarce())
+		return;
 	mallopt(M_MMAP_THRESHOLD, LARGEST_IN_HEAP);
 	mallopt(M_TRIM_THRESHOLD, HEAP_STEP * 2);
 	mallopt(M_TOP_PAD, HEAP_STEP);
@@ -31,6 +52,9 @@ void alloc_expect_much(void)
 	__asm__ volatile(""
 			 : "+r"(first)); // the compiler leaves out a malloc that is freed at once
 	free(first);
+	// Of a system that promises no more than it has.
+	if (!first)
+		mallopt(M_TOP_PAD, SMALL_STEP);
 	after = sbrk(0);
 	if (after > before)
 		advise_huge(before, (size_t)(after - before));

@@ -15,7 +15,8 @@ char *xstrdup(const char *text) __attribute__((malloc, returns_nonnull));
 void *xmemdup(const void *p, size_t size) __attribute__((malloc, returns_nonnull));
 
 // To be called before much is allocated (a recording is read): the heap grows in large steps and in huge pages, as a page
-// fault for each 4 KiB costs more than what is done with them. Costs address space only.
+// fault for each 4 KiB costs more than what is done with them. Costs address space only;
+// where that is bounded, nothing changes.
 void alloc_expect_much(void);
 
 #define NEW(type) ((type *)xcalloc(1, sizeof(type)))
