@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// An ELF file, or the frame information of one, becomes a table that makes sense.
+// An ELF file, or the frame information of one, or of pieces of code, becomes a table that makes sense.
 #include "base/alloc.h"
 #include "obj/cfi.h"
 #include "obj/cfi_sample.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(struct cfi_table *table)
+{
+	if (!cfi_table_valid(table))
+		abort();
+	for (uint32_t i = 0; i < table->rows_n; i++) {
+		if (cfi_find(table, table->rows[i].at) != &table->rows[i])
+			abort();
+	}
+	cfi_table_done(table);
+}
+
+static void use_pieces(uint8_t first_size, struct str frames)
+{
+	const size_t half = frames.n / 2;
+	const struct cfi_piece pieces[] = {
+		{{frames.p, half}, 4096, first_size},
+		{{frames.p + half, frames.n - half}, 4096 + 128, 4096},
+	};
+	struct cfi_table table;
+
+	if (cfi_build_pieces(&table, first_size & 1 ? EM_AARCH64 : EM_X86_64, pieces,
+			     ARRAY_SIZE(pieces)) == 0)
+		check(&table);
+}
 
 static void use(const struct elf *elf)
 {
@@ -14,13 +39,7 @@ static void use(const struct elf *elf)
 
 	if (cfi_build(&table, elf, elf) < 0)
 		return;
-	if (!cfi_table_valid(&table))
-		abort();
-	for (uint32_t i = 0; i < table.rows_n; i++) {
-		if (cfi_find(&table, table.rows[i].at) != &table.rows[i])
-			abort();
-	}
-	cfi_table_done(&table);
+	check(&table);
 	if (cfi_functions(elf, &functions, &n) < 0)
 		abort();
 	for (size_t i = 0; i < n; i++) {
@@ -43,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	if (!size)
 		return 0;
+	use_pieces(data[0], (struct str){(const char *)data + 1, size - 1});
 	frames.n = (uint32_t)MIN(size - 1, sizeof(frames.bytes));
 	memcpy(frames.bytes, data + 1, frames.n);
 	sample_elf(image, data[0] & 1 ? EM_AARCH64 : EM_X86_64, &frames);
