@@ -174,6 +174,8 @@ int inject_output_close(struct inject_output *output, int err)
 		header.data = (struct section){output->data_at, here(output) - output->data_at};
 		put_features(output, &header);
 		err = out_flush(&output->out);
+		if (err < 0)
+			err = fail(-err, "can't write %s: %s", output->path, strerror(-err));
 		if (err >= 0 && pwrite(output->out.fd, &header, sizeof(header), 0) != sizeof(header))
 			err = fail(errno, "can't write %s: %s", output->path, strerror(errno));
 	}
