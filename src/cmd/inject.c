@@ -422,10 +422,16 @@ static int take(struct injector *in, const struct record *record)
 static int process(struct injector *in)
 {
 	struct record record;
+	size_t records = 0;
 	int err = 0;
 
-	while (!err && recording_next(in->recording, &record) > 0)
+	while (!err && recording_next(in->recording, &record) > 0) {
 		err = take(in, &record);
+		records++;
+	}
+	// What was there is worth more than nothing.
+	if (!err && !records && in->recording->damage)
+		return fail(EINVAL, "%s; there is nothing to write", in->recording->damage);
 	if (!err)
 		err = queue_finish(&in->queue, deliver, in);
 	if (err < 0)

@@ -312,6 +312,8 @@ int archive_recording(const struct archive_request *request)
 	if (err < 0)
 		return err;
 	err = session_process(session, &hooks, NULL);
+	if (err >= 0 && session->recording->damage && !session->stats.total)
+		err = fail(EINVAL, "%s; there is nothing to write", session->recording->damage);
 	if (err >= 0)
 		err = write_archive(&a, output, session);
 	if (err >= 0) {
