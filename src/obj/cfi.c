@@ -372,7 +372,6 @@ int cfi_build(struct cfi_table *ret, const struct elf *runtime, const struct elf
 	return err;
 }
 
-// Entries of the PLT share one description, and have names of their own.
 static bool is_in(const struct elf_section *sections, size_t n, uint32_t at)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -398,6 +397,7 @@ int cfi_functions(const struct elf *runtime, struct cfi_function **ret, size_t *
 	add_eh_frame(&builder, runtime);
 	add_debug_frame(&builder, runtime, &unpacked);
 	sort_fdes(&builder);
+	// Entries of the PLT share one description, and have names of their own.
 	for (size_t i = 0; i < ARRAY_SIZE(plt_names); i++)
 		plts_n += elf_find_section(runtime, plt_names[i], &plts[plts_n]);
 	for (size_t i = 0; i < builder.fdes.n; i++) {

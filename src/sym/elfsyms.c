@@ -2,6 +2,7 @@
 // Which symbols of an ELF file count, and what address they get: perf's rules (dso__load_sym).
 #include <limits.h>
 #include <stdio.h>
+#include "base/search.h"
 #include "obj/cfi.h"
 #include "obj/demangle.h"
 #include "obj/gopclntab.h"
@@ -207,20 +208,12 @@ static uint64_t entry_of(const struct elf *elf)
 // Does a symbol that is there say whose code `function` is? One that only reaches as far as nobody else does is cut off.
 static bool is_named(struct symtab *symtab, size_t symbols_n, const struct cfi_function *function)
 {
-	size_t low = 0, high = symbols_n;
+	size_t n = SEARCH(symbols_n, k, symtab->symbols.v[k].start <= function->at);
 	struct symbol *before;
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (symtab->symbols.v[middle].start <= function->at)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	if (!n)
 		return false;
-	before = &symtab->symbols.v[low - 1];
+	before = &symtab->symbols.v[n - 1];
 	if (before->start == function->at || (function->at < before->end && !before->guessed_end))
 		return true;
 	before->end = MIN(before->end, function->at);
