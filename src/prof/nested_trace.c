@@ -28,8 +28,8 @@ struct nest_stack {
 struct nested {
 	struct prof_options common;
 	const char *impl;
-	bool delays, by_thread;	 // by_thread: what has no key nests by thread, else by CPU
-	struct prof_value *keys; // by event
+	bool delays, by_thread;	  // by_thread: what has no key nests by thread, else by CPU
+	struct event_value *keys; // by event
 	bool *has_key, *is_exit;
 	VEC(struct nest_node) nodes;
 	struct map stacks; // key -> nest_stack
@@ -179,7 +179,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 {
 	struct nested *state = PROF_STATE(struct nested, prof);
 	uint64_t key = state->has_key[event->index]
-			       ? prof_value_number(&state->keys[event->index], sample)
+			       ? event_value_number(&state->keys[event->index], sample)
 		       : state->by_thread ? prof_thread_key(sample)
 					  : sample->cpu;
 	struct nest_stack *stack = stack_of(state, key);
@@ -309,7 +309,7 @@ static void done(struct prof *prof)
 	struct map_slot slot;
 
 	for (size_t i = 0; state->keys && i < prof->events.n; i++)
-		prof_value_done(&state->keys[i]);
+		event_value_done(&state->keys[i]);
 	for (size_t i = 0; i < state->nodes.n; i++)
 		dist_done(&state->nodes.v[i].dist);
 	for (size_t i = 0; map_next(&state->stacks, &i, &slot);)

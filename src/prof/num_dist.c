@@ -18,8 +18,8 @@ struct num_row {
 struct num_dist {
 	struct prof_options common;
 	uint64_t than;
-	struct prof_value *nums; // by event
-	struct map by_place;	 // event << 32 | instance -> row
+	struct event_value *nums; // by event
+	struct map by_place;	  // event << 32 | instance -> row
 	VEC(struct num_row *) rows;
 	uint64_t negative_n;
 	struct arena arena;
@@ -154,8 +154,8 @@ static int take_row(void *arg, const void *key, const uint64_t *cells)
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct num_dist *state = PROF_STATE(struct num_dist, prof);
-	const struct prof_value *value = &state->nums[event->index];
-	uint64_t num = prof_value_number(value, sample);
+	const struct event_value *value = &state->nums[event->index];
+	uint64_t num = event_value_number(value, sample);
 	uint32_t instance = !prof->options->perins	 ? 0
 			    : feed_has_tasks(prof->feed) ? sample->tid
 							 : sample->cpu;
@@ -253,7 +253,7 @@ static void done(struct prof *prof)
 	struct num_dist *state = PROF_STATE(struct num_dist, prof);
 
 	for (size_t i = 0; state->nums && i < prof->events.n; i++)
-		prof_value_done(&state->nums[i]);
+		event_value_done(&state->nums[i]);
 	for (size_t i = 0; i < state->rows.n; i++)
 		dist_done(&state->rows.v[i]->dist);
 	free(state->nums);

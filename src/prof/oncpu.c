@@ -20,7 +20,7 @@ struct oncpu {
 	struct switches switches;
 	struct prof_tasks tasks;
 	struct prof_event *runtime; // NULL: by switches
-	struct prof_value ran_ns, ran_pid;
+	struct event_value ran_ns, ran_pid;
 	struct map by_place; // cpu << 32 | tid (or comm) -> row + 1
 	VEC(struct on_row) rows;
 	struct intern comms;
@@ -123,10 +123,10 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 
 	if (event == state->runtime) {
 		// A wake-up may account for another task.
-		if (prof_value_number(&state->ran_pid, sample) == sample->tid)
+		if (event_value_number(&state->ran_pid, sample) == sample->tid)
 			add(state, sample->cpu, sample->tid,
 			    str_of(prof_comm(prof, sample->pid, sample->tid)),
-			    prof_value_number(&state->ran_ns, sample));
+			    event_value_number(&state->ran_ns, sample));
 	} else if (switches_take(&state->switches, sample, &tid, &ns) && tid &&
 		   prof_tasks_wanted(&state->tasks, prof, tid)) {
 		add(state, sample->cpu, tid,
@@ -276,8 +276,8 @@ static void done(struct prof *prof)
 
 	switches_done(&state->switches);
 	prof_tasks_done(&state->tasks);
-	prof_value_done(&state->ran_ns);
-	prof_value_done(&state->ran_pid);
+	event_value_done(&state->ran_ns);
+	event_value_done(&state->ran_pid);
 	vec_done(&state->rows);
 	map_done(&state->by_place);
 	intern_done(&state->comms);

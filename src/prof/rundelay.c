@@ -115,7 +115,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	const struct multi_event *m = &state->multi.events[event->index];
 
 	if (!m->untraced &&
-	    !prof_tasks_wanted(&state->tasks, prof, (uint32_t)prof_value_number(&m->key, sample)))
+	    !prof_tasks_wanted(&state->tasks, prof, (uint32_t)event_value_number(&m->key, sample)))
 		return 0;
 	return multi_sample(prof, event, sample);
 }

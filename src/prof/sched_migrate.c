@@ -16,7 +16,7 @@ struct sched_migrate {
 	struct prof_options common;
 	bool detail;
 	struct prof_event *event;
-	struct prof_value pid, comm, from, to;
+	struct event_value pid, comm, from, to;
 	struct map by_move;
 	VEC(struct move_row) rows;
 };
@@ -55,9 +55,9 @@ static int setup(struct prof *prof)
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct sched_migrate *state = PROF_STATE(struct sched_migrate, prof);
-	uint32_t tid = (uint32_t)prof_value_number(&state->pid, sample);
-	uint32_t from = (uint32_t)prof_value_number(&state->from, sample),
-		 to = (uint32_t)prof_value_number(&state->to, sample);
+	uint32_t tid = (uint32_t)event_value_number(&state->pid, sample);
+	uint32_t from = (uint32_t)event_value_number(&state->from, sample),
+		 to = (uint32_t)event_value_number(&state->to, sample);
 	uint64_t *at = map_at(&state->by_move,
 			      (uint64_t)tid << 32 | (from & 0xffff) << 16 | (to & 0xffff), NULL);
 
@@ -70,7 +70,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	}
 	prof_flame_add(prof, sample, 1);
 	if (!*at && state->rows.n < MOST_ROWS) {
-		struct str comm = prof_value_text(&state->comm, sample);
+		struct str comm = event_value_text(&state->comm, sample);
 		struct move_row row = {.tid = tid, .from = from, .to = to};
 
 		snprintf(row.comm, sizeof(row.comm), "%.*s", (int)MIN(comm.n, sizeof(row.comm) - 1),
@@ -126,10 +126,10 @@ static void done(struct prof *prof)
 {
 	struct sched_migrate *state = PROF_STATE(struct sched_migrate, prof);
 
-	prof_value_done(&state->pid);
-	prof_value_done(&state->comm);
-	prof_value_done(&state->from);
-	prof_value_done(&state->to);
+	event_value_done(&state->pid);
+	event_value_done(&state->comm);
+	event_value_done(&state->from);
+	event_value_done(&state->to);
 	vec_done(&state->rows);
 	map_done(&state->by_move);
 }

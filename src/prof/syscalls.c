@@ -20,7 +20,7 @@ struct call_stat {
 struct calls {
 	struct prof_options common;
 	uint64_t than_ns;
-	struct prof_value enter_id, exit_ret;
+	struct event_value enter_id, exit_ret;
 	struct call_stat calls[MOST_NUMBERS];
 	struct map by_thread; // tid << 32 | number -> row + 1
 	struct call_row {
@@ -225,7 +225,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	bool replaced;
 
 	if (event->index == 0) {
-		uint64_t number = prof_value_number(&state->enter_id, sample);
+		uint64_t number = event_value_number(&state->enter_id, sample);
 
 		if (number >= MOST_NUMBERS) {
 			state->strange_n++;
@@ -244,7 +244,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	if (!prof_delay(prof, slot->time_ns, sample->time, &ns))
 		return 0;
 	stat = took(prof, state, slot, ns);
-	stat->errors += (int64_t)prof_value_number(&state->exit_ret, sample) < 0;
+	stat->errors += (int64_t)event_value_number(&state->exit_ret, sample) < 0;
 	prof_heat_add(prof, sample->time, ns);
 	if (state->than_ns && ns > state->than_ns) {
 		stat->over_n++;
@@ -402,8 +402,8 @@ static void done(struct prof *prof)
 {
 	struct calls *state = PROF_STATE(struct calls, prof);
 
-	prof_value_done(&state->enter_id);
-	prof_value_done(&state->exit_ret);
+	event_value_done(&state->enter_id);
+	event_value_done(&state->exit_ret);
 	map_done(&state->by_thread);
 	pairs_done(&state->waiting);
 	history_done(&state->history);

@@ -32,7 +32,7 @@ struct task_state {
 	uint64_t than_ns;
 	struct prof_tasks tasks;
 	struct prof_event *switches, *wakeups, *new_tasks;
-	struct prof_value prev_pid, next_pid, prev_state, woken_pid, new_pid;
+	struct event_value prev_pid, next_pid, prev_state, woken_pid, new_pid;
 	bool counts[STATES];
 	struct map by_tid; // -> index of recs
 	VEC(struct task_rec) recs;
@@ -266,9 +266,9 @@ static void go(struct prof *prof, struct task_state *state, struct task_rec *rec
 static void on_switch(struct prof *prof, struct task_state *state, const struct sample *sample,
 		      uint64_t at)
 {
-	uint32_t prev = (uint32_t)prof_value_number(&state->prev_pid, sample);
-	uint32_t next = (uint32_t)prof_value_number(&state->next_pid, sample);
-	uint64_t bits = prof_value_number(&state->prev_state, sample) & ((1 << SCHED_STATES) - 1);
+	uint32_t prev = (uint32_t)event_value_number(&state->prev_pid, sample);
+	uint32_t next = (uint32_t)event_value_number(&state->next_pid, sample);
+	uint64_t bits = event_value_number(&state->prev_state, sample) & ((1 << SCHED_STATES) - 1);
 
 	struct task_rec *rec = prev ? rec_of(prof, state, prev) : NULL;
 
@@ -311,9 +311,9 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 		on_switch(prof, state, sample, at);
 	else
 		on_wakeup(prof, state, event, sample,
-			  (uint32_t)prof_value_number(event == state->wakeups ? &state->woken_pid
-									      : &state->new_pid,
-						      sample),
+			  (uint32_t)event_value_number(event == state->wakeups ? &state->woken_pid
+									       : &state->new_pid,
+						       sample),
 			  at);
 	return 0;
 }
@@ -431,11 +431,11 @@ static void done(struct prof *prof)
 	vec_done(&state->rows);
 	for (int i = 0; i < STATES; i++)
 		dist_done(&state->dists[i]);
-	prof_value_done(&state->prev_pid);
-	prof_value_done(&state->next_pid);
-	prof_value_done(&state->prev_state);
-	prof_value_done(&state->woken_pid);
-	prof_value_done(&state->new_pid);
+	event_value_done(&state->prev_pid);
+	event_value_done(&state->next_pid);
+	event_value_done(&state->prev_state);
+	event_value_done(&state->woken_pid);
+	event_value_done(&state->new_pid);
 	prof_tasks_done(&state->tasks);
 	map_done(&state->by_tid);
 	vec_done(&state->recs);

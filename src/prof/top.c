@@ -12,14 +12,14 @@
 enum { MOST_COLUMNS = 32, MOST_ROWS = 1 << 20 };
 
 struct top_column {
-	struct prof_value value; // of a sum
-	bool counts, by;	 // by: sorted by before others
+	struct event_value value; // of a sum
+	bool counts, by;	  // by: sorted by before others
 	char *title;
 	uint32_t event;
 };
 
 struct top_event {
-	struct prof_value key, comm;
+	struct event_value key, comm;
 	bool has_key, has_comm;
 	uint32_t first, n;  // its columns
 	struct expr *typed; // filter; NULL: none
@@ -355,7 +355,7 @@ static uint32_t name_of(struct prof *prof, const struct top_event *e, const stru
 	struct top *top = PROF_STATE(struct top, prof);
 
 	if (e->has_comm)
-		return intern_str(&top->texts, prof_value_text(&e->comm, sample));
+		return intern_str(&top->texts, event_value_text(&e->comm, sample));
 	if (top->all_keys)
 		return 0;
 	return intern_text(&top->texts, prof_comm(prof, sample->pid, sample->tid));
@@ -377,7 +377,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	const struct top_event *e = &top->events[event->index];
 	uint32_t name = top->only_comm ? name_of(prof, e, sample) : 0;
 	uint64_t key = top->only_comm ? name
-		       : e->has_key   ? prof_value_number(&e->key, sample)
+		       : e->has_key   ? event_value_number(&e->key, sample)
 				      : sample->tid;
 	uint64_t *row, *values;
 	bool is_new;
@@ -405,7 +405,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	for (uint32_t i = 0; i < e->n; i++) {
 		const struct top_column *column = &top->columns.v[e->first + i];
 
-		values[i] += column->counts ? 1 : prof_value_number(&column->value, sample);
+		values[i] += column->counts ? 1 : event_value_number(&column->value, sample);
 	}
 	return 0;
 }
@@ -556,12 +556,12 @@ static void done(struct prof *prof)
 	struct top *top = PROF_STATE(struct top, prof);
 
 	for (size_t i = 0; top->events && i < prof->events.n; i++) {
-		prof_value_done(&top->events[i].key);
-		prof_value_done(&top->events[i].comm);
+		event_value_done(&top->events[i].key);
+		event_value_done(&top->events[i].comm);
 		expr_free(top->events[i].typed);
 	}
 	for (size_t i = 0; i < top->columns.n; i++) {
-		prof_value_done(&top->columns.v[i].value);
+		event_value_done(&top->columns.v[i].value);
 		free(top->columns.v[i].title);
 	}
 	expr_free(top->kernel_name);

@@ -209,7 +209,7 @@ static uint64_t key_of(const struct multi_event *m, const struct sample *sample)
 		return sample->cpu;
 	if (m->by_thread)
 		return prof_thread_key(sample);
-	return prof_value_number(&m->key, sample);
+	return event_value_number(&m->key, sample);
 }
 
 struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair)
@@ -278,7 +278,7 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 		return 0;
 	key = key_of(m, sample);
 	if (m->has_role) {
-		uint64_t role = prof_value_number(&m->role, sample);
+		uint64_t role = event_value_number(&m->role, sample);
 
 		begins &= (role & 1) != 0;
 		ends &= (role & 2) != 0;
@@ -518,8 +518,8 @@ void multi_done(struct prof *prof)
 	size_t n = prof->events.n;
 
 	for (size_t i = 0; multi->events && i < n; i++) {
-		prof_value_done(&multi->events[i].key);
-		prof_value_done(&multi->events[i].role);
+		event_value_done(&multi->events[i].key);
+		event_value_done(&multi->events[i].role);
 	}
 	for (size_t i = 0; multi->dists && i < n * n; i++)
 		dist_done(&multi->dists[i]);

@@ -15,7 +15,7 @@ struct multi_detail {
 
 // What an event of -e does.
 struct multi_event {
-	struct prof_value key, role;
+	struct event_value key, role;
 	bool has_key, has_role, ends, begins, untraced, trigger;
 	bool by_cpu, by_thread;	      // key without an expression
 	uint64_t unpaired_n, first_n; // of the pair analysis

@@ -15,8 +15,8 @@ int switches_init(struct switches *switches, struct prof *prof, const char *filt
 
 void switches_done(struct switches *switches)
 {
-	prof_value_done(&switches->prev_pid);
-	prof_value_done(&switches->next_pid);
+	event_value_done(&switches->prev_pid);
+	event_value_done(&switches->next_pid);
 	free(switches->cpus);
 }
 
@@ -24,7 +24,7 @@ bool switches_take(struct switches *switches, const struct sample *sample, uint3
 		   uint64_t *ret_ns)
 {
 	struct cpu_run *run;
-	uint32_t prev = (uint32_t)prof_value_number(&switches->prev_pid, sample);
+	uint32_t prev = (uint32_t)event_value_number(&switches->prev_pid, sample);
 	bool known;
 
 	if (sample->cpu >= SWITCH_CPUS)
@@ -34,7 +34,7 @@ bool switches_take(struct switches *switches, const struct sample *sample, uint3
 	*ret_tid = prev;
 	*ret_ns = run->known && sample->time >= run->since_ns ? sample->time - run->since_ns : 0;
 	*run = (struct cpu_run){.since_ns = sample->time,
-				.tid = (uint32_t)prof_value_number(&switches->next_pid, sample),
+				.tid = (uint32_t)event_value_number(&switches->next_pid, sample),
 				.known = true};
 	return known;
 }

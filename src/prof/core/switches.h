@@ -16,7 +16,7 @@ struct cpu_run {
 
 struct switches {
 	struct prof_event *event;
-	struct prof_value prev_pid, next_pid;
+	struct event_value prev_pid, next_pid;
 	struct cpu_run *cpus; // [SWITCH_CPUS]
 };
 

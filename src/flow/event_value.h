@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// key=, num=, top-by=, ...: a number or a text of each sample. Most are the field's name alone, which is read without the
+// expression machine.
+#pragma once
+#include "abi/sample.h"
+#include "abi/tracepoint.h"
+#include "data/recording.h"
+#include "expr/expr.h"
+
+struct event_value {
+	struct expr *expr;	      // NULL: by field
+	const struct tp_field *field; // NULL: by expr
+	uint16_t offset;	      // of a plain number
+	uint8_t width;		      // 1, 2, 4, 8: plain; 0: not
+	bool is_signed, is_text;
+	struct expr_machine *machine;
+};
+
+// -EINVAL with a sentence that shows the place.
+int event_value_init(struct event_value *ret, struct expr_machine *machine,
+		     const struct event *event, const char *text);
+void event_value_done(struct event_value *value);
+uint64_t event_value_slow(const struct event_value *value, const struct sample *sample);
+// A text value; "" when there is none. Valid until the next evaluation.
+struct str event_value_text(const struct event_value *value, const struct sample *sample);
+
+// Some ns for a field; 0 where the record is too short or the expression fails.
+static inline uint64_t event_value_number(const struct event_value *value, const struct sample *sample)
+{
+	const char *p = (const char *)sample->raw + value->offset;
+
+	if (!value->width || value->offset + value->width > sample->raw_size)
+		return event_value_slow(value, sample);
+	switch (value->width) {
+	case 4: {
+		uint32_t v;
+
+		__builtin_memcpy(&v, p, 4);
+		return value->is_signed ? (uint64_t)(int64_t)(int32_t)v : v;
+	}
+	case 8: {
+		uint64_t v;
+
+		__builtin_memcpy(&v, p, 8);
+		return v;
+	}
+	case 2: {
+		uint16_t v;
+
+		__builtin_memcpy(&v, p, 2);
+		return value->is_signed ? (uint64_t)(int64_t)(int16_t)v : v;
+	}
+	default:
+		return value->is_signed ? (uint64_t)(int64_t)(int8_t)*p : (uint8_t)*p;
+	}
+}
