@@ -118,6 +118,7 @@ int opened_open(struct opened *opened, const struct target *target)
 		}
 		if (!event->ids.n && !event->fds.v[0])
 			return fail(ESRCH, "none of the threads to watch is there any more");
+		everywhere_add(&opened->everywhere, &event->spec->attr, target);
 	}
 	return 0;
 }
@@ -317,4 +318,5 @@ void opened_done(struct opened *opened)
 		close_cgroup(opened, event);
 	}
 	vec_done(&opened->events);
+	everywhere_done(&opened->everywhere);
 }

@@ -2,6 +2,7 @@
 // Events opened for a target: one descriptor per event, CPU and thread, and a ring per CPU (or thread).
 #pragma once
 #include "event/core/spec.h"
+#include "flow/everywhere.h"
 #include "flow/target.h"
 #include "sys/perf.h"
 #include "sys/ring.h"
@@ -22,6 +23,7 @@ struct opened {
 	VEC(struct opened_event) events;
 	VEC(struct ring) rings;
 	struct perf_missing missing;
+	struct everywhere everywhere;
 	bool kernel_excluded; // had to: kernel.perf_event_paranoid
 };
 

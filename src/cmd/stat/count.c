@@ -321,6 +321,8 @@ int stat_open(struct counting *stat)
 		}
 		if (err == 2)
 			i = break_up(stat, counter) - 1;
+		else if (counter->supported)
+			everywhere_add(&stat->everywhere, &counter->spec->attr, &stat->target);
 	}
 	return stat->options->bpf_programs ? stat_bpf_open(stat) : 0;
 }
@@ -448,6 +450,7 @@ void stat_close(struct counting *stat)
 	size_t cells = stat->target.cpus.n * stat->target.threads.n;
 
 	stat_bpf_close(stat);
+	everywhere_done(&stat->everywhere);
 	vec_each(struct stat_counter, counter, &stat->counters) {
 		for (size_t cell = 0; counter->fds && cell < cells; cell++) {
 			if (counter->fds[cell] >= 0)

@@ -8,6 +8,7 @@
 #include "event/core/metric.h"
 #include "event/core/spec.h"
 #include "flow/control.h"
+#include "flow/everywhere.h"
 #include "flow/target.h"
 #include "sys/perf.h"
 #include "sys/workload.h"
@@ -93,6 +94,7 @@ struct counting {
 	VEC(struct stat_named) named;
 	size_t named_from; // specs from here on are those of -M
 	struct target target;
+	struct everywhere everywhere;
 	struct perf_missing missing;
 	struct event_dynamic dynamic;
 	VEC(struct stat_counter) counters;
