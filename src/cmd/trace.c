@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
+#include "cmd/record/record.h"
 #include "cmd/trace/files.h"
 #include "cmd/trace/trace.h"
 #include "flow/session_parts.h"
@@ -566,43 +567,44 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 	return closed < 0 ? closed : options->input ? feed.exit_code : 0;
 }
 
+// What a kernel event says is wanted, as with -e and --filter.
+static int want(struct record_options *record, const char *events, const char *filter)
+{
+	int err = record_opt_event(record, NULL, events, false);
+
+	return err || !filter ? err : record_opt_filter(record, NULL, filter, false);
+}
+
 // perf's `trace record`: record with the events that trace needs.
 static int record(const struct trace_options *options, int argc, char **argv)
 {
-	static char *const before[] = {"record", "-R", "-m", "1024", "-c", "1"};
-	static char *const calls[] = {"-e", "raw_syscalls:sys_enter,raw_syscalls:sys_exit",
-				      "--filter"};
-	const struct command *command = command_find("record");
-	VEC(char *) words = {0};
+	enum { INSTRUCTION = 8 }; // arch/x86/include/uapi/asm/perf_regs.h: PERF_REG_X86_IP
+	auto_free const char **line = xcalloc((size_t)argc + 2, sizeof(*line));
+	struct record_options record;
 	char filter[64];
-	int err;
+	int err = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(before); i++)
-		vec_push(&words, before[i]);
+	memcpy(line, argv, ((size_t)argc + 1) * sizeof(*line));
+	record_options_init(&record);
+	record.command_line = line;
+	record.raw = true;
+	record.mmap_pages = 1024;
+	record.count = 1;
+	record.address = options->faults != 0;
 	if (SYSCALLS_NATIVE == SYSCALLS_X86_64 && runs_32bit())
-		vec_push(&words, "--user-regs=ip"); // which tell 32-bit programs from others
+		record.user_regs = 1 << INSTRUCTION; // which tell 32-bit programs from others
 	snprintf(filter, sizeof(filter), "common_pid != %d", (int)getpid());
-	if (!options->faults || options->syscalls) {
-		for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-			vec_push(&words, calls[i]);
-		vec_push(&words, filter);
+	if (!options->faults || options->syscalls)
+		err = want(&record, "raw_syscalls:sys_enter,raw_syscalls:sys_exit", filter);
+	if (!err && options->faults & FAULT_MAJOR)
+		err = want(&record, "major-faults", NULL);
+	if (!err && options->faults & FAULT_MINOR)
+		err = want(&record, "minor-faults", NULL);
+	if (err) {
+		event_specs_done(&record.specs);
+		return err;
 	}
-	if (options->faults & FAULT_MAJOR) {
-		vec_push(&words, "-e");
-		vec_push(&words, "major-faults");
-	}
-	if (options->faults & FAULT_MINOR) {
-		vec_push(&words, "-e");
-		vec_push(&words, "minor-faults");
-	}
-	if (options->faults)
-		vec_push(&words, "-d"); // addresses
-	for (int i = 2; i < argc; i++)
-		vec_push(&words, argv[i]);
-	vec_push(&words, NULL);
-	err = command->run((int)words.n - 1, words.v);
-	vec_done(&words);
-	return err;
+	return record_typed(&record, argc, argv + 1);
 }
 
 static int check(struct trace_options *options, int words)
@@ -633,7 +635,7 @@ static int run(int argc, char **argv)
 		return words;
 	log_set_level(options.verbose);
 	if (words && opt_words_before_dashes && !strcmp(argv[1], "record")) {
-		err = record(&options, words + 1, argv);
+		err = record(&options, words, argv);
 		vec_done(&options.choices);
 		return err;
 	}

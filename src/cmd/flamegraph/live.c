@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records a command by `sonde record`, as a process of its own so that its signals and output stay what they are.
+// Records a command in a process of its own, so that its signals and output stay what they are.
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/flamegraph/flamegraph.h"
+#include "cmd/record/record.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+
+enum { FAILED = 255 };
 
 // Without a name a file goes when we are killed. The recorder finds it among our descriptors, where it may look at them:
 // programs with capabilities of their own hide them, and /proc may number processes as another namespace does.
@@ -55,35 +58,30 @@ void live_file_done(struct live_file *file)
 	*file = (struct live_file){.fd = -1};
 }
 
-static void run_record(const struct live_options *options, char **command, const char *path)
+static int prepare(const struct live_options *options, struct record_options *ret)
 {
-	VEC(const char *) argv = {0};
+	const char *frequency = options->frequency ? options->frequency : "99";
+	const char *call_graph = options->call_graph ? options->call_graph : "auto";
+	int err;
 
-	vec_push(&argv, "sonde");
-	vec_push(&argv, "record");
-	vec_push(&argv, "-q");
-	vec_push(&argv, "-F");
-	vec_push(&argv, options->frequency ? options->frequency : "99");
-	if (options->call_graph) {
-		vec_push(&argv, "--call-graph");
-		vec_push(&argv, options->call_graph);
-	} else {
-		vec_push(&argv, "-g");
-	}
-	if (options->event) {
-		vec_push(&argv, "-e");
-		vec_push(&argv, options->event);
-	}
-	if (options->all_cpus)
-		vec_push(&argv, "-a");
-	vec_push(&argv, "-o");
-	vec_push(&argv, path);
-	vec_push(&argv, "--");
-	for (; *command; command++)
-		vec_push(&argv, *command);
-	vec_push(&argv, NULL);
-	execv("/proc/self/exe", (char **)argv.v);
-	_exit(127);
+	record_options_init(ret);
+	ret->quiet = true;
+	ret->target.all_cpus = options->all_cpus;
+	err = record_opt_frequency(ret, NULL, frequency, false);
+	if (!err)
+		err = record_opt_call_graph(ret, NULL, call_graph, false);
+	if (!err && options->event)
+		err = record_opt_event(ret, NULL, options->event, false);
+	return err;
+}
+
+static _Noreturn void record_and_exit(struct record_options *record, char **command)
+{
+	int code = record_run(record, command);
+
+	if (code < 0)
+		say("sonde record: %s", err_sentence());
+	_exit(code < 0 ? FAILED : code);
 }
 
 // Waits for the recording to end. Ctrl-C ends it, not the picture of it: from the terminal it has reached both processes,
@@ -114,7 +112,7 @@ static int judge(int status, const char *command)
 {
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 
-	if (code == 127 || code == 255 || code == 129)
+	if (code == FAILED)
 		return fail(ECHILD,
 			    "'%s' could not be recorded; what `sonde record` said stands above",
 			    command);
@@ -129,11 +127,17 @@ int flamegraph_record(const struct live_options *options, char **command, struct
 	struct sigaction heard = {.sa_handler = SIG_DFL},
 			 child_before; // a parent may have had it ignored
 	sigset_t signals, before;
-	struct live_file file;
-	int status = 0, err = temporary_file(&file);
+	struct record_options record;
+	struct live_file file = {.fd = -1};
+	int status = 0, err = prepare(options, &record);
 
-	if (err < 0)
+	if (!err)
+		err = temporary_file(&file);
+	if (err < 0) {
+		event_specs_done(&record.specs);
 		return err;
+	}
+	record.output = file.path;
 	sigemptyset(&signals);
 	static const int wanted[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 	for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
@@ -143,7 +147,7 @@ int flamegraph_record(const struct live_options *options, char **command, struct
 	pid_t pid = fork();
 	if (pid == 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		run_record(options, command, file.path);
+		record_and_exit(&record, command);
 	}
 	if (pid < 0)
 		err = fail(errno, "fork failed: %s", strerror(errno));
@@ -151,6 +155,7 @@ int flamegraph_record(const struct live_options *options, char **command, struct
 		err = wait_for(pid, &signals, &status);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	sigaction(SIGCHLD, &child_before, NULL);
+	event_specs_done(&record.specs);
 	if (!err)
 		err = judge(status, command[0]);
 	if (err < 0) {

@@ -82,6 +82,15 @@ struct record_options {
 	const char **command_line;
 };
 
+// Those of a recording of which nothing else is said.
+void record_options_init(struct record_options *options);
+// Records what the options say, of a command or (NULL) of what runs already, to options->output; its messages are record's. The exit
+// status of the command, or negative with a sentence. What the options own is released.
+int record_run(struct record_options *options, char **command);
+// Likewise as `sonde record` does it, with options and command from argv[1] on; that is the command line that is noted, too, if the
+// options have none.
+int record_typed(struct record_options *options, int argc, char **argv);
+
 opt_call record_opt_event, record_opt_filter, record_opt_call_graph, record_opt_branch,
 	record_opt_regs, record_opt_mmap, record_opt_switch, record_opt_synth, record_opt_delay,
 	record_opt_control, record_opt_clockid, record_opt_frequency, record_opt_unsupported,
