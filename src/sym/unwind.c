@@ -72,7 +72,7 @@ void unwinder_free(struct unwinder *unwinder)
 }
 
 // Registers by DWARF number from those of perf's (arch/*/include/uapi/asm/perf_regs.h).
-static bool take_registers(struct walk *w, const struct unwind_input *input)
+static bool take_registers(struct walk *w)
 {
 	static const int8_t from_x86_64[24] = {0,  3,  2,  1,  4, 5, 6,	 7,  PC, -1, -1, -1,
 					       -1, -1, -1, -1, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -80,6 +80,7 @@ static bool take_registers(struct walk *w, const struct unwind_input *input)
 	static const int8_t from_i386[24] = {0,	 3,  1,	 2,  6,	 7,  5,	 4,  PC, -1, -1, -1,
 					     -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
 	const int8_t *from = w->machine == &i386 ? from_i386 : from_x86_64;
+	const struct unwind_input *input = w->input;
 	const uint64_t *at = input->regs;
 	uint64_t needed;
 
@@ -122,25 +123,28 @@ static bool is_made_start(const struct walk *w)
 	return walk_known(w, w->regs[PC], true)->table && walk_is_no_return(w, w->regs[PC]);
 }
 
-// Up to where it can't go on: w->end says why. Returns how many frames there are.
-static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
+static void add_frame(struct walk *w, uint64_t ip)
+{
+	w->unwinder->frames.v[w->n] = (struct unwind_frame){ip, w->regs[w->machine->sp]};
+	w->ips[w->n++] = ip;
+}
+
+// Up to where it can't go on: w->end says why.
+static void walk_up(struct walk *w)
 {
 	struct walk_before before = {0};
-	struct unwind_frame *frames = w->unwinder->frames.v;
 	bool is_exact = true; // the pc is that of an instruction, not of one after a call
-	uint32_t n = 0;
 
-	for (;;) {
+	for (w->n = 0;;) {
 		uint64_t pc = w->regs[PC] - !is_exact;
 		struct unwind_known *known = walk_known(w, pc, is_exact);
 		bool is_trampoline = known->rule ? known->rule->flags & CFI_SIGNAL
 						 : !is_exact && walk_is_sigreturn(w, w->regs[PC]);
 
 		if (!is_exact && !known->table && is_made_start(w)) {
-			frames[n] = (struct unwind_frame){w->regs[PC], w->regs[w->machine->sp]};
-			ips[n++] = w->regs[PC];
+			add_frame(w, w->regs[PC]);
 			w->end = UNWIND_SWITCHED;
-			return n;
+			return;
 		}
 		if (!known->table)
 			known = walk_known(w, pc, is_exact); // its slot may have been taken
@@ -149,34 +153,31 @@ static uint32_t walk_up(struct walk *w, uint64_t *ips, uint32_t max)
 				continue;
 			// Nothing returns to where no code is.
 			w->end = UNWIND_BAD;
-			return n;
+			return;
 		}
 		w->is_guessed |= !is_exact && !is_trampoline && known->table &&
 				 !walk_is_root_rule(known) && !walk_is_behind_call(w);
-		frames[n] = (struct unwind_frame){is_trampoline ? w->regs[PC] : pc,
-						  w->regs[w->machine->sp]};
-		ips[n] = frames[n].ip;
-		n++;
+		add_frame(w, is_trampoline ? w->regs[PC] : pc);
 		before = (struct walk_before){w->regs[PC], w->regs[w->machine->sp],
 					      w->regs[w->machine->fp], is_exact,
 					      known->table != NULL};
 		// Is there more behind the last one?
 		if (!walk_step(w, known, is_exact, &is_exact)) {
-			if (is_exact && n > 1 && is_far(w, w->regs[w->machine->sp]))
+			if (is_exact && w->n > 1 && is_far(w, w->regs[w->machine->sp]))
 				w->end = UNWIND_SWITCHED;
 			if (w->end != UNWIND_ROOT || w->regs[PC] || !walk_step_again(w, &before))
-				return n;
+				return;
 			is_exact = false;
 		}
 		// Of a function that has returned meanwhile anything may be there.
 		if (w->has_read_later && !is_exact &&
 		    !(walk_is_code(w, w->regs[PC] - 1) && walk_is_return(w))) {
 			w->end = UNWIND_SHORT;
-			return n;
+			return;
 		}
-		if (n == max) {
+		if (w->n == w->max) {
 			w->end = UNWIND_LIMIT;
-			return n;
+			return;
 		}
 	}
 }
@@ -190,49 +191,48 @@ static bool may_join(const struct walk *w)
 	       w->stack_size >= LEAST;
 }
 
-static uint32_t join(struct walk *w, uint64_t *ips, uint32_t n, uint32_t max)
+static struct unwind_path path_of(const struct walk *w)
 {
-	struct unwinder *unwinder = w->unwinder;
-	struct unwind_frame *frames = unwinder->frames.v;
-	const struct unwind_frame *further;
-	uint32_t more;
+	return (struct unwind_path){w->unwinder->frames.v, w->n};
+}
+
+static void join(struct walk *w)
+{
+	struct unwind_joins *joins = w->unwinder->joins;
 
 	if (!may_join(w))
-		return n;
+		return;
 	if (w->end == UNWIND_SHORT) {
-		more = unwind_further(unwinder->joins, w->task, frames, n, &further);
-		if (!more || more > max - n)
-			return n;
-		memcpy(frames + n, further, more * sizeof(*frames));
-		for (uint32_t i = 0; i < more; i++)
-			ips[n + i] = further[i].ip;
-		n += more;
+		const struct unwind_path further = unwind_further(joins, w->task, path_of(w));
+
+		if (!further.n || further.n > w->max - w->n)
+			return;
+		memcpy(w->unwinder->frames.v + w->n, further.v, further.n * sizeof(*further.v));
+		for (uint32_t i = 0; i < further.n; i++)
+			w->ips[w->n++] = further.v[i].ip;
 		w->end = UNWIND_JOINED;
 	}
 	if (w->end == UNWIND_ROOT || w->end == UNWIND_JOINED)
-		unwind_remember(unwinder->joins, w->task, frames, n);
-	return n;
+		unwind_remember(joins, w->task, path_of(w));
 }
 
 // The functions further up mostly still run when the sample is looked at: their frames are as they were.
-static uint32_t walk_later(struct walk *w, const struct unwind_input *input, uint64_t *ips,
-			   uint32_t n, uint32_t max)
+static void walk_later(struct walk *w)
 {
 	struct walk later = *w;
-	uint32_t all;
 
 	if (!may_join(w) || w->end != UNWIND_SHORT)
-		return n;
+		return;
 	later.reads_later = true;
 	unwind_forget_later(w->unwinder->joins);
-	take_registers(&later, input);
+	take_registers(&later);
 	// The first n are the same again.
-	all = walk_up(&later, ips, max);
+	walk_up(&later);
 	if (later.end != UNWIND_ROOT || later.is_guessed)
-		return n;
+		return;
 	w->end = UNWIND_JOINED;
-	unwind_remember(w->unwinder->joins, w->task, w->unwinder->frames.v, all);
-	return all;
+	w->n = later.n;
+	unwind_remember(w->unwinder->joins, w->task, path_of(w));
 }
 
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
@@ -240,28 +240,30 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 {
 	struct walk w = {.unwinder = unwinder,
 			 .task = input->task,
+			 .input = input,
+			 .ips = ips,
+			 .max = max,
 			 .stack = input->stack,
 			 .stack_size = input->stack_size,
 			 .readable = input->stack_size >= 8 ? input->stack_size - 7 : 0,
 			 .machine = machine_of(unwinder, input)};
-	uint32_t n;
 
 	w.end = UNWIND_NO_INFO;
 	if (w.machine == &i386)
 		w.readable = 0;
-	if (!max || !take_registers(&w, input)) {
+	if (!max || !take_registers(&w)) {
 		*ret_end = w.end;
 		return 0;
 	}
 	w.stack_at = w.regs[w.machine->sp];
 	w.first_fp = w.regs[w.machine->fp];
 	vec_reserve(&unwinder->frames, max);
-	n = walk_up(&w, ips, max);
-	n = join(&w, ips, n, max);
-	n = walk_later(&w, input, ips, n, max);
-	n = walk_by_kernel(&w, input, ips, n, max);
+	walk_up(&w);
+	join(&w);
+	walk_later(&w);
+	walk_by_kernel(&w);
 	*ret_end = w.end == UNWIND_ROOT && w.is_guessed ? UNWIND_GUESSED : w.end;
-	return n;
+	return w.n;
 }
 
 uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struct sample *sample,

@@ -4,21 +4,20 @@
 
 // Where in the kernel's chain our frame `last` is: addresses come again in recursions, so it is where most of the frames
 // before it are the same. 0: nowhere. `ret_same`: how many are the same, this one included.
-static uint32_t find_in_chain(const struct unwind_input *input, const uint64_t *ips, uint32_t last,
-			      uint32_t *ret_same)
+static uint32_t find_in_chain(const struct walk *w, uint32_t last, uint32_t *ret_same)
 {
 	enum { ENOUGH = 64 };
-	const uint64_t *theirs = input->by_kernel;
+	const uint64_t *theirs = w->input->by_kernel;
 	uint32_t found = 0;
 
 	*ret_same = 0;
-	for (uint32_t i = MIN(last, input->by_kernel_n - 1); i > 0 && *ret_same < ENOUGH; i--) {
+	for (uint32_t i = MIN(last, w->input->by_kernel_n - 1); i > 0 && *ret_same < ENOUGH; i--) {
 		uint32_t same = 0;
 
 		// Theirs are where calls return to, ours where they stand.
 		while (same < i && same < ENOUGH &&
-		       (theirs[i - same] == ips[last - same] + 1 ||
-			theirs[i - same] == ips[last - same]))
+		       (theirs[i - same] == w->ips[last - same] + 1 ||
+			theirs[i - same] == w->ips[last - same]))
 			same++;
 		if (same > *ret_same) {
 			*ret_same = same;
@@ -42,42 +41,50 @@ static bool keeps_frame_pointer(const struct walk *w, const struct cfi_rule *rul
 	return false;
 }
 
+// False: there is no room.
+static bool add(struct walk *w, uint64_t ip)
+{
+	if (w->n == w->max) {
+		w->end = UNWIND_LIMIT;
+		return false;
+	}
+	w->ips[w->n++] = ip;
+	return true;
+}
+
 // Where code keeps frame pointers, the kernel came further: over to the stack that a thread was on before (Go), or deeper
-// than what was copied. The last frame that both found is where to go on from. Returns how many frames there are then.
-static uint32_t go_on(struct walk *w, const struct unwind_input *input, uint64_t *ips, uint32_t n,
-		      uint32_t max)
+// than what was copied. The last frame that both found is where to go on from.
+static void go_on(struct walk *w)
 {
 	enum { BACK = 3, LEAVES = 3 }; // BACK: frames of a signal, that frame pointers don't know
-	const uint64_t *theirs = input->by_kernel;
-	uint32_t i = 0, same = 0, before = n;
+	const uint64_t *theirs = w->input->by_kernel;
+	uint32_t i = 0, same = 0, before = w->n;
 
-	if ((w->end != UNWIND_SWITCHED && w->end != UNWIND_SHORT) || input->by_kernel_n < 2)
-		return n;
-	for (uint32_t last = n - 1; !i && last && last + BACK >= n; last--)
-		i = find_in_chain(input, ips, last, &same);
+	if ((w->end != UNWIND_SWITCHED && w->end != UNWIND_SHORT) || w->input->by_kernel_n < 2)
+		return;
+	for (uint32_t last = w->n - 1; !i && last && last + BACK >= w->n; last--)
+		i = find_in_chain(w, last, &same);
 	// Functions without frames of their own, called just after the change, left the frame pointer as it was before it.
-	if (!i && (w->end != UNWIND_SWITCHED || n > LEAVES || theirs[0] != ips[0]))
-		return n;
+	if (!i && (w->end != UNWIND_SWITCHED || w->n > LEAVES || theirs[0] != w->ips[0]))
+		return;
 	// On the same stack only frame pointers that were right so far are believed.
 	if (w->end == UNWIND_SHORT && same < 2)
-		return n;
-	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
+		return;
+	while (++i < w->input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
 		const struct cfi_rule *rule = walk_known(w, theirs[i] - 1, false)->rule;
 
-		if (!walk_is_code(w, theirs[i] - 1))
-			return w->end == UNWIND_SWITCHED ? before : n;
-		if (n == max) {
-			w->end = UNWIND_LIMIT;
-			return n;
+		if (!walk_is_code(w, theirs[i] - 1)) {
+			w->n = w->end == UNWIND_SWITCHED ? before : w->n;
+			return;
 		}
-		ips[n++] = theirs[i] - !walk_is_sigreturn(w, theirs[i]);
+		if (!add(w, theirs[i] - !walk_is_sigreturn(w, theirs[i])))
+			return;
 		if (walk_is_root(w, theirs[i])) {
 			w->end = UNWIND_ROOT;
-			return n;
+			return;
 		}
 		w->is_guessed |= w->end == UNWIND_SHORT && !(rule && keeps_frame_pointer(w, rule));
 	}
-	return n;
 }
 
 static bool keeps_frames_here(const struct walk *w, uint64_t pc)
@@ -89,48 +96,45 @@ static bool keeps_frames_here(const struct walk *w, uint64_t pc)
 
 // Code of a JIT compiler ran on a stack of its own and called what runs on the thread's (or the other way round): its frame
 // lies where nothing was copied. The kernel followed the same frame pointer at the same time.
-static uint32_t go_on_elsewhere(struct walk *w, const struct unwind_input *input, uint64_t *ips,
-				uint32_t n, uint32_t max)
+static void go_on_elsewhere(struct walk *w)
 {
-	const uint64_t *theirs = input->by_kernel;
+	const uint64_t *theirs = w->input->by_kernel;
 	uint32_t same, i = 0;
 
-	if (theirs[0] != ips[0])
-		return n;
+	if (theirs[0] != w->ips[0])
+		return;
 	// What called what it was called by left the frame pointer as it is: then it is the kernel's first one.
 	if (w->regs[w->machine->fp] != w->first_fp)
-		i = find_in_chain(input, ips, n - 1, &same);
+		i = find_in_chain(w, w->n - 1, &same);
 	if (!i && w->regs[w->machine->fp] != w->first_fp) {
 		// Others kept something else there meanwhile, and misled the kernel.
-		w->end = keeps_frames_here(w, ips[n - 1]) ? UNWIND_SWITCHED : w->end;
-		return n;
+		w->end = keeps_frames_here(w, w->ips[w->n - 1]) ? UNWIND_SWITCHED : w->end;
+		return;
 	}
-	while (++i < input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
+	while (++i < w->input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
 		const struct unwind_known *known = walk_known(w, theirs[i] - 1, false);
 
 		if (!walk_is_code(w, theirs[i] - 1) ||
 		    (!known->is_base && walk_is_no_return(w, theirs[i])))
-			return n;
-		if (n == max) {
-			w->end = UNWIND_LIMIT;
-			return n;
-		}
-		ips[n++] = theirs[i] - 1;
+			return;
+		if (!add(w, theirs[i] - 1))
+			return;
 		if (known->is_base || walk_is_root(w, theirs[i])) {
 			w->end = UNWIND_ROOT;
-			return n;
+			return;
 		}
 		if (known->rule && known->table && !keeps_frame_pointer(w, known->rule))
-			return n;
+			return;
 		w->is_guessed |= !(known->rule && keeps_frame_pointer(w, known->rule));
 	}
-	return n;
 }
 
-uint32_t walk_by_kernel(struct walk *w, const struct unwind_input *input, uint64_t *ips, uint32_t n,
-			uint32_t max)
+void walk_by_kernel(struct walk *w)
 {
-	if (input->by_kernel_n && w->end == UNWIND_NO_INFO && w->is_elsewhere)
-		return go_on_elsewhere(w, input, ips, n, max);
-	return input->by_kernel ? go_on(w, input, ips, n, max) : n;
+	if (!w->input->by_kernel)
+		return;
+	if (w->input->by_kernel_n && w->end == UNWIND_NO_INFO && w->is_elsewhere)
+		go_on_elsewhere(w);
+	else
+		go_on(w);
 }

@@ -48,19 +48,18 @@ static struct deep_stack *slot_of(struct unwind_joins *joins, uint64_t key)
 	return &joins->threads[key >> 32 & (THREADS - 1)];
 }
 
-void unwind_remember(struct unwind_joins *joins, const struct task *task,
-		     const struct unwind_frame *frames, uint32_t n)
+void unwind_remember(struct unwind_joins *joins, const struct task *task, struct unwind_path path)
 {
 	uint64_t key = key_of(task);
 	struct deep_stack *stack = slot_of(joins, key);
 
-	if (!n || frames[n - 1].sp - frames[0].sp < DEEP)
+	if (!path.n || path.v[path.n - 1].sp - path.v[0].sp < DEEP)
 		return;
 	stack->thread = key;
 	vec_clear(&stack->frames);
-	vec_reserve(&stack->frames, n);
-	memcpy(stack->frames.v, frames, n * sizeof(*frames));
-	stack->frames.n = n;
+	vec_reserve(&stack->frames, path.n);
+	memcpy(stack->frames.v, path.v, path.n * sizeof(*path.v));
+	stack->frames.n = path.n;
 }
 
 static bool is_same(const struct unwind_frame *a, const struct unwind_frame *b)
@@ -68,33 +67,32 @@ static bool is_same(const struct unwind_frame *a, const struct unwind_frame *b)
 	return a->ip == b->ip && a->sp == b->sp;
 }
 
-uint32_t unwind_further(struct unwind_joins *joins, const struct task *task,
-			const struct unwind_frame *frames, uint32_t n,
-			const struct unwind_frame **ret)
+struct unwind_path unwind_further(struct unwind_joins *joins, const struct task *task,
+				  struct unwind_path path)
 {
+	const struct unwind_path none = {0};
 	uint64_t key = key_of(task);
 	const struct deep_stack *stack = slot_of(joins, key);
 	size_t low = 0, high = stack->frames.n;
 
-	if (stack->thread != key || n <= SAME)
-		return 0;
+	if (stack->thread != key || path.n <= SAME)
+		return none;
 	// Callers lie at higher places.
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (stack->frames.v[middle].sp < frames[n - 1].sp)
+		if (stack->frames.v[middle].sp < path.v[path.n - 1].sp)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == stack->frames.n || low < SAME)
-		return 0;
+		return none;
 	for (uint32_t i = 0; i < SAME; i++) {
-		if (!is_same(&stack->frames.v[low - i], &frames[n - 1 - i]))
-			return 0;
+		if (!is_same(&stack->frames.v[low - i], &path.v[path.n - 1 - i]))
+			return none;
 	}
-	*ret = stack->frames.v + low + 1;
-	return (uint32_t)(stack->frames.n - low - 1);
+	return (struct unwind_path){stack->frames.v + low + 1, (uint32_t)(stack->frames.n - low - 1)};
 }
 
 void unwind_forget_later(struct unwind_joins *joins)

@@ -32,6 +32,9 @@ struct machine {
 struct walk {
 	struct unwinder *unwinder;
 	struct task *task;
+	const struct unwind_input *input;
+	uint64_t *ips; // the n frames so far, innermost first; room for max
+	uint32_t n, max;
 	const uint8_t *stack;
 	uint64_t stack_at, readable; // readable: first bytes of what 8 can be read from
 	uint64_t stack_size;
@@ -85,9 +88,6 @@ size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t siz
 // What the code at a place without frame information does with the stack on its way to the return; NULL: nobody can tell.
 const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf);
 void unwind_made_free(struct unwind_made *made);
-// From the stack as it is now.
-bool unwind_read_later(struct unwind_joins *joins, const struct task *task, uint64_t addr,
-		       uint64_t *ret);
 // Beside the copy of the stack. False: w->end says why.
 bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret);
 
@@ -123,6 +123,5 @@ bool walk_is_root(struct walk *w, uint64_t pc);
 // Can a call have come from where the pc returns to?
 bool walk_is_behind_call(const struct walk *w);
 bool walk_is_return(const struct walk *w);
-// Frames of the kernel's chain behind the n that there are; returns how many there are then.
-uint32_t walk_by_kernel(struct walk *w, const struct unwind_input *input, uint64_t *ips, uint32_t n,
-			uint32_t max);
+// Puts frames of the kernel's chain behind those that there are.
+void walk_by_kernel(struct walk *w);
