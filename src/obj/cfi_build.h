@@ -75,7 +75,7 @@ void cfi_read_section(struct cfi_builder *builder, const struct cfi_section *sec
 // cfi_run.c
 // The state after a CIE's own instructions.
 void cfi_run_cie(struct cfi_builder *builder, struct cfi_cie *cie);
-// The rule that a state stands for, 0 when nothing is known; flags: CFI_SIGNAL, CFI_SWITCH.
+// The rule that a state stands for, 0 when nothing is known; flags: CFI_SIGNAL, CFI_SWITCH, CFI_KEEPS_FP.
 uint32_t cfi_rule_of(struct cfi_builder *builder, const struct cfi_state *state, uint8_t flags);
 // Rows come in the order of their places.
 void cfi_put_row(struct cfi_builder *builder, uint64_t at, uint32_t rule);

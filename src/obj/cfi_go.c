@@ -70,11 +70,10 @@ void cfi_run_go(struct cfi_builder *builder, const struct cfi_fde *fde, uint32_t
 			bool good = steps.bytes >= 0 && steps.bytes < MOST_BYTES;
 			const struct cfi_state state =
 				state_of(builder->machine, kind, good ? steps.bytes : 0);
+			const uint8_t flags = (uint8_t)((kind == GO_SWITCH ? CFI_SWITCH : 0) |
+							(steps.bytes >= 8 ? CFI_KEEPS_FP : 0));
 
-			cfi_put_row(builder, at,
-				    good ? cfi_rule_of(builder, &state,
-						       kind == GO_SWITCH ? CFI_SWITCH : 0)
-					 : 0);
+			cfi_put_row(builder, at, good ? cfi_rule_of(builder, &state, flags) : 0);
 			at = fde->at + (steps.until - fde->vaddr);
 		}
 	}

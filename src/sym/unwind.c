@@ -59,6 +59,8 @@ void unwinder_free(struct unwinder *unwinder)
 	vec_each(struct unwind_dso *, it, &unwinder->dsos) {
 		if (*it && (*it)->has_source)
 			source_done(&(*it)->source);
+		if (*it)
+			free((*it)->functions);
 		free(*it);
 	}
 	vec_done(&unwinder->dsos);

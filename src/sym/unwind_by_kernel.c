@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where a walk up a stack can't go on, the chain that the kernel found by frame pointers at the same time may.
+#include "base/search.h"
 #include "sym/unwind_walk.h"
 
 // Where in the kernel's chain our frame `last` is: addresses come again in recursions, so it is where most of the frames
@@ -30,6 +31,8 @@ static uint32_t find_in_chain(const struct walk *w, uint32_t last, uint32_t *ret
 // A function that keeps a frame pointer, as its frame information says.
 static bool keeps_frame_pointer(const struct walk *w, const struct cfi_rule *rule)
 {
+	if (rule->flags & CFI_KEEPS_FP)
+		return true;
 	if (rule->cfa != CFI_CFA_REGISTER || rule->cfa_reg != w->machine->fp ||
 	    rule->cfa_offset != 2 * w->machine->word)
 		return false;
@@ -52,11 +55,69 @@ static bool add(struct walk *w, uint64_t ip)
 	return true;
 }
 
+struct function {
+	uint64_t start, end;
+};
+
+// Which has an address, as its file says of all of them.
+static bool function_of(const struct walk *w, uint64_t pc, struct function *ret)
+{
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
+	struct unwind_dso *dso = map ? unwind_dso_of(w->unwinder, map->dso) : NULL;
+	uint64_t at;
+	size_t i;
+
+	if (!dso || !dso->has_source)
+		return false;
+	if (!dso->knows_functions) {
+		dso->knows_functions = true;
+		if (cfi_functions(&dso->source.elf, &dso->functions, &dso->functions_n) < 0)
+			return false;
+	}
+	at = mapping_addr(map, pc);
+	i = SEARCH(dso->functions_n, k, dso->functions[k].at <= at);
+	if (!i || at >= dso->functions[i - 1].end)
+		return false;
+	ret->start = pc - (at - dso->functions[i - 1].at);
+	ret->end = pc + (dso->functions[i - 1].end - at);
+	return true;
+}
+
+// Functions without frames of their own that change the stack leave the frame pointer as their caller had it: the kernel goes on with
+// the caller's caller. That one's call says which function is between, and where that calls what changed the stack (guessed where
+// it does so more than once). 0: nobody can tell.
+static uint64_t find_left_out(struct walk *w, uint64_t returns_to)
+{
+	enum { CALL = 5, LARGEST = 1 << 16 };
+	struct function changes, between;
+	uint64_t target, found = 0;
+
+	if (!walk_follows_call(w, returns_to, &target) || !target ||
+	    !function_of(w, target, &between) || between.start != target ||
+	    between.end - target > LARGEST || !function_of(w, w->ips[w->n - 1], &changes))
+		return 0;
+	for (uint64_t pc = target + CALL; pc <= between.end; pc++) {
+		if (!walk_follows_call(w, pc, &target) || target != changes.start)
+			continue;
+		w->is_guessed |= found != 0;
+		found = found ? found : pc;
+	}
+	return found;
+}
+
+static bool is_left_out(const struct walk *w)
+{
+	const struct cfi_rule *rule = walk_known(w, w->ips[w->n - 1], false)->rule;
+
+	return w->end == UNWIND_SWITCHED && rule && (rule->flags & CFI_SWITCH) &&
+	       !keeps_frame_pointer(w, rule);
+}
+
 // Where code keeps frame pointers, the kernel came further: over to the stack that a thread was on before (Go), or deeper
 // than what was copied. The last frame that both found is where to go on from.
 static void go_on(struct walk *w)
 {
-	enum { BACK = 3, LEAVES = 3 }; // BACK: frames of a signal, that frame pointers don't know
+	enum { BACK = 3 }; // frames of a signal, that frame pointers don't know
 	const uint64_t *theirs = w->input->by_kernel;
 	uint32_t i = 0, same = 0, before = w->n;
 
@@ -64,12 +125,20 @@ static void go_on(struct walk *w)
 		return;
 	for (uint32_t last = w->n - 1; !i && last && last + BACK >= w->n; last--)
 		i = find_in_chain(w, last, &same);
-	// Functions without frames of their own, called just after the change, left the frame pointer as it was before it.
-	if (!i && (w->end != UNWIND_SWITCHED || w->n > LEAVES || theirs[0] != w->ips[0]))
+	// What was called after the change left the frame pointer as it was before it.
+	if (!i && (w->end != UNWIND_SWITCHED || theirs[0] != w->ips[0] ||
+		   w->regs[w->machine->fp] != w->first_fp))
 		return;
 	// On the same stack only frame pointers that were right so far are believed.
 	if (w->end == UNWIND_SHORT && same < 2)
 		return;
+	if (is_left_out(w) && i + 1 < w->input->by_kernel_n) {
+		uint64_t left_out = find_left_out(w, theirs[i + 1]);
+
+		w->is_guessed |= !left_out;
+		if (left_out && !add(w, left_out - 1))
+			return;
+	}
 	while (++i < w->input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
 		const struct cfi_rule *rule = walk_known(w, theirs[i] - 1, false)->rule;
 
@@ -83,7 +152,7 @@ static void go_on(struct walk *w)
 			w->end = UNWIND_ROOT;
 			return;
 		}
-		w->is_guessed |= w->end == UNWIND_SHORT && !(rule && keeps_frame_pointer(w, rule));
+		w->is_guessed |= !(rule && keeps_frame_pointer(w, rule));
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include <stdio.h>
 
-#define MAGIC 0x33646e776e757373ull // "ssunwnd3": the number moves with obj/cfi's rules and rows
+#define MAGIC 0x34646e776e757373ull // "ssunwnd4": the number moves with obj/cfi's rules and rows
 enum {
 	WORTH_A_FILE = 4096, // rows; fewer are made in less than a millisecond
 	MOST_ROWS = 1 << 27,

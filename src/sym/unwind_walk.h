@@ -21,6 +21,10 @@ struct unwind_dso {
 	struct elf_source source;
 	bool has_source;
 	bool keeps_frames; // frame pointers led on from code in it that nothing else describes
+	// Where functions begin and end, from the first time that somebody asks.
+	bool knows_functions;
+	struct cfi_function *functions;
+	size_t functions_n;
 };
 
 struct machine {
@@ -108,6 +112,8 @@ static inline uint64_t walk_plain_address(const struct walk *w, uint64_t addr)
 }
 
 bool walk_is_code(const struct walk *w, uint64_t pc);
+// Is that where a call returns to, of code in a file? `ret_target`: where it went, 0 when only a register or memory knows.
+bool walk_follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target);
 // Can no call return there? False also where there is nothing to read.
 bool walk_is_no_return(const struct walk *w, uint64_t pc);
 bool walk_is_sigreturn(const struct walk *w, uint64_t pc);

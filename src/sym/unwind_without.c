@@ -99,7 +99,7 @@ static bool ends_with_call(const uint8_t *code, uint64_t pc, uint64_t *ret_targe
 	       (code[0] == 0xff && (code[1] & 0x38) == 0x10);
 }
 
-static bool follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target)
+bool walk_follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target)
 {
 	uint8_t code[LONGEST_CALL];
 
@@ -141,7 +141,7 @@ static bool step_assembly(struct walk *w)
 	for (uint64_t i = 0; i < WORDS; i++) {
 		if (!walk_read_word(w, sp + i * 8, &pc))
 			return false;
-		if (!follows_call(w, pc, &target))
+		if (!walk_follows_call(w, pc, &target))
 			continue;
 		bool is_of_here = target && target <= here && here - target <= LONGEST;
 
@@ -255,7 +255,7 @@ static bool step_trampoline(struct walk *w, bool is_leaf)
 	if (unwind_dso_of(w->unwinder, map->dso)->keeps_frames)
 		return false;
 	for (uint64_t i = 0; i < WORDS && walk_read_word(w, sp + i * 8, &pc); i++) {
-		if (!follows_call(w, pc, &target))
+		if (!walk_follows_call(w, pc, &target))
 			continue;
 		regs[PC] = pc;
 		regs[w->machine->sp] = sp + i * 8 + 8;
