@@ -320,6 +320,21 @@ void out_clean(struct out *out, struct str text)
 	put_shown(out, text, STR("\t\n\r"));
 }
 
+void out_safe_line(struct out *out, struct str line)
+{
+	if (out->is_terminal)
+		put_shown(out, line, STR("\t"));
+	else
+		out_str(out, line);
+	out_char(out, '\n');
+}
+
+void out_safe_lines(struct out *out, const struct out *lines)
+{
+	for (struct str rest = {lines->buf, lines->n}; rest.n;)
+		out_safe_line(out, str_cut(&rest, '\0'));
+}
+
 // What a spreadsheet would compute. Numbers are what they say.
 static bool is_formula(struct str text)
 {

@@ -91,6 +91,9 @@ void out_time(struct out *out, uint64_t ns, int width_sec, int digits);
 void out_printf(struct out *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 // Text from strangers: control characters (C0, DEL, C1) and what is no UTF-8 as \xNN when the writer's fd is a terminal, else as is.
 void out_safe(struct out *out, const char *text);
+// Likewise a line, whose tabs stay, and its end; lines in memory that each end with NUL.
+void out_safe_line(struct out *out, struct str line);
+void out_safe_lines(struct out *out, const struct out *lines);
 // Likewise whatever the writer goes to: where a newline would tear a row.
 void out_escaped(struct out *out, const char *text);
 void out_escaped_str(struct out *out, struct str text);

@@ -110,6 +110,23 @@ static void escaped_text(void **state)
 	}
 }
 
+static void safe_lines(void **state)
+{
+	struct out lines, out;
+
+	out_init_memory(&lines);
+	out_bytes(&lines, "a\tb\x1b\0c\0", 7);
+	out_init_memory(&out);
+	out_safe_lines(&out, &lines);
+	assert_string_equal(text_of(&out), "a\tb\x1b\nc\n");
+	out.n = 0;
+	out.is_terminal = true;
+	out_safe_lines(&out, &lines);
+	assert_string_equal(text_of(&out), "a\tb\\x1b\nc\n");
+	out_done(&out);
+	out_done(&lines);
+}
+
 static void json_escapes(void **state)
 {
 	struct json json;
@@ -170,5 +187,5 @@ static void files(void **state)
 	assert_int_equal(file_map(&mapped, "/"), -EISDIR);
 }
 
-RUN_TESTS(TEST(widths), TEST(csv_fields), TEST(escaped_text), TEST(json_escapes), TEST(closed_pipe),
-	  TEST(files))
+RUN_TESTS(TEST(widths), TEST(csv_fields), TEST(escaped_text), TEST(safe_lines), TEST(json_escapes),
+	  TEST(closed_pipe), TEST(files))

@@ -5,15 +5,16 @@
 #include "base/out.h"
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 
 // Each of these is an action of its own.
 struct options {
 	struct probe_options common;
+	struct probe_show show;
 	struct opt_list add, remove, definitions;
 	const char *list, *lines, *variables, *functions;
 	int verbose;
-	bool demangle;
+	bool demangle, force, cache, bootconfig;
 };
 
 #define AT(field) offsetof(struct options, field)
@@ -45,14 +46,14 @@ static const struct opt opts[] = {
 	OPT(OPT_TEXT, 's', "source", AT(common.source), "FOLDER", "Where the source is."),
 	OPT(OPT_TEXT, 0, "symfs", AT(common.symfs), "FOLDER", "Look for files below this folder."),
 	HEADING("How"),
-	OPT(OPT_FLAG, 'f', "force", AT(common.force), NULL,
+	OPT(OPT_FLAG, 'f', "force", AT(force), NULL,
 	    "Add a probe although there is one of that name: it gets a number behind it."),
-	OPT(OPT_FLAG, 'n', "dry-run", AT(common.dry_run), NULL,
+	OPT(OPT_FLAG, 'n', "dry-run", AT(show.dry_run), NULL,
 	    "Do all but changing the kernel's probes."),
-	OPT(OPT_FLAG, 0, "externs", AT(common.externs), NULL, "With -V: global variables, too."),
-	OPT(OPT_FLAG, 0, "range", AT(common.range), NULL,
+	OPT(OPT_FLAG, 0, "externs", AT(show.externs), NULL, "With -V: global variables, too."),
+	OPT(OPT_FLAG, 0, "range", AT(show.range), NULL,
 	    "With -V: say for which addresses of the function each variable is there."),
-	OPT(OPT_TEXT, 0, "filter", AT(common.filter), "FILTER",
+	OPT(OPT_TEXT, 0, "filter", AT(show.filter), "FILTER",
 	    "With -V and -F: only these names. Globs, ! (not), & (and), | (or), parentheses."),
 	OPT(OPT_U32, 0, "max-probes", AT(common.max_probes), "N",
 	    "How many places one probe may have (default: 128).", .least = OPT_ABOVE_ZERO),
@@ -61,15 +62,15 @@ static const struct opt opts[] = {
 	OPT(OPT_FLAG, 0, "demangle", AT(demangle), NULL,
 	    "Names of C++, Rust and others as people write them (default), in -F and for PLACE."),
 	OPT(OPT_FLAG, 0, "demangle-kernel", AT(common.demangle_kernel), NULL, "In the kernel too."),
-	OPT(OPT_FLAG, 0, "cache", AT(common.cache), NULL,
+	OPT(OPT_FLAG, 0, "cache", AT(cache), NULL,
 	    "With -a: also keep the definition in ~/.debug, by the file's build-id (with -n only that). With "
 	    "-l and -d: those that are kept."),
 	OPT(OPT_U32, 0, "target-ns", AT(common.target_ns), "PID",
 	    "FILE is meant as this process has it, which may be in a container.",
 	    .least = OPT_ABOVE_ZERO),
-	OPT(OPT_FLAG, 0, "bootconfig", AT(common.bootconfig), NULL,
+	OPT(OPT_FLAG, 0, "bootconfig", AT(bootconfig), NULL,
 	    "With -D: as the kernel's boot configuration has it. For probes of the kernel."),
-	OPT(OPT_FLAG, 'q', "quiet", AT(common.quiet), NULL, "Say nothing but errors."),
+	OPT(OPT_FLAG, 'q', "quiet", AT(show.quiet), NULL, "Say nothing but errors."),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "Tell more."),
 	OPT_END,
 };
@@ -194,10 +195,10 @@ static int remove_meant(struct probe_store *store, const struct options *o, stru
 		if (!is_meant_by_any(stored, o))
 			continue;
 		n++;
-		err = o->common.dry_run ? 0 : probe_store_remove(store, stored);
-		if (err == 0 && !o->common.quiet)
+		err = o->show.dry_run ? 0 : probe_store_remove(store, stored);
+		if (err == 0 && !o->show.quiet)
 			out_printf(out, "%s event: %.*s:%.*s\n",
-				   o->common.dry_run ? "Would remove" : "Removed",
+				   o->show.dry_run ? "Would remove" : "Removed",
 				   STR_FMT(stored->group), STR_FMT(stored->event));
 	}
 	if (err == 0 && !n)
@@ -295,12 +296,12 @@ static void show_definition(const struct added *added, const struct probe_event 
 {
 	struct out text;
 
-	if (!added->o->common.dry_run && !added->o->verbose)
+	if (!added->o->show.dry_run && !added->o->verbose)
 		return;
 	out_init_memory(&text);
 	probe_put_definition(&text, event);
 	out_char(&text, 0);
-	if (added->o->common.dry_run && !added->o->common.quiet)
+	if (added->o->show.dry_run && !added->o->show.quiet)
 		out_printf(added->out, "%s\n", text.buf);
 	else
 		inform("%s_events: %s", event->path ? "uprobe" : "kprobe", text.buf);
@@ -315,10 +316,10 @@ static int add_request(struct added *added, const struct probe_request *request)
 	for (size_t i = 0; err == 0 && i < events.v.n; i++) {
 		struct probe_event *event = &events.v.v[i];
 
-		err = free_name(added->target, added->store, added->o->common.force || i, event);
+		err = free_name(added->target, added->store, added->o->force || i, event);
 		if (err == 0)
-			err = added->o->common.dry_run ? probe_store_note(added->store, event)
-						       : probe_store_add(added->store, event);
+			err = added->o->show.dry_run ? probe_store_note(added->store, event)
+						     : probe_store_add(added->store, event);
 		if (err < 0)
 			break;
 		show_definition(added, event);
@@ -327,8 +328,7 @@ static int add_request(struct added *added, const struct probe_request *request)
 		free(added->last);
 		added->last = text_dup_fmt("%s:%s", event->group, event->event);
 	}
-	if (err == 0 && added->o->common.cache &&
-	    probe_cached_add(added->target, request, &events) < 0) {
+	if (err == 0 && added->o->cache && probe_cached_add(added->target, request, &events) < 0) {
 		warn("the cache doesn't keep it: %s", err_sentence());
 		err_clear();
 	}
@@ -355,12 +355,12 @@ static int add_all(struct probe_target *target, const struct options *o, struct 
 		err = add_request(&added, &request);
 		probe_request_done(&request);
 	}
-	if (added.n && !o->common.quiet && o->common.dry_run) {
+	if (added.n && !o->show.quiet && o->show.dry_run) {
 		out_printf(out, "Would add (dry run, nothing was added):\n");
-		probe_put_lines(out, &added.lines);
-	} else if (added.n && !o->common.quiet) {
+		out_safe_lines(out, &added.lines);
+	} else if (added.n && !o->show.quiet) {
 		out_printf(out, "Added new event%s\n", added.n > 1 ? "s:" : ":");
-		probe_put_lines(out, &added.lines);
+		out_safe_lines(out, &added.lines);
 		out_printf(out,
 			   "\nYou can now use it in all sonde tools, such as:\n\n\tsonde record -e %s -aR "
 			   "sleep 1\n\n",
@@ -386,9 +386,9 @@ static int define_all(struct probe_target *target, const struct options *o, stru
 		if (err < 0)
 			break;
 		err = probe_make_events(target, &request, &events);
-		if (err == 0 && o->common.bootconfig)
+		if (err == 0 && o->bootconfig)
 			err = probe_put_bootconfig(out, &request, &events);
-		for (size_t k = 0; err == 0 && !o->common.bootconfig && k < events.v.n; k++) {
+		for (size_t k = 0; err == 0 && !o->bootconfig && k < events.v.n; k++) {
 			probe_put_definition(out, &events.v.v[k]);
 			out_char(out, '\n');
 		}
@@ -405,14 +405,15 @@ static int in_target(const struct options *o, struct out *out)
 	struct probe_target target;
 	int err = probe_target_open(&target, &o->common);
 
+	// perf takes a file that isn't there for a wrong option.
 	if (err < 0)
-		return err;
+		return err == -ENOENT ? -COMMAND_USAGE : err;
 	if (o->lines)
 		err = probe_show_lines(&target, o->lines, out);
 	else if (o->variables)
-		err = probe_show_variables(&target, o->variables, out);
+		err = probe_show_variables(&target, o->variables, &o->show, out);
 	else if (o->functions)
-		err = probe_show_functions(&target, *o->functions ? o->functions : o->common.filter,
+		err = probe_show_functions(&target, *o->functions ? o->functions : o->show.filter,
 					   out);
 	else if (o->definitions.n)
 		err = define_all(&target, o, out);
@@ -436,10 +437,10 @@ static int act(const struct options *o, struct out *out)
 		return fail(COMMAND_USAGE, "only one of -a, -d, -D, -l, -L, -V and -F at a time");
 	if (o->common.exec && (o->common.module || o->common.vmlinux))
 		return fail(COMMAND_USAGE, "-x is a program, -m and -k are the kernel: not both");
-	if (o->list && o->common.cache)
+	if (o->list && o->cache)
 		return probe_cached_list(o->list, out);
-	if (o->remove.n && o->common.cache)
-		return probe_cached_remove(&o->remove, &o->common, out);
+	if (o->remove.n && o->cache)
+		return probe_cached_remove(&o->remove, &o->show, out);
 	if (o->list)
 		return probe_show_list(&o->common, o->list, out);
 	if (o->remove.n)
@@ -485,7 +486,7 @@ static int run(int argc, char **argv)
 	auto_free char *words = join_words(&o, n, argv);
 	if (words)
 		opt_list_add(&o.add, words);
-	if (o.common.quiet)
+	if (o.show.quiet)
 		log_set_level(LOG_QUIET);
 	else if (o.verbose)
 		log_set_level(o.verbose > 1 ? LOG_DEBUG : LOG_INFO);

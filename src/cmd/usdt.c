@@ -6,7 +6,7 @@
 #include "base/out.h"
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "event/core/dynamic.h"
 #include "obj/sdt.h"
 #include "sys/tracefs.h"
@@ -88,7 +88,7 @@ static void put_note(struct out *out, const struct sdt_note *note, const char *p
 	if (*note->arguments)
 		out_printf(&line, " %s", note->arguments);
 	out_char(&line, '\0');
-	probe_put_lines(out, &line);
+	out_safe_lines(out, &line);
 	out_done(&line);
 }
 

@@ -2,7 +2,7 @@
 // What the files of `sonde annotate` share.
 #pragma once
 #include "cmd/annotate/ranges.h"
-#include "cmd/core/annotate.h"
+#include "code/annotate.h"
 #include "cmd/core/annotate_look.h"
 #include "cmd/core/percent_type.h"
 #include "cmd/report/report.h"

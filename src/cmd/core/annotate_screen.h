@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The annotated lines of a function as a screen: for annotate, and from the browsers of report and top.
 #pragma once
-#include "cmd/core/annotate.h"
+#include "code/annotate.h"
 #include "encoder/tui/screen.h"
 
 struct annotate_screen {

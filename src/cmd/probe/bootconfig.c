@@ -2,7 +2,7 @@
 // -D --bootconfig: definitions as the kernel reads them when it boots. Format: Documentation/trace/boottime-trace.rst.
 #include "base/err.h"
 #include "base/log.h"
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 
 // Without name: it stands in the key.
 static void put_value(struct out *out, const struct probe_event *event)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // perf's filters of names: globs with ! & | and parentheses. What stands side by side binds as in C.
 #include "base/err.h"
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 
 enum { MOST_NODES = 256 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // -F: the names of what can be probed.
 #include "base/err.h"
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 
 struct listed {
 	VEC(const char *) v;

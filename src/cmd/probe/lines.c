@@ -2,7 +2,7 @@
 // -L: the source of a function, with numbers at the lines that can be probed.
 #include "base/err.h"
 #include <dwarf.h>
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 #include "obj/line.h"
 
 enum { LINES_BEHIND = 2, LARGEST_SOURCE = 64 << 20 };
@@ -18,32 +18,6 @@ struct listing {
 	VEC(uint32_t) lines;
 	bool found;
 };
-
-char *probe_source_path(const struct probe_target *target, const char *name, const char *comp_dir)
-{
-	const char *prefix = target->options->source, *rest = name;
-	char *path;
-
-	if (!prefix) {
-		if (*name == '/' || !comp_dir)
-			path = xstrdup(name);
-		else
-			path = text_dup_fmt("%s/%s", comp_dir, name);
-		if (access(path, R_OK) == 0)
-			return path;
-		free(path);
-		return NULL;
-	}
-	// Leading folders are left out one by one: the source may have been moved.
-	while (rest) {
-		path = text_dup_fmt("%s/%s", prefix, rest);
-		if (access(path, R_OK) == 0)
-			return path;
-		free(path);
-		rest = strchr(rest + 1, '/');
-	}
-	return NULL;
-}
 
 static int take_line(void *arg, const char *file, uint32_t line, uint64_t addr)
 {
@@ -172,7 +146,7 @@ static void print(const struct listing *listing, struct str text, struct out *ou
 		} else {
 			out_text(out, "         ");
 		}
-		probe_put_line(out, line);
+		out_safe_line(out, line);
 	}
 }
 

@@ -2,7 +2,7 @@
 // -l: the probes that there are.
 #include "base/err.h"
 #include "base/log.h"
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 #include <stdio.h>
 
 // Programs that were opened for it: a list has many probes of few.
@@ -103,7 +103,7 @@ static void show(struct opened_list *list, struct arena *arena, const struct pro
 	for (size_t i = 0; i < stored->names.n; i++)
 		out_printf(&line, "%s%.*s", i ? " " : " with ", STR_FMT(stored->names.v[i]));
 	out_char(&line, ')');
-	probe_put_line(out, (struct str){line.buf, line.n});
+	out_safe_line(out, (struct str){line.buf, line.n});
 	out_done(&line);
 }
 

@@ -2,10 +2,11 @@
 // -V: which variables can be fetched at a place.
 #include "base/err.h"
 #include <dwarf.h>
-#include "cmd/probe/probe.h"
+#include "cmd/probe/show.h"
 
 struct shown {
 	struct probe_target *target;
+	const struct probe_show *show;
 	const struct probe_site *site;
 	struct probe_filter *filter;
 	struct out *out;
@@ -76,19 +77,18 @@ static bool is_fetchable(const struct die *variable, const struct places *places
 
 static void add(struct shown *s, const struct die *variable, const struct die *scope, const char *mark)
 {
-	const struct probe_options *options = s->target->options;
 	const char *name = die_name(variable);
 	struct out text;
 
 	if (!name)
 		return;
 	out_init_memory(&text);
-	if (options->range)
+	if (s->show->range)
 		out_printf(&text, "%s\t", mark);
 	if (!type_name(variable, &text))
 		out_text(&text, "(unknown_type)");
 	out_printf(&text, "\t%s", name);
-	if (options->range && scope) {
+	if (s->show->range && scope) {
 		out_char(&text, '\t');
 		put_ranges(s, variable, scope, &text);
 	}
@@ -106,7 +106,7 @@ static bool visit(void *arg, const struct die *variable, const struct die *scope
 		add(s, variable, scope, "[VAL]");
 	else if (variable_places(variable, &context, &places) == 0 && is_fetchable(variable, &places))
 		add(s, variable, scope, "[VAL]");
-	else if (s->target->options->range && die_tag(variable) == DW_TAG_variable &&
+	else if (s->show->range && die_tag(variable) == DW_TAG_variable &&
 		 variable_later_places(variable, &context, &places) == 0 &&
 		 is_fetchable(variable, &places))
 		add(s, variable, scope, "[INV]");
@@ -142,7 +142,7 @@ static int show_site(void *arg, const struct probe_site *site)
 	out_printf(s->out, "\t@<%s+%llu>%c", name ? name : "??",
 		   (unsigned long long)(site->addr - site->entry), '\0');
 	variables_at(&site->scope, site->addr, visit, s);
-	if (s->target->options->externs && die_root(site->scope.unit, &root))
+	if (s->show->externs && die_root(site->scope.unit, &root))
 		die_walk(&root, visit_extern, s);
 	if (s->names.n)
 		qsort(s->names.v, s->names.n, sizeof(*s->names.v), by_text);
@@ -164,9 +164,10 @@ static int show_site(void *arg, const struct probe_site *site)
 	return 0;
 }
 
-int probe_show_variables(struct probe_target *target, const char *text, struct out *out)
+int probe_show_variables(struct probe_target *target, const char *text,
+			 const struct probe_show *show, struct out *out)
 {
-	struct shown s = {.target = target};
+	struct shown s = {.target = target, .show = show};
 	struct probe_request request;
 	struct out body; // lines that end with NUL
 	int err = probe_parse(&target->arena, text, &request);
@@ -179,9 +180,8 @@ int probe_show_variables(struct probe_target *target, const char *text, struct o
 	if (!target->debug)
 		err = probe_no_debug(target);
 	if (err == 0)
-		err = probe_filter_new(&s.filter, target->options->filter
-							  ? target->options->filter
-							  : "!__k???tab_* & !__crc_*");
+		err = probe_filter_new(&s.filter,
+				       show->filter ? show->filter : "!__k???tab_* & !__crc_*");
 	if (err == 0)
 		err = probe_find(target, &request.point, show_site, &s);
 	if (err == 0)
@@ -193,8 +193,8 @@ int probe_show_variables(struct probe_target *target, const char *text, struct o
 		out_text(&head, "Available variables at ");
 		probe_put_point(&head, &request.point);
 		out_char(&head, '\0');
-		probe_put_lines(out, &head);
-		probe_put_lines(out, &body);
+		out_safe_lines(out, &head);
+		out_safe_lines(out, &body);
 		out_done(&head);
 		err = 0;
 	}

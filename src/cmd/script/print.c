@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/script/print.h"
 #include "base/err.h"
-#include "cmd/core/source_text.h"
+#include "code/source_text.h"
 #include "cmd/script/parts.h"
 #include <stdio.h>
 

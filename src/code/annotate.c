@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/core/annotate.h"
+#include "code/annotate.h"
 #include "base/search.h"
-#include "cmd/core/source_text.h"
+#include "code/source_text.h"
 #include "obj/demangle.h"
 #include "obj/disasm.h"
 #include "obj/inline.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/test.h"
-#include "cmd/core/annotate.h"
+#include "code/annotate.h"
 
 enum { EVENTS = 300, START = 0x1000 };
 

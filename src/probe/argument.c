@@ -5,7 +5,7 @@
 #include <dwarf.h>
 #include "base/nearest.h"
 #include <stdio.h>
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 
 struct fetching {
 	struct probe_target *target;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the parts of `sonde probe` share: what was asked for, in which program, and what became of it.
+// Places of a program or of the kernel as events: what is asked for, in which program, where that is, and what the kernel is told.
 #pragma once
 #include "base/arena.h"
 #include "base/file.h"
-#include "base/opt.h"
 #include "base/out.h"
 #include "obj/btf.h"
 #include "obj/cfi.h"
@@ -64,10 +63,6 @@ struct probe_lines {
 int probe_parse_lines(struct arena *arena, const char *text, struct probe_lines *ret);
 // "work:6", "work+4", "@t.c:26"
 void probe_put_point(struct out *out, const struct probe_point *point);
-// A line with what others chose: on a terminal control characters are escaped, tabs stay.
-void probe_put_line(struct out *out, struct str line);
-// Likewise lines in memory that each end with NUL.
-void probe_put_lines(struct out *out, const struct out *lines);
 // "[GROUP:EVENT=]PLACE ARG...", as the request was typed; `group` where it names an event only.
 void probe_put_request(struct out *out, const struct probe_request *request, const char *group);
 // "x=l->y:s32"
@@ -80,19 +75,14 @@ const char *probe_clean_name(struct arena *arena, struct str text);
 // Can it be a part of a definition? Blanks and control characters end words, '#' begins a comment.
 bool probe_is_word(const char *text);
 
-// --filter: "a*|b*&!c", by perf's rules. *ret stays NULL for an empty text.
-struct probe_filter;
-int probe_filter_new(struct probe_filter **ret, const char *text);
-bool probe_filter_takes(const struct probe_filter *filter, const char *name); // NULL takes all
-void probe_filter_free(struct probe_filter *filter);
-
 // ---- the program (target.c)
 
+// A program, a module or, without both, the kernel.
 struct probe_options {
-	const char *exec, *module, *vmlinux, *symfs, *source, *filter;
-	uint32_t max_probes;
-	bool range, externs, no_inlines, force, dry_run, quiet, cache, no_demangle, demangle_kernel,
-		bootconfig;
+	const char *exec, *module, *vmlinux, *symfs;
+	const char *source;  // the folder of its source; NULL: where debug information says
+	uint32_t max_probes; // places of a request
+	bool no_inlines, no_demangle, demangle_kernel;
 	uint32_t target_ns; // a process in whose mount namespace the names of files are meant; 0: ours
 };
 
@@ -136,6 +126,7 @@ struct probe_target {
 	struct arena arena;
 };
 
+// 0, or -errno with a sentence; -ENOENT: there is no such file. Borrows the options.
 int probe_target_open(struct probe_target *ret, const struct probe_options *options);
 void probe_target_done(struct probe_target *target);
 // The file that is probed, below --symfs: its symbols and debug information. 0, or -errno with a sentence; close it all the same.
@@ -277,9 +268,6 @@ int probe_make_events(struct probe_target *target, const struct probe_request *r
 int probe_check_words(const struct probe_event *event);
 // "p:group/event path:0x1 a=%di:s32"
 void probe_put_value(struct out *out, const struct probe_value *value);
-// "ftrace.event.kprobes.event.probe = 'symbol+0'", a line for each name. -ENOTSUP with a sentence: programs.
-int probe_put_bootconfig(struct out *out, const struct probe_request *request,
-			 const struct probe_events *events);
 void probe_put_definition(struct out *out, const struct probe_event *event);
 
 // ---- perf's cache of probes (cached.c): sym/probe_cache.h
@@ -291,12 +279,6 @@ int probe_cached_find(struct probe_target *target, const struct probe_request *r
 // Keeps what a request made. 0, or -errno with a sentence.
 int probe_cached_add(struct probe_target *target, const struct probe_request *request,
 		     const struct probe_events *events);
-// --cache -l, --cache -d
-int probe_cached_list(const char *filter, struct out *out);
-int probe_cached_remove(const struct opt_list *wanted, const struct probe_options *options,
-			struct out *out);
-// Does a text of -d mean the probe GROUP:EVENT?
-bool probe_is_meant(const char *name, const char *wanted);
 
 // ---- tracefs (store.c)
 
@@ -324,10 +306,3 @@ int probe_store_add(struct probe_store *store, const struct probe_event *event);
 int probe_store_note(struct probe_store *store, const struct probe_event *event);
 void probe_store_sort_by_name(struct probe_store *store);
 int probe_store_remove(struct probe_store *store, const struct probe_stored *stored);
-
-// ---- what is shown
-
-int probe_show_lines(struct probe_target *target, const char *text, struct out *out);
-int probe_show_variables(struct probe_target *target, const char *text, struct out *out);
-int probe_show_functions(struct probe_target *target, const char *filter, struct out *out);
-int probe_show_list(const struct probe_options *options, const char *filter, struct out *out);

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include <stdio.h>
 #include <sys/utsname.h>
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "obj/btf.h"
 
 struct parameters {

@@ -2,8 +2,7 @@
 // The program, library or kernel that is probed: its file, symbols, debug and unwind information.
 #include "base/err.h"
 #include "base/rooted.h"
-#include "cmd/core/command.h"
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "obj/demangle.h"
 #include "sym/sym.h"
 #include <limits.h>
@@ -69,9 +68,7 @@ static int find_file(struct probe_target *target, const char *path, char ret[PAT
 		return find_below(target, pid, path, ret);
 	if (realpath(below, ret))
 		return 0;
-	// perf takes it for a wrong option.
-	return fail(errno == ENOENT ? COMMAND_USAGE : errno, "%s can't be opened: %s", below,
-		    strerror(errno));
+	return fail(errno, "%s can't be opened: %s", below, strerror(errno));
 }
 
 int probe_target_file(struct probe_target *target, const char *path)

@@ -2,8 +2,8 @@
 // From the addresses that were sampled in a function to its annotated lines: for annotate, and for the browsers of report
 // and top.
 #pragma once
-#include "cmd/core/annotate_counts.h"
-#include "cmd/core/blocks.h"
+#include "code/annotate_counts.h"
+#include "code/blocks.h"
 #include "sym/sym.h"
 #include "view/annotated.h"
 

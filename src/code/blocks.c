@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/core/blocks.h"
+#include "code/blocks.h"
 #include "base/search.h"
 
 enum { TOO_MANY_RESETS = 0x7fff }; // blocks that overlap so much say nothing

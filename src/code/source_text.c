@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/core/source_text.h"
+#include "code/source_text.h"
 #include <sys/stat.h>
 #include "base/alloc.h"
 #include "base/file.h"

@@ -2,7 +2,7 @@
 // The events that the kernel has: uprobe_events and kprobe_events of tracefs. Lines are added and removed one by one, so that
 // others' stay. Format: Documentation/trace/uprobetracer.rst, kprobetrace.rst.
 #include "base/err.h"
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "sys/tracefs.h"
 
 enum { LARGEST = 64 << 20 };

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include <dwarf.h>
 #include "base/log.h"
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "obj/demangle.h"
 #include "obj/line.h"
 

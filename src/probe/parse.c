@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The text of a probe: [[GROUP:]EVENT=]PLACE ARG..., and of -L's ranges of lines.
 #include "base/err.h"
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 
 bool probe_is_glob(const char *text)
 {
@@ -423,24 +423,6 @@ static const char *short_file(const char *file)
 		return file;
 	slash = strchr(file + n - LONGEST, '/');
 	return slash ? slash + 1 : file + n - LONGEST;
-}
-
-void probe_put_line(struct out *out, struct str line)
-{
-	while (line.p) {
-		auto_free char *part = str_dup(str_cut(&line, '\t'));
-
-		out_safe(out, part);
-		if (line.p)
-			out_char(out, '\t');
-	}
-	out_char(out, '\n');
-}
-
-void probe_put_lines(struct out *out, const struct out *lines)
-{
-	for (struct str rest = {lines->buf, lines->n}; rest.n;)
-		probe_put_line(out, str_cut(&rest, '\0'));
 }
 
 void probe_put_point(struct out *out, const struct probe_point *point)

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include <ctype.h>
 #include <stdio.h>
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "obj/sdt.h"
 
 void probe_events_done(struct probe_events *events)

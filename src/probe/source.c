@@ -2,7 +2,7 @@
 // The other way: from an address to function and line, as -l shows probes.
 #include <dwarf.h>
 #include "base/search.h"
-#include "cmd/probe/probe.h"
+#include "probe/probe.h"
 #include "obj/line.h"
 
 const struct line_marks *probe_marks(struct probe_target *target, struct dwarf_unit *unit)
@@ -209,4 +209,30 @@ bool probe_find_source(struct probe_target *target, uint64_t addr, struct probe_
 		return false;
 	*ret = point;
 	return true;
+}
+
+char *probe_source_path(const struct probe_target *target, const char *name, const char *comp_dir)
+{
+	const char *prefix = target->options->source, *rest = name;
+	char *path;
+
+	if (!prefix) {
+		if (*name == '/' || !comp_dir)
+			path = xstrdup(name);
+		else
+			path = text_dup_fmt("%s/%s", comp_dir, name);
+		if (access(path, R_OK) == 0)
+			return path;
+		free(path);
+		return NULL;
+	}
+	// Leading folders are left out one by one: the source may have been moved.
+	while (rest) {
+		path = text_dup_fmt("%s/%s", prefix, rest);
+		if (access(path, R_OK) == 0)
+			return path;
+		free(path);
+		rest = strchr(rest + 1, '/');
+	}
+	return NULL;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/test.h"
-#include "cmd/core/blocks.h"
+#include "code/blocks.h"
 
 enum { START = 0x1000 };
 static const struct symbol function = {.start = START, .end = START + 0x40, .name = "function"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/core/annotate_counts.h"
+#include "code/annotate_counts.h"
 
 struct annotate_counts *annotate_counts_new(uint32_t events_n)
 {
