@@ -2,168 +2,16 @@
 #include "cmd/flamegraph/script_layout.h"
 #include "base/alloc.h"
 #include "base/num.h"
-#include "base/time.h"
+#include "cmd/flamegraph/script_words.h"
 #include <ctype.h>
 
-enum { LINES_LOOKED_AT = 20000, WORDS_MAX = 64 };
-// perf pads ids to at least 5 characters, periods to 10 characters, addresses to 16; a blank stands before.
-enum { ID_ROOM = 6, PERIOD_ROOM = 11, ADDRESS_ROOM = 17 };
-
-enum { WHOSE = HEAD_COMM | HEAD_ID | HEAD_PAIR };
-
-struct words {
-	struct str v[WORDS_MAX];
-	unsigned n;
-	struct str line;
-};
-
-static void split(struct words *words, struct str line)
-{
-	size_t i = 0;
-
-	words->n = 0;
-	words->line = line;
-	while (words->n < WORDS_MAX) {
-		while (i < line.n && isspace((unsigned char)line.p[i]))
-			i++;
-		size_t from = i;
-		while (i < line.n && !isspace((unsigned char)line.p[i]))
-			i++;
-		if (i == from)
-			break;
-		words->v[words->n++] = (struct str){line.p + from, i - from};
-	}
-}
-
-// Behind word i - 1.
-static struct str rest_from(const struct words *words, unsigned i)
-{
-	const char *end = words->line.p + words->line.n;
-	const char *p = i ? words->v[i - 1].p + words->v[i - 1].n : words->line.p;
-
-	return (struct str){p, (size_t)(end - p)};
-}
-
-// The width of a field that is padded on its left.
-static size_t room(const struct words *words, unsigned i)
-{
-	const char *before = i ? words->v[i - 1].p + words->v[i - 1].n : words->line.p;
-
-	return (size_t)(words->v[i].p + words->v[i].n - before);
-}
-
-static bool is_number(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (!isdigit((unsigned char)s.p[i]))
-			return false;
-	}
-	return s.n > 0 && s.n < 20;
-}
-
-static bool is_hex(struct str s)
-{
-	for (size_t i = 0; i < s.n; i++) {
-		if (!isxdigit((unsigned char)s.p[i]))
-			return false;
-	}
-	return s.n > 0 && s.n <= 16;
-}
-
-static uint64_t decimal(struct str digits)
-{
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < digits.n; i++)
-		n = n * 10 + (uint64_t)(digits.p[i] - '0');
-	return n;
-}
-
-// "1234"; -1 for tasks that had no number.
-static bool parse_id(struct str word, uint32_t *ret)
-{
-	if (str_is(word, "-1")) {
-		*ret = UINT32_MAX;
-		return true;
-	}
-	if (!is_number(word) || word.n > 10)
-		return false;
-	*ret = (uint32_t)decimal(word);
-	return true;
-}
-
-static bool parse_pair(struct str word, struct sample *ret)
-{
-	const char *slash = memchr(word.p, '/', word.n);
-	uint32_t pid, tid;
-
-	if (!slash || !parse_id((struct str){word.p, (size_t)(slash - word.p)}, &pid) ||
-	    !parse_id((struct str){slash + 1, (size_t)(word.p + word.n - slash - 1)}, &tid))
-		return false;
-	ret->pid = pid;
-	ret->tid = tid;
-	return true;
-}
-
-static bool parse_cpu(struct str word, uint32_t *ret)
-{
-	struct str digits = {word.p + 1, word.n - 2};
-
-	if (word.n < 3 || word.p[0] != '[' || word.p[word.n - 1] != ']' || !is_number(digits) ||
-	    digits.n > 6)
-		return false;
-	*ret = (uint32_t)decimal(digits);
-	return true;
-}
-
-// "123.456789:"
-static bool parse_time(struct str word, uint64_t *ret)
-{
-	return word.n > 3 && word.p[word.n - 1] == ':' && memchr(word.p, '.', word.n) &&
-	       time_parse_sec((struct str){word.p, word.n - 1}, ret) == 0;
-}
-
-static bool is_event(struct str word)
-{
-	return word.n > 1 && word.p[word.n - 1] == ':' &&
-	       !is_number((struct str){word.p, word.n - 1});
-}
-
-// perf's -F misc ("KE"), the kernel's flags ("d..1."): between the numbers and the time.
-static bool is_misc(struct str word)
-{
-	for (size_t i = 0; i < word.n; i++) {
-		if (!isalnum((unsigned char)word.p[i]) && word.p[i] != '.' && word.p[i] != '#')
-			return false;
-	}
-	return word.n < 8 && !is_number(word);
-}
-
-static bool is_whom(struct str word)
-{
-	struct sample sample;
-	uint32_t id;
-
-	return parse_id(word, &id) || parse_pair(word, &sample) || parse_cpu(word, &id);
-}
+// A time that more than TIMES_EQUAL lines have, and no line another, is the end of a name.
+enum { LINES_LOOKED_AT = 20000, EVENTS_MAX = 64, TIMES_EQUAL = 8 };
+enum { WHOSE = HEAD_COMM | HEAD_ID | HEAD_PAIR, ALL_FIELDS = HEAD_EVENT * 2 - 1 };
 
 bool script_fields_are_sure(unsigned fields)
 {
 	return (fields & HEAD_TIME) || ((fields & HEAD_EVENT) && (fields & (HEAD_ID | HEAD_PAIR)));
-}
-
-// The address of a frame in a line of a head, from word `from` on; n: none. Symbols may look like hexadecimal numbers, and other
-// addresses (of data) stand before: the last one counts that has an address' room.
-static unsigned find_address(const struct words *words, unsigned from)
-{
-	for (unsigned i = from; i < words->n; i++) {
-		if (!is_hex(words->v[i]) || room(words, i) < ADDRESS_ROOM)
-			continue;
-		if (i + 1 < words->n && is_hex(words->v[i + 1]) && room(words, i + 1) >= ADDRESS_ROOM)
-			continue;
-		return i;
-	}
-	return words->n;
 }
 
 bool script_word_is_detail(struct str word)
@@ -197,15 +45,16 @@ bool script_frame_find(struct str rest, uint64_t *ret_ip, struct str *ret_rest)
 {
 	struct words words;
 
-	split(&words, rest);
-	unsigned at = find_address(&words, 0);
+	words_split(&words, rest);
+	unsigned at = words_address(&words, 0);
 	if (at == words.n) // other programs don't pad
 		at = 0;
-	if (!words.n || !is_hex(words.v[at]) || (words.v[at].n < 3 && room(&words, at) < 3))
+	if (!words.n || !word_is_hex(words.v[at]) ||
+	    (words.v[at].n < 3 && words_room(&words, at) < 3))
 		return false;
 	if (num_parse_hex(words.v[at], ret_ip) < 0)
 		return false;
-	*ret_rest = rest_from(&words, at + 1);
+	*ret_rest = words_rest(&words, at + 1);
 	for (unsigned i = at + 1; i < words.n; i++) {
 		if (script_word_is_detail(words.v[i])) {
 			*ret_rest = before_details(*ret_rest, words.v[i].p);
@@ -215,85 +64,116 @@ bool script_frame_find(struct str rest, uint64_t *ret_ip, struct str *ret_rest)
 	return true;
 }
 
-// The fields that the words before `end` have when nothing but their own look is known.
-static unsigned guess_before(const struct words *words, unsigned end, bool padded)
+// The fields that the words before `end` have when nothing but their own look is known. `behind`: what is known of the head. Where
+// no time stands behind it, a number without padding could be the end of a name in others' texts, too.
+static unsigned guess_before(const struct words *words, unsigned end, unsigned behind)
 {
+	bool padded = behind & HEAD_PADDED;
 	struct sample sample;
 	unsigned fields = 0, i = end;
 	uint32_t id;
 
-	if (i && parse_cpu(words->v[i - 1], &id)) {
+	if (i && words_cpu(words, i - 1, padded, &id)) {
 		fields |= HEAD_CPU;
 		i--;
 	}
-	if (i && parse_pair(words->v[i - 1], &sample)) {
+	if (i && words_pair(words, i - 1, padded, &sample)) {
 		fields |= HEAD_PAIR;
 		i--;
-	} else if (i && parse_id(words->v[i - 1], &id) &&
-		   (!padded || room(words, i - 1) + (i == 1) >= ID_ROOM)) {
+	} else if (i && words_id(words, i - 1, padded || !(behind & HEAD_TIME), &id)) {
 		fields |= HEAD_ID;
 		i--;
 	}
 	return fields | (i ? HEAD_COMM : 0);
 }
 
-static bool is_period(const struct words *words, unsigned i)
+static bool is_period(const struct words *words, unsigned i, bool padded)
 {
-	if (!is_number(words->v[i]))
+	if (!word_is_number(words->v[i]))
 		return false;
-	return room(words, i) >= PERIOD_ROOM ||
-	       (i > 1 && is_whom(words->v[i - 1]) && room(words, i) == words->v[i].n + 1);
+	return words_has_room(words, i, words->v[i].n, PERIOD_ROOM) ||
+	       (!padded && i > 1 && words_whom(words, i - 1, false) &&
+		words_room(words, i) == words->v[i].n + 1);
 }
 
-static unsigned guess_untimed(const struct words *words)
+static unsigned guess_untimed(const struct words *words, unsigned look)
 {
-	unsigned address = find_address(words, 0), end = address, event = address, fields = 0;
+	unsigned address = words_address(words, 0), end = address, event = address, fields = 0;
 
 	for (unsigned i = 0; i < address; i++) {
-		if (!is_event(words->v[i]))
-			continue;
-		if (event == address || (i && is_whom(words->v[i - 1])))
+		bool is_behind_whom = i && words_whom(words, i - 1, true);
+
+		if (words_whom(words, i, true))
+			event = address; // what came before is of the name
+		// The last word, too, is more likely one than what stands in a name.
+		if (word_is_event(words->v[i]) &&
+		    (event == address || is_behind_whom || i + 1 == address))
 			event = i;
-		if (i && is_whom(words->v[i - 1]))
+		if (is_behind_whom && event == i)
 			break;
 	}
 	if (event < address) {
 		fields = HEAD_EVENT;
 		end = event;
 	}
-	if (end && is_period(words, end - 1)) {
+	if (end && is_period(words, end - 1, look & HEAD_PADDED)) {
 		fields |= HEAD_PERIOD;
 		end--;
 	}
-	// Without padding it could be the end of a name.
-	return fields | guess_before(words, end, true);
+	return fields | guess_before(words, end, look);
 }
 
-static unsigned guess(const struct words *words)
+// The first one that stands behind an id or a CPU, else the first one; n: none.
+static unsigned find_time(const struct words *words, bool padded)
 {
-	unsigned time = 0, end, next;
+	unsigned first = words->n;
 	uint64_t when;
 
-	while (time < words->n && !parse_time(words->v[time], &when))
-		time++;
-	if (time == words->n)
-		return guess_untimed(words);
+	for (unsigned i = 0; i < words->n; i++) {
+		if (!words_time(words, i, padded, &when))
+			continue;
+		if (!padded || (i && words_whom(words, i - 1, true)))
+			return i;
+		first = MIN(first, i);
+	}
+	return first;
+}
+
+static unsigned guess_words(const struct words *words, unsigned look)
+{
+	bool padded = look & HEAD_PADDED;
+	unsigned time = find_time(words, padded), end, next;
+
+	if (time == words->n || (look & HEAD_UNTIMED))
+		return guess_untimed(words, look);
 	end = time;
-	if (end > 1 && is_misc(words->v[end - 1]) && is_whom(words->v[end - 2]))
+	if (end > 1 && word_is_misc(words->v[end - 1]) && words_whom(words, end - 2, padded))
 		end--;
-	// Some squeeze blanks, or print none for padding; perf pads all or nothing.
-	bool padded = room(words, time) > words->v[time].n + 1;
-	unsigned fields = guess_before(words, end, padded) | HEAD_TIME;
+	unsigned fields = guess_before(words, end, look | HEAD_TIME) | HEAD_TIME;
 	next = time + 1;
-	if (next < words->n && is_number(words->v[next]) &&
-	    (next + 1 == words->n || is_event(words->v[next + 1]) ||
-	     find_address(words, next + 1) == next + 1)) {
+	if (next < words->n && word_is_number(words->v[next]) &&
+	    (next + 1 == words->n || word_is_event(words->v[next + 1]) ||
+	     words_address(words, next + 1) == next + 1)) {
 		fields |= HEAD_PERIOD;
 		next++;
 	}
-	if (next < words->n && is_event(words->v[next]))
+	if (next < words->n && word_is_event(words->v[next]))
 		fields |= HEAD_EVENT;
 	return fields;
+}
+
+// `look`: HEAD_PADDED to HEAD_UNTIMED of the text.
+static unsigned guess(struct str line, unsigned look)
+{
+	struct words words;
+
+	words_split(&words, line);
+	unsigned n = look & HEAD_COLUMNS ? words_in_columns(&words) : 0;
+	if (n) {
+		words_split(&words, (struct str){line.p + COMM_COLUMNS, line.n - COMM_COLUMNS});
+		return guess_words(&words, look) | HEAD_COMM | look;
+	}
+	return guess_words(&words, look) | look;
 }
 
 // Words from `i` on are all fields behind the command's name. Returns the word behind them, 0: they are not.
@@ -301,31 +181,32 @@ static unsigned match_fields(unsigned fields, const struct words *words, unsigne
 			     struct script_head *ret)
 {
 	struct sample *sample = &ret->sample;
+	bool padded = fields & HEAD_PADDED;
 
 	if (fields & HEAD_ID) {
-		if (i >= words->n || !parse_id(words->v[i++], &sample->tid))
+		if (!words_id(words, i++, padded, &sample->tid))
 			return 0;
 		sample->pid = sample->tid;
 	}
-	if ((fields & HEAD_PAIR) && (i >= words->n || !parse_pair(words->v[i++], sample)))
+	if ((fields & HEAD_PAIR) && !words_pair(words, i++, padded, sample))
 		return 0;
-	if ((fields & HEAD_CPU) && (i >= words->n || !parse_cpu(words->v[i++], &sample->cpu)))
+	if ((fields & HEAD_CPU) && !words_cpu(words, i++, padded, &sample->cpu))
 		return 0;
 	if (fields & HEAD_TIME) {
-		if (i + 1 < words->n && is_misc(words->v[i]) &&
+		if (i + 1 < words->n && word_is_misc(words->v[i]) &&
 		    (fields & (HEAD_ID | HEAD_PAIR | HEAD_CPU)) &&
-		    !parse_time(words->v[i], &sample->time))
+		    !word_time(words->v[i], &sample->time))
 			i++;
-		if (i >= words->n || !parse_time(words->v[i++], &sample->time))
+		if (!words_time(words, i++, padded, &sample->time))
 			return 0;
 	}
 	if (fields & HEAD_PERIOD) {
-		if (i >= words->n || !is_number(words->v[i]))
+		if (i >= words->n || !word_is_number(words->v[i]))
 			return 0;
-		ret->period = decimal(words->v[i++]);
+		ret->period = word_decimal(words->v[i++]);
 	}
 	if (fields & HEAD_EVENT) {
-		if (i >= words->n || !is_event(words->v[i]))
+		if (i >= words->n || !word_is_event(words->v[i]))
 			return 0;
 		ret->event = (struct str){words->v[i].p, words->v[i].n - 1};
 		i++;
@@ -343,14 +224,14 @@ static bool match(unsigned fields, const struct words *words, unsigned comm_word
 					      .time = UINT64_MAX}};
 	unsigned end = match_fields(fields, words, comm_words, &head);
 
-	if (!end && (fields & ~(unsigned)HEAD_COMM))
+	if (!end && (fields & ALL_FIELDS & ~(unsigned)HEAD_COMM))
 		return false;
-	if (!(fields & ~(unsigned)HEAD_COMM))
+	if (!(fields & ALL_FIELDS & ~(unsigned)HEAD_COMM))
 		end = comm_words;
-	head.rest = rest_from(words, end);
+	head.rest = words_rest(words, end);
 	// Nothing but an address can follow fields that anything could be.
 	if (!script_fields_are_sure(fields) && !(fields & HEAD_EVENT) && end < words->n &&
-	    find_address(words, end) == words->n)
+	    words_address(words, end) == words->n)
 		return false;
 	if (comm_words) {
 		const struct str *last = &words->v[comm_words - 1];
@@ -365,13 +246,16 @@ bool script_head_parse(unsigned fields, struct str line, struct script_head *ret
 {
 	struct words words;
 
-	split(&words, line);
+	words_split(&words, line);
 	if (!words.n)
 		return false;
 	if (!(fields & HEAD_COMM))
 		return match(fields, &words, 0, ret);
-	if (!(fields & ~(unsigned)HEAD_COMM))
-		return match(fields, &words, find_address(&words, 1), ret);
+	unsigned columns = fields & HEAD_COLUMNS ? words_in_columns(&words) : 0;
+	if (columns && match(fields, &words, columns, ret))
+		return true;
+	if (!(fields & ALL_FIELDS & ~(unsigned)HEAD_COMM))
+		return match(fields, &words, words_address(&words, 1), ret);
 	if (script_fields_are_sure(fields)) {
 		for (unsigned i = 1; i < words.n; i++) {
 			if (match(fields, &words, i, ret))
@@ -404,7 +288,7 @@ bool script_frame_line(const struct script_layout *layout, struct str line, uint
 	while (i < line.n && !isspace((unsigned char)line.p[i]))
 		i++;
 	struct str word = {line.p + from, i - from};
-	if (!is_hex(word) || num_parse_hex(word, ret_ip) < 0)
+	if (!word_is_hex(word) || num_parse_hex(word, ret_ip) < 0)
 		return false;
 	*ret_rest = (struct str){line.p + i, line.n - i};
 	// A word alone may be anything that has only such letters.
@@ -432,26 +316,8 @@ bool script_is_record(const struct script_layout *layout, struct str line)
 	return false;
 }
 
-struct votes {
-	uint32_t of[HEAD_EVENT * 2];
-};
-
-// The most wanted; more fields win where equally many lines have them.
-static unsigned winner(const struct votes *votes)
-{
-	unsigned best = 0;
-
-	for (unsigned i = 1; i < HEAD_EVENT * 2; i++) {
-		if (votes->of[i] > votes->of[best] ||
-		    (votes->of[i] == votes->of[best] &&
-		     __builtin_popcount(i) > __builtin_popcount(best)))
-			best = i;
-	}
-	return votes->of[best] ? best : 0;
-}
-
 // By lines that begin with a tab, else with a blank, and go on with an address and a name.
-static void find_frames(struct script_layout *layout, struct str text)
+static void find_frames(struct script_layout *layout, struct str text, unsigned look)
 {
 	uint64_t lines = 0, found[FRAMES_FLUSH + 1] = {0}, ip;
 	struct words words;
@@ -469,10 +335,10 @@ static void find_frames(struct script_layout *layout, struct str text)
 
 			if (!script_frame_line(&as, line, &ip, &rest))
 				continue;
-			split(&words, line);
+			words_split(&words, line);
 			// Else the first word is a number and the address comes behind it.
-			if (i == FRAMES_TAB || (words.n > 1 && find_address(&words, 1) == words.n &&
-						!script_fields_are_sure(guess(&words))))
+			if (i == FRAMES_TAB || (words.n > 1 && words_address(&words, 1) == words.n &&
+						!script_fields_are_sure(guess(line, look))))
 				found[i]++;
 			break;
 		}
@@ -483,9 +349,139 @@ static void find_frames(struct script_layout *layout, struct str text)
 								      : FRAMES_FLUSH;
 }
 
-static void find_heads(struct script_layout *layout, struct str text)
+static bool is_other_line(struct str line)
 {
-	struct votes votes = {0};
+	return !str_trim(line).n || str_starts(line, "# ") ||
+	       memmem(line.p, line.n, "PERF_RECORD_", 12);
+}
+
+struct look {
+	uint64_t padded, squeezed; // heads with times
+	uint64_t padded_frames, squeezed_frames;
+	uint64_t in_columns, in_none;
+	uint64_t first_time;
+	bool times_pass, has_wide_times;
+};
+
+static void look_at_frame(struct look *look, const struct words *words)
+{
+	bool is_short = word_is_hex(words->v[0]) && words->v[0].n < ADDRESS_ROOM - 1;
+
+	look->padded_frames += is_short && words_room(words, 0) >= ADDRESS_ROOM;
+	look->squeezed_frames += is_short && words_room(words, 0) < ADDRESS_ROOM;
+}
+
+static void look_at_head(struct look *look, const struct words *words)
+{
+	unsigned i = find_time(words, true);
+	bool is_padded = i < words->n;
+	uint64_t when;
+
+	if (words->line.p[0] == ' ' && words->line.n > COMM_COLUMNS) {
+		look->in_columns += words_in_columns(words) > 0;
+		look->in_none += !words_in_columns(words);
+	}
+	if (!is_padded)
+		i = find_time(words, false);
+	if (!words_time(words, i, false, &when))
+		return;
+	look->times_pass |= look->padded + look->squeezed && when != look->first_time;
+	look->has_wide_times |= words_room(words, i) > words->v[i].n + 1;
+	look->first_time = when;
+	look->padded += is_padded;
+	look->squeezed += !is_padded;
+}
+
+// Is it perf's own text, with all its blanks (others squeeze them), are names padded, and do times pass? HEAD_PADDED to HEAD_UNTIMED.
+static unsigned find_look(struct str text)
+{
+	struct look look = {0};
+	struct words words;
+
+	for (uint64_t lines = 0; text.p && lines < LINES_LOOKED_AT; lines++) {
+		struct str line = str_cut(&text, '\n');
+
+		if (is_other_line(line))
+			continue;
+		words_split(&words, line);
+		if (line.p[0] == '\t')
+			look_at_frame(&look, &words);
+		else
+			look_at_head(&look, &words);
+	}
+	bool is_untimed = look.padded + look.squeezed > TIMES_EQUAL && !look.times_pass &&
+			  !look.has_wide_times;
+	// Large times don't show whether short ones are padded.
+	bool is_padded = look.padded >= look.squeezed && look.has_wide_times;
+
+	if (!look.has_wide_times && (is_untimed || look.padded >= look.squeezed))
+		is_padded = look.padded_frames >= look.squeezed_frames;
+	if (look.in_columns && look.in_columns >= look.in_none)
+		return HEAD_PADDED | HEAD_COLUMNS | (is_untimed ? HEAD_UNTIMED : 0);
+	return (is_padded ? HEAD_PADDED : 0) | (is_untimed ? HEAD_UNTIMED : 0);
+}
+
+// How many lines have which fields, by event.
+struct votes {
+	struct event_votes {
+		struct str event;
+		uint32_t of[ALL_FIELDS + 1];
+	} events[EVENTS_MAX];
+	unsigned n;
+};
+
+static void vote(struct votes *votes, unsigned fields, struct str line, uint32_t weight)
+{
+	struct script_head head;
+	unsigned i = 0;
+
+	if (!script_head_parse(fields, line, &head))
+		head.event = (struct str){0};
+	while (i < votes->n && !str_eq(votes->events[i].event, head.event))
+		i++;
+	if (i == EVENTS_MAX)
+		i--;
+	else if (i == votes->n)
+		votes->events[votes->n++].event = head.event;
+	votes->events[i].of[fields & ALL_FIELDS] += weight;
+}
+
+// Samples of one event have the same fields: what looks like an id or a CPU, but is missing where the task has another name, is the
+// end of a name.
+static void take_back_from_names(struct event_votes *votes)
+{
+	for (unsigned all = 0; all <= ALL_FIELDS; all++) {
+		for (unsigned some = 0; some < all && votes->of[all]; some++) {
+			unsigned name = all ^ some;
+
+			if (!votes->of[some] || (all & some) != some || !(some & HEAD_COMM) ||
+			    !script_fields_are_sure(some) ||
+			    (name & ~(unsigned)(HEAD_ID | HEAD_PAIR | HEAD_CPU)))
+				continue;
+			if (some & (HEAD_ID | HEAD_PAIR)) // these stand between the name and the CPU
+				continue;
+			votes->of[some] += votes->of[all];
+			votes->of[all] = 0;
+		}
+	}
+}
+
+// The most wanted; more fields win where equally many lines have them.
+static unsigned winner(const uint32_t *votes)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i <= ALL_FIELDS; i++) {
+		if (votes[i] > votes[best] ||
+		    (votes[i] == votes[best] && __builtin_popcount(i) > __builtin_popcount(best)))
+			best = i;
+	}
+	return votes[best] ? best : 0;
+}
+
+static void find_votes(const struct script_layout *layout, struct votes *ret, struct str text,
+		       unsigned look)
+{
 	uint64_t lines = 0, ip;
 	struct words words;
 	struct str frame;
@@ -494,15 +490,13 @@ static void find_heads(struct script_layout *layout, struct str text)
 	while (text.p && lines++ < LINES_LOOKED_AT) {
 		struct str line = str_cut(&text, '\n'), next = text;
 
-		if (!str_trim(line).n || str_starts(line, "# ") ||
-		    memmem(line.p, line.n, "PERF_RECORD_", 12)) {
+		if (is_other_line(line)) {
 			in_chain = false;
 			continue;
 		}
-		split(&words, line);
-		unsigned fields = guess(&words);
+		unsigned fields = guess(line, look);
 		if (script_fields_are_sure(fields)) {
-			votes.of[fields] += 2; // little else looks like that
+			vote(ret, fields, line, 2); // little else looks like that
 			in_chain = false;
 			continue;
 		}
@@ -513,25 +507,43 @@ static void find_heads(struct script_layout *layout, struct str text)
 		next = str_cut(&next, '\n');
 		if (in_chain) // the source line of a frame
 			continue;
-		if (find_address(&words, 0) < words.n || script_frame_line(layout, next, &ip, &frame))
-			votes.of[fields]++;
+		words_split(&words, line);
+		if (words_address(&words, 0) < words.n ||
+		    script_frame_line(layout, next, &ip, &frame))
+			vote(ret, fields, line, 1);
 	}
-	uint32_t most = 0;
-	for (unsigned fields; layout->n < LAYOUT_HEADS_MAX && (fields = winner(&votes));) {
+}
+
+static void find_heads(struct script_layout *layout, struct str text, unsigned look)
+{
+	struct votes *votes = xcalloc(1, sizeof(*votes));
+	uint32_t sums[ALL_FIELDS + 1] = {0}, most = 0;
+
+	find_votes(layout, votes, text, look);
+	for (unsigned i = 0; i < votes->n; i++) {
+		if (look & HEAD_PADDED)
+			take_back_from_names(&votes->events[i]);
+		for (unsigned fields = 0; fields <= ALL_FIELDS; fields++)
+			sums[fields] += votes->events[i].of[fields];
+	}
+	free(votes);
+	for (unsigned fields; layout->n < LAYOUT_HEADS_MAX && (fields = winner(sums));) {
 		// Events differ in what their samples hold, but all say whose they are, or none.
 		bool is_like = !layout->n || (script_fields_are_sure(fields) &&
 					      ((fields ^ layout->heads[0]) & WHOSE) == 0);
 
-		most = MAX(most, votes.of[fields]);
-		if (is_like && votes.of[fields] >= most / 64)
-			layout->heads[layout->n++] = fields;
-		votes.of[fields] = 0;
+		most = MAX(most, sums[fields]);
+		if (is_like && sums[fields] >= most / 64)
+			layout->heads[layout->n++] = fields | look;
+		sums[fields] = 0;
 	}
 }
 
 void script_layout_find(struct script_layout *ret, struct str text)
 {
+	unsigned look = find_look(text);
+
 	*ret = (struct script_layout){0};
-	find_frames(ret, text);
-	find_heads(ret, text);
+	find_frames(ret, text, look);
+	find_heads(ret, text, look);
 }

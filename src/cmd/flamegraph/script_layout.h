@@ -13,6 +13,10 @@ enum head_field {
 	HEAD_TIME = 16,
 	HEAD_PERIOD = 32,
 	HEAD_EVENT = 64,
+	// Of all heads of a text:
+	HEAD_PADDED = 128,  // has the blanks that perf puts before short fields
+	HEAD_COLUMNS = 256, // a name that begins with a blank has 16 columns
+	HEAD_UNTIMED = 512, // what looks like a time is the end of a name
 };
 
 // How lines of frames begin.

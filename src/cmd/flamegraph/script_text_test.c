@@ -90,7 +90,7 @@ static void layouts(void **state)
 		{" ffffffff814cb9a0 a\n     7fb1159339c5 b\n", "a_[k] 1\nb 1\n"},
 		{"t  9583 K      1503.928829:    2000000 c: \n" FRAME, "t;f 1\n"},
 		// Only addresses.
-		{"t 1 1.0: 1 c: \n\tffffffff814cb9a0\n\t           f8011\n\n",
+		{"t     1     1.000000:          1 c: \n\tffffffff814cb9a0\n\t           f8011\n\n",
 		 "t;0xf8011;0xffffffff814cb9a0_[k] 1\n"},
 		// Names of tasks.
 		{"#c 1 1.0: 1 c: \n" FRAME "12 12 1.1: 1 c: \n" FRAME "a: b 3 12 1.2: 1 c: \n" FRAME,
@@ -193,8 +193,10 @@ static void bases_and_weights(void **state)
 static void counts(void **state)
 {
 	struct stack_counts counts;
-	char *result = folded("nonsense\n" CHAIN "x 1 1.0: 1 other: \n\t401000 f (/x)\n\n",
-			      &(struct stack_options){0}, &counts);
+	char *result =
+		folded("nonsense\n" CHAIN
+		       "x     1 [000] 14424.495397:          1 other: \n\t          401000 f (/x)\n\n",
+		       &(struct stack_options){0}, &counts);
 
 	assert_int_equal(counts.samples, 1);
 	assert_int_equal(counts.bad_lines, 1);
