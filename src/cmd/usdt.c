@@ -6,7 +6,7 @@
 #include "base/out.h"
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
-#include "probe/probe.h"
+#include "probe/store.h"
 #include "event/core/dynamic.h"
 #include "obj/sdt.h"
 #include "sys/tracefs.h"

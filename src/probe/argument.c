@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Arguments of a probe: from variables and their members to what the kernel's probe events fetch. The kernel's language:
 // Documentation/trace/uprobetracer.rst, kprobetrace.rst.
+#include "probe/event.h"
 #include "base/err.h"
 #include <dwarf.h>
 #include "base/nearest.h"
+#include "obj/type.h"
 #include <stdio.h>
-#include "probe/probe.h"
 
 struct fetching {
 	struct probe_target *target;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What was defined in a file is kept by its build-id, where perf keeps it, and found there again by its text or name.
+#include "probe/event.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "probe/probe.h"
 #include "sym/load.h"
 #include "sym/probe_cache.h"
 #include <ctype.h>

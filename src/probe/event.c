@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The events that a request makes, and how the kernel is told about them.
+#include "probe/event.h"
 #include "base/err.h"
 #include <ctype.h>
 #include <stdio.h>
-#include "probe/probe.h"
 #include "obj/sdt.h"
 
 void probe_events_done(struct probe_events *events)

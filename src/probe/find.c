@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From a request to addresses, by debug information.
+#include "probe/find.h"
 #include "base/err.h"
 #include <dwarf.h>
 #include "base/log.h"
-#include "probe/probe.h"
 #include "obj/demangle.h"
 #include "obj/line.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the running kernel tells of itself: names of functions by /proc/kallsyms, types by its BTF. Each is read once.
+#include "probe/target.h"
 #include "base/err.h"
-#include "probe/probe.h"
 #include "sym/kallsyms.h"
 
 enum { LARGEST = 256 << 20 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Parameters of the running kernel's functions, by its own type information: they are in the registers of the calling convention
 // when a function starts.
+#include "probe/event.h"
 #include "base/err.h"
 #include <stdio.h>
 #include <sys/utsname.h>
-#include "probe/probe.h"
 #include "obj/btf.h"
 
 struct parameters {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Lines of a unit, a function or an inlined call, by perf's rules of what counts as a line of it.
+#include "probe/find.h"
 #include <dwarf.h>
-#include "probe/probe.h"
 #include "obj/line.h"
 
 struct walk {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A module of the kernel: its file, which has to be of the module that runs, and symbols of a relocatable file.
+#include "probe/target.h"
 #include "base/err.h"
-#include "probe/probe.h"
 #include "obj/unpack.h"
 #include "sys/modules.h"
 #include <stdio.h>

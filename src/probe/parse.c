@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The text of a probe: [[GROUP:]EVENT=]PLACE ARG..., and of -L's ranges of lines.
+#include "probe/parse.h"
 #include "base/err.h"
-#include "probe/probe.h"
 
 bool probe_is_glob(const char *text)
 {

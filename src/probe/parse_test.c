@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/test.h"
 #include "base/err.h"
-#include "probe/probe.h"
+#include "probe/parse.h"
 
 // What was understood, in one line.
 static char *describe(const struct probe_request *request)

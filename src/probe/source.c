@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The other way: from an address to function and line, as -l shows probes.
+#include "probe/find.h"
 #include <dwarf.h>
 #include "base/search.h"
-#include "probe/probe.h"
 #include "obj/line.h"
 
 const struct line_marks *probe_marks(struct probe_target *target, struct dwarf_unit *unit)

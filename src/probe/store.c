@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The events that the kernel has: uprobe_events and kprobe_events of tracefs. Lines are added and removed one by one, so that
 // others' stay. Format: Documentation/trace/uprobetracer.rst, kprobetrace.rst.
+#include "probe/store.h"
 #include "base/err.h"
-#include "probe/probe.h"
 #include "sys/tracefs.h"
 
 enum { LARGEST = 64 << 20 };

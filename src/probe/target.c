@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The program, library or kernel that is probed: its file, symbols, debug and unwind information.
+#include "probe/target.h"
 #include "base/err.h"
+#include "base/num.h"
 #include "base/rooted.h"
-#include "probe/probe.h"
 #include "obj/demangle.h"
 #include "sym/sym.h"
 #include <limits.h>

@@ -3,7 +3,7 @@
 #pragma once
 #include "base/opt.h"
 #include "base/out.h"
-#include "probe/probe.h"
+#include "probe/store.h"
 
 struct probe_show {
 	const char *filter; // NULL: none

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include <dwarf.h>
 #include "cmd/probe/show.h"
+#include "obj/type.h"
 
 struct shown {
 	struct probe_target *target;
