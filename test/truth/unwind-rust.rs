@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A Rust program whose stacks are known: unwind-rust SCENARIO MILLISECONDS, of CPU time of each thread that spins.
+// A Rust program whose stacks are known: unwind-rust SCENARIO MILLISECONDS, by the clock.
 use std::arch::asm;
 use std::collections::BTreeMap;
 use std::env;
