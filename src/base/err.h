@@ -4,6 +4,10 @@
 #pragma once
 #include <errno.h>
 
+// What fail takes beside errno: perf's exit statuses for a command that was used wrongly, and for a file of the kernel's symbols that is
+// not there or a --time that can't be read, where perf's command says so.
+enum { COMMAND_USAGE = 129, COMMAND_INVALID = 234 };
+
 // Sets the sentence and returns -code (code > 0), so that one writes: return fail(ENOENT, "...").
 int fail(int code, const char *fmt, ...) __attribute__((format(printf, 2, 3), cold));
 // Puts "context: " before the sentence (or the errno text when there is none); returns err.

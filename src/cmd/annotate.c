@@ -557,6 +557,7 @@ static int run(int argc, char **argv)
 	int err;
 
 	report_init(&annotate.report);
+	annotate.report.measure = hist_widths_of;
 	annotate_look_init(&annotate.look);
 	err = run_with(&annotate, argc, argv);
 	map_done(&annotate.unnamed);

@@ -313,6 +313,7 @@ static int run_with(struct diff *diff, int argc, char **argv)
 				      : words == 1 ? argv[1]
 						   : "perf.data";
 		report_init(&diff->files[i].report);
+		diff->files[i].report.measure = hist_widths_of;
 	}
 	out_init_fd(&diff->out, STDOUT_FILENO);
 	err = run_files(diff);

@@ -8,8 +8,8 @@
 #include "cmd/core/percent_type.h"
 #include "cmd/core/screen_settings.h"
 #include "cmd/core/text_color.h"
-#include "cmd/report/browse.h"
-#include "cmd/script/dump.h"
+#include "cmd/core/report/browse.h"
+#include "cmd/core/script/dump.h"
 #include "flow/missing.h"
 #include <stdio.h>
 
@@ -314,7 +314,7 @@ static size_t rows_n(const struct report *report)
 static int show_counts(struct report *report)
 {
 	const struct session_hooks hooks = {.sample = report->o.stats ? count_sample : NULL,
-					    .record = report_record};
+					    .record = report_note_record};
 	int err;
 
 	if (report->o.stats && (report->o.tasks || report->o.mmaps))
@@ -396,7 +396,7 @@ static int show_table(struct report *report)
 
 static int show(struct report *report)
 {
-	const struct session_hooks hooks = {.samples = report_samples, .record = report_record};
+	const struct session_hooks hooks = {.samples = report_samples, .record = report_note_record};
 	struct report_options *o = &report->o;
 	bool screen = wants_screen(report);
 	int err;
@@ -545,7 +545,9 @@ static int run(int argc, char **argv)
 	int err;
 
 	report_init(&report);
+	report.measure = hist_widths_of;
 	err = run_with(&report, argc, argv);
+	thread_values_free(&report);
 	report_done(&report);
 	return err;
 }

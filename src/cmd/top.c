@@ -340,6 +340,7 @@ static int run(int argc, char **argv)
 	int err;
 
 	report_init(&top.report);
+	top.report.measure = hist_widths_of;
 	top.o.report = top.report.o;
 	top.o.report.functions = true;
 	err = run_with(&top, argc, argv);

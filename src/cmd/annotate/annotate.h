@@ -5,7 +5,7 @@
 #include "code/annotate.h"
 #include "cmd/core/annotate_look.h"
 #include "cmd/core/percent_type.h"
-#include "cmd/report/report.h"
+#include "cmd/core/report/report.h"
 
 struct annotate_command_options {
 	const char *input, *vmlinux, *symfs, *dsos, *symbol, *style, *percent_type, *prefix;

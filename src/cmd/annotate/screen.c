@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/annotate/screen.h"
 #include "cmd/core/screen_settings.h"
-#include "cmd/report/browse.h"
+#include "cmd/core/report/browse.h"
 
 bool annotate_wants_screen(const struct annotate *annotate)
 {

@@ -37,10 +37,6 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
-// Wrong use of a command: return fail(COMMAND_USAGE, "..."). A file of the kernel's symbols that is not there where perf's command
-// says so, a --time that can't be read: COMMAND_INVALID. perf's exit statuses for them.
-enum { COMMAND_USAGE = 129, COMMAND_INVALID = 234 };
-
 extern const struct command *const commands[]; // by name, ends with NULL; made by src/registry.c
 
 // The command of that name or NULL; n commands are compared.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/diff/cycles.h"
-#include "cmd/report/keys.h"
+#include "hist/keys.h"
 #include <math.h>
 #include <stdio.h>
 

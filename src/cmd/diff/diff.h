@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the files of `sonde diff` share.
 #pragma once
-#include "cmd/report/report.h"
+#include "cmd/core/report/report.h"
 #include "view/table.h"
 
 enum diff_compute { DIFF_DELTA, DIFF_DELTA_ABS, DIFF_RATIO, DIFF_WDIFF, DIFF_CYCLES };

@@ -39,8 +39,6 @@ enum stack_format { STACKS_UNKNOWN, STACKS_RECORDING, STACKS_FOLDED, STACKS_SCRI
 // By content.
 enum stack_format stack_format_of(struct str bytes);
 
-// Stdin as a file that can be read twice (a copy in memory when it is a pipe); the caller closes the descriptor.
-int stacks_stdin(int *ret_fd, char path[32]);
 // All stacks of a file, "-" for stdin, into the tree. -errno with a sentence; nothing in it is no error here.
 int stacks_from_file(struct flame *flame, const char *path, const struct stack_options *options,
 		     struct stack_counts *ret);

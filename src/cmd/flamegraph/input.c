@@ -2,12 +2,9 @@
 // From a file or stdin, whatever it holds.
 #include "base/err.h"
 #include "base/file.h"
+#include "cmd/core/default_input.h"
 #include "cmd/flamegraph/flamegraph.h"
 #include "view/folded.h"
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 
 void stack_counts_done(struct stack_counts *counts)
 {
@@ -35,21 +32,11 @@ void stack_counts_other(struct stack_counts *counts, struct str event)
 
 enum stack_format stack_format_of(struct str bytes)
 {
-	static const struct {
-		const char *magic;
-		size_t n;
-	} recordings[] = {
-		{"PERFILE2", 8}, {"2ELIFREP", 8}, {"PERFFILE", 8},
-		{"ELIFFREP", 8}, {"\x1f\x8b", 2}, {"\x28\xb5\x2f\xfd", 4},
-	};
 	struct str rest = bytes;
 	unsigned lines = 0, folded = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(recordings); i++) {
-		if (bytes.n >= recordings[i].n &&
-		    memcmp(bytes.p, recordings[i].magic, recordings[i].n) == 0)
-			return STACKS_RECORDING;
-	}
+	if (input_is_recording(bytes))
+		return STACKS_RECORDING;
 	while (rest.p && lines < 100) {
 		struct str line = str_cut(&rest, '\n');
 
@@ -109,50 +96,6 @@ static int check_dropped(const struct stack_counts *counts, const char *name)
 		    (unsigned long long)counts->used_lines);
 }
 
-// Stdin as a file that can be read twice: itself when it is one, else a copy in memory.
-static int seekable_stdin(int *ret_fd)
-{
-	struct stat st;
-	char *buf;
-	ssize_t n;
-	int fd, err = 0;
-
-	if (fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode) &&
-	    lseek(STDIN_FILENO, 0, SEEK_CUR) == 0) {
-		*ret_fd = dup(STDIN_FILENO);
-		return *ret_fd < 0 ? fail(errno, "dup of stdin failed: %s", strerror(errno)) : 0;
-	}
-	fd = memfd_create("stdin", MFD_CLOEXEC);
-	if (fd < 0)
-		return fail(errno, "no memory file for stdin: %s", strerror(errno));
-	buf = xmalloc(1 << 20);
-	while (!err && (n = read(STDIN_FILENO, buf, 1 << 20)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			err = fail(errno, "reading stdin failed: %s", strerror(errno));
-		else if ((err = write_all(fd, buf, (size_t)n)) < 0)
-			err = fail(-err, "no memory for what stdin holds: %s", strerror(-err));
-	}
-	free(buf);
-	if (err < 0) {
-		close(fd);
-		return err;
-	}
-	lseek(fd, 0, SEEK_SET);
-	*ret_fd = fd;
-	return 0;
-}
-
-int stacks_stdin(int *ret_fd, char path[32])
-{
-	int err = seekable_stdin(ret_fd);
-
-	if (err >= 0)
-		snprintf(path, 32, "/proc/self/fd/%d", *ret_fd);
-	return err;
-}
-
 int stacks_from_file(struct flame *flame, const char *path, const struct stack_options *options,
 		     struct stack_counts *ret)
 {
@@ -164,7 +107,7 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 
 	*ret = (struct stack_counts){0};
 	if (strcmp(path, "-") == 0) {
-		err = stacks_stdin(&fd, by_fd);
+		err = input_stdin(&fd, by_fd);
 		if (err < 0)
 			return err;
 		path = by_fd;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/err.h"
 #include "base/file.h"
-#include "cmd/flamegraph/flamegraph.h"
+#include "cmd/core/default_input.h"
 #include "cmd/heatmap/heatmap.h"
 #include <ctype.h>
 #include <math.h>
@@ -124,7 +124,7 @@ int points_from_file(struct heat *heat, const char *path, const struct point_opt
 	int err;
 
 	if (strcmp(path, "-") == 0) {
-		err = stacks_stdin(&fd, by_fd);
+		err = input_stdin(&fd, by_fd);
 		if (err < 0)
 			return err;
 		path = by_fd;
@@ -133,7 +133,7 @@ int points_from_file(struct heat *heat, const char *path, const struct point_opt
 	if (err < 0)
 		return err;
 	struct str bytes = {(const char *)mapped.p, mapped.n};
-	bool recording = stack_format_of(bytes) == STACKS_RECORDING;
+	bool recording = input_is_recording(bytes);
 	if (!recording && (options->value || options->latency || options->from || options->to))
 		err = fail(EINVAL, "%s needs a recording, and %s is text",
 			   options->value     ? "--value"

@@ -1,48 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// --stats, --tasks, --mmaps and -T: what else a recording tells.
+// --tasks, --mmaps and -T: what else a recording tells.
 #include "base/err.h"
 #include "cmd/report/report.h"
 #include <stdio.h>
 #include <sys/mman.h>
 
 enum { NONE = UINT32_MAX };
-
-void report_stats(struct report *report)
-{
-	const struct session_stats *stats = &report->session->stats;
-	struct recording *recording = report->session->recording;
-	struct out *out = &report->out;
-
-	out_printf(out, "\nAggregated stats:%s\n",
-		   recording->features[FEATURE_AUXTRACE].present
-			   ? " (excludes AUX area (e.g. instruction trace) decoded / synthesized events)"
-			   : "");
-	if (stats->total || !report->o.skip_empty)
-		out_printf(out, "%16s events: %10llu\n", "TOTAL", (unsigned long long)stats->total);
-	for (uint32_t i = 1; i < ARRAY_SIZE(stats->records); i++) {
-		const char *name = record_type_name(i);
-
-		if (!strcmp(name, "UNKNOWN") || (report->o.skip_empty && !stats->records[i]))
-			continue;
-		out_printf(out, "%16s events: %10llu", name, (unsigned long long)stats->records[i]);
-		if (stats->total)
-			out_printf(out, "  (%4.1f%%)",
-				   100.0 * (double)stats->records[i] / (double)stats->total);
-		out_char(out, '\n');
-	}
-	for (size_t i = 0; i < recording->events.n; i++) {
-		const struct hist *hist = report_hist(report, recording->events.v[i]);
-
-		if (report->o.skip_empty && !hist->samples && !hist->lost_samples)
-			continue;
-		out_safe(out, hist->event->name);
-		out_text(out, " stats:\n");
-		if (hist->samples)
-			out_printf(out, "%16s events: %10u\n", "SAMPLE", hist->samples);
-		if (hist->lost_samples)
-			out_printf(out, "%16s events: %10u\n", "LOST_SAMPLES", hist->lost_samples);
-	}
-}
 
 struct listed {
 	const struct task *task;
@@ -165,7 +128,7 @@ struct thread_values {
 	VEC(const struct event *) counters;
 };
 
-void thread_values_add(struct report *report, struct event *event, const struct record *record)
+static void thread_values_add(struct report *report, struct event *event, const struct record *record)
 {
 	const struct record_read *read = (const void *)record->header;
 	struct thread_values *all = report->thread_values;
@@ -192,6 +155,43 @@ void thread_values_add(struct report *report, struct event *event, const struct 
 	while (thread->values.n <= counter)
 		vec_push(&thread->values, 0);
 	thread->values.v[counter] += read->values[0];
+}
+
+static void note_task(struct report *report, uint32_t tid)
+{
+	vec_push(&report->tids, tid);
+}
+
+int report_note_record(void *arg, struct session *session, struct event *event,
+		       const struct sample *ids, const struct record *record)
+{
+	struct report *report = arg;
+	const struct perf_event_header *header = record->header;
+
+	if (!record_is_whole(header))
+		return 0;
+	switch (header->type) {
+	case PERF_RECORD_READ:
+		if (report->o.threads)
+			thread_values_add(report, event, record);
+		break;
+	case PERF_RECORD_COMM:
+		note_task(report, ((const struct record_comm *)header)->tid);
+		break;
+	case PERF_RECORD_FORK:
+		note_task(report, ((const struct record_task *)header)->tid);
+		note_task(report, ((const struct record_task *)header)->ptid);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		if (report->o.mmaps &&
+		    (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL)
+			note_task(report, ((const struct record_mmap *)header)->tid);
+		break;
+	default:
+		break;
+	}
+	return report_record(arg, session, event, ids, record);
 }
 
 static uint64_t value_at(const struct thread_value *thread, size_t counter)

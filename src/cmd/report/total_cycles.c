@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // report --total-cycles: basic blocks by their cycles, in perf's layout (tools/perf/util/block-info.c of 6.1).
 #include "base/log.h"
-#include "cmd/report/keys.h"
+#include "cmd/report/report.h"
+#include "hist/keys.h"
 #include "base/hash.h"
 #include <stdio.h>
 
@@ -103,32 +104,6 @@ static void put_cycles(struct out *out, uint64_t n, int width)
 	out_printf(out, "%*s", width, text);
 }
 
-const char *report_block_line(struct report *report, const struct place *place, uint64_t offset)
-{
-	struct place at = *place;
-
-	at.addr = place->sym->start + offset;
-	return report_known_srcline(report, &at);
-}
-
-void report_put_block_range(struct report *report, const struct place *place,
-			    const struct block *block, struct out *out)
-{
-	const char *from = report_block_line(report, place, block->start),
-		   *to = report_block_line(report, place, block->end), *name = place->sym->name;
-
-	if (report->blocks->no_starts && to)
-		out_printf(out, "[?? -> %s]", to);
-	else if (report->blocks->no_starts)
-		out_printf(out, "[?? -> %.200s+0x%llx]", name, (unsigned long long)block->end);
-	else if (from && to)
-		out_printf(out, "[%s -> %s]", from, to);
-	else
-		out_printf(out, "[%.200s+0x%llx -> %.200s+0x%llx]", name,
-			   (unsigned long long)block->start, name, (unsigned long long)block->end);
-}
-
-// In texts a separator is a dot.
 static void replace_separator(const struct report *report, struct out *out, size_t start)
 {
 	for (size_t i = start; report->separator && i < out->n; i++) {
@@ -188,13 +163,6 @@ static void put_headers(const struct report *report, struct out *out)
 		out_fill(out, '.', (size_t)columns[i].width);
 	}
 	out_text(out, "\n#\n");
-}
-
-void report_say_no_cycles(const struct report *report)
-{
-	if (report->blocks && !report->blocks->total_cycles)
-		warn("the branch stacks of %s have no cycles, so it has no blocks: a processor that counts them is needed",
-		     report->session->recording->path);
 }
 
 void report_print_blocks(struct report *report, struct hist *hist)

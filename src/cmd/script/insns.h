@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Instructions of samples: the one that a sample is at, and those that ran between the branches of its stack.
 #pragma once
-#include "cmd/script/chains.h"
+#include "cmd/core/script/chains.h"
 
 struct insns;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/script/json.h"
 #include "base/json.h"
-#include "cmd/script/parts.h"
-#include "cmd/script/records.h"
+#include "cmd/core/script/parts.h"
+#include "cmd/core/script/records.h"
 
 struct at {
 	struct json j;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // script --format json: one object a line. docs/script-json.md describes it.
 #pragma once
-#include "cmd/script/chains.h"
+#include "cmd/core/script/chains.h"
 #include "flow/session.h"
 
 void json_sample(struct out *out, const struct chains *chains, struct session *session,

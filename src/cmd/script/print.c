@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/script/print.h"
 #include "base/err.h"
+#include "cmd/core/script/parts.h"
 #include "code/source_text.h"
-#include "cmd/script/parts.h"
 #include <stdio.h>
 
 enum step {

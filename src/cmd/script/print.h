@@ -2,8 +2,8 @@
 // A sample as perf script prints it. The fields of an event are compiled into a list of steps once.
 #pragma once
 #include "base/map.h"
-#include "cmd/script/chains.h"
-#include "cmd/script/fields.h"
+#include "cmd/core/script/chains.h"
+#include "cmd/core/script/fields.h"
 #include "cmd/script/insns.h"
 #include "flow/session.h"
 

@@ -2,7 +2,7 @@
 // The screen of top: report's browser over rows that are made anew all the time.
 #include "base/err.h"
 #include "cmd/core/screen_settings.h"
-#include "cmd/report/browse.h"
+#include "cmd/core/report/browse.h"
 #include "cmd/top/top.h"
 
 enum { FIRST_MS = 100, SECOND_MS = 400, DRAIN_MS = 50 }; // of refreshes, of the rings

@@ -3,7 +3,7 @@
 // is shown, and an older, lighter copy of it takes the samples that follow.
 #pragma once
 #include "cmd/record/record.h"
-#include "cmd/report/report.h"
+#include "cmd/core/report/report.h"
 #include "flow/merge.h"
 #include <poll.h>
 

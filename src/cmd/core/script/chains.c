@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/core/script/chains.h"
+#include "base/hash.h"
+#include "base/log.h"
+
+enum {
+	LINES_MAX = 1 << 16, // 8 MB
+	LINES_FIRST = 1 << 12,
+	STYLES_MAX = 16,
+	SEEN_BITS = 13,
+	TEXTS_MAX = 1 << 26, // bytes of lines that are longer than a slot
+};
+
+// What a line is of, beside address and style: all frames of an address in a call chain, or the sample's own place.
+enum how { HOW_LEAF, HOW_RETURN, HOW_ALONE };
+
+void words_set_init(struct words_set *set, const char *commas)
+{
+	char *rest, *word;
+
+	*set = (struct words_set){.text = xstrdup(commas)};
+	rest = set->text;
+	while ((word = strsep(&rest, ","))) {
+		if (*word)
+			vec_push(&set->words, word);
+	}
+}
+
+void words_set_done(struct words_set *set)
+{
+	free(set->text);
+	vec_done(&set->words);
+}
+
+bool words_set_has(const struct words_set *set, const char *word)
+{
+	for (size_t i = 0; i < set->words.n; i++) {
+		if (!strcmp(set->words.v[i], word))
+			return true;
+	}
+	return false;
+}
+
+void chains_init(struct chains *chains, struct sym *sym, const struct chains_options *options)
+{
+	*chains = (struct chains){.sym = sym, .options = *options};
+	out_init_memory(&chains->scratch);
+	chains->seen = xcalloc(1 << SEEN_BITS, sizeof(*chains->seen));
+	chains->sources = sources_new(sym);
+}
+
+void chains_done(struct chains *chains)
+{
+	debug("%llu frames printed, %llu of them resolved; %zu lines known",
+	      (unsigned long long)chains->frames_n, (unsigned long long)chains->frames_resolved,
+	      chains->lines_n);
+	vec_done(&chains->styles);
+	free(chains->lines);
+	free(chains->seen);
+	sources_free(chains->sources);
+	arena_done(&chains->texts);
+	out_done(&chains->scratch);
+}
+
+uint32_t chains_style(struct chains *chains, uint64_t ip_fields)
+{
+	for (uint32_t i = 0; i < chains->styles.n; i++) {
+		if (chains->styles.v[i] == ip_fields)
+			return i;
+	}
+	vec_push(&chains->styles, ip_fields);
+	return (uint32_t)chains->styles.n - 1;
+}
+
+bool dso_is_kernel(const struct dso *dso)
+{
+	switch (dso->kind) {
+	case DSO_KERNEL:
+	case DSO_MODULE:
+	case DSO_GUEST_KERNEL:
+	case DSO_GUEST_MODULE:
+	case DSO_BPF:
+	case DSO_OOL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+const char *dso_print_name(const struct dso *dso, bool full_kernel_path)
+{
+	if (full_kernel_path)
+		return dso->long_name;
+	switch (dso->kind) {
+	case DSO_MODULE:
+	case DSO_GUEST_MODULE:
+		// perf knows those of the table of build-ids by their path, others by [name].
+		return dso->build_id.n ? dso->long_name : dso->short_name;
+	case DSO_KERNEL:
+	case DSO_GUEST_KERNEL:
+	case DSO_VDSO:
+		return dso->short_name;
+	default:
+		return dso->long_name;
+	}
+}
+
+void put_name(struct out *out, const struct chains *chains, const char *name)
+{
+	if (chains->options.escape)
+		out_escaped(out, name);
+	else
+		out_text(out, name);
+}
+
+static uint64_t symbol_offset(const struct location *location)
+{
+	uint64_t offset = location->addr - location->sym->start;
+
+	// A symbol without a size. Behind the last instruction of a function is where its last call returns to.
+	if (location->addr >= location->sym->end && location->map &&
+	    (location->addr > location->sym->end || location->sym->end == location->sym->start))
+		offset -= location->map->start;
+	return offset;
+}
+
+void put_symbol(struct out *out, const struct chains *chains, const struct location *location,
+		bool offset)
+{
+	if (!location->sym) {
+		out_bytes(out, "[unknown]", 9);
+		return;
+	}
+	put_name(out, chains, location->sym->name);
+	if (offset) {
+		out_bytes(out, "+0x", 3);
+		out_hex(out, symbol_offset(location));
+	}
+}
+
+void put_dso(struct out *out, const struct chains *chains, const struct location *location)
+{
+	if (location->dso)
+		put_name(out, chains,
+			 dso_print_name(location->dso, chains->options.full_kernel_path));
+	else
+		out_bytes(out, "[unknown]", 9);
+}
+
+void put_hex16(struct out *out, uint64_t v)
+{
+	hex16(out_room(out, 16), v);
+	out->n += 16;
+}
+
+void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t addr,
+		    struct location *ret)
+{
+	uint8_t other = sym_cpumode_of(sym, addr);
+
+	sym_resolve(sym, task, cpumode, addr, ret);
+	if (!ret->map && other != cpumode &&
+	    (cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_KERNEL))
+		sym_resolve(sym, task, other, addr, ret);
+}
+
+// Lines that are not known: as perf, which tells apart whether the file has any.
+static void put_srcline(struct out *out, const struct chains *chains,
+			const struct location *location, const struct source_frame *source)
+{
+	const char *text =
+		source ? source_text(chains->sources, source, chains->options.whole_paths) : NULL;
+
+	out_bytes(out, "\n  ", 3);
+	if (text) {
+		put_name(out, chains, text);
+	} else if (location->sym && source_exists(chains->sources, location->dso)) {
+		out_bytes(out, "??:0", 4);
+	} else {
+		put_name(out, chains, location->dso->short_name);
+		out_char(out, '[');
+		out_hex(out, location->addr);
+		out_char(out, ']');
+	}
+}
+
+// " symbol+offset (dso)" and the lines below it, for the fields of a style.
+static void render_tail(const struct chains *chains, struct out *out, const struct location *location,
+			const struct source_frame *source, uint64_t fields)
+{
+	bool is_inlined = location->sym && location->sym->inlined;
+
+	if (fields & FIELD_BIT(SYM)) {
+		out_char(out, ' ');
+		put_symbol(out, chains, location, fields & FIELD_BIT(SYMOFF));
+	}
+	if ((fields & FIELD_BIT(DSO)) && !is_inlined) {
+		out_bytes(out, " (", 2);
+		put_dso(out, chains, location);
+		if ((fields & FIELD_BIT(DSOFF)) && location->dso) {
+			out_bytes(out, "+0x", 3);
+			out_hex(out, location->addr);
+		}
+		out_char(out, ')');
+	}
+	if ((fields & FIELD_BIT(SRCLINE)) && location->dso)
+		put_srcline(out, chains, location, source);
+	if (is_inlined)
+		out_bytes(out, " (inlined)", 10);
+}
+
+static struct line_slot *free_slot(const struct chains *chains, uint64_t addr, uint32_t key)
+{
+	size_t at = hash_mix(addr, key) & chains->lines_mask;
+
+	while (chains->lines[at].dso_style)
+		at = (at + 1) & chains->lines_mask;
+	return &chains->lines[at];
+}
+
+static struct line_slot *new_lines(size_t n)
+{
+	struct line_slot *lines = aligned_alloc(sizeof(*lines), n * sizeof(*lines));
+
+	if (!lines)
+		alloc_failed();
+	for (size_t i = 0; i < n; i++)
+		lines[i].dso_style = 0;
+	return lines;
+}
+
+// Makes room for one more.
+static void grow_lines(struct chains *chains)
+{
+	struct line_slot *old = chains->lines;
+	size_t old_n = old ? chains->lines_mask + 1 : 0;
+
+	if (chains->lines_n * 8 < old_n * 5 && chains->texts.total_bytes <= TEXTS_MAX)
+		return;
+	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
+	if (old_n == LINES_MAX || chains->texts.total_bytes > TEXTS_MAX) {
+		arena_reset(&chains->texts);
+		for (size_t i = 0; i < old_n; i++)
+			old[i].dso_style = 0;
+		chains->lines_n = 0;
+		return;
+	}
+	chains->lines_mask = old_n ? old_n * 2 - 1 : LINES_FIRST - 1;
+	chains->lines = new_lines(chains->lines_mask + 1);
+	for (size_t i = 0; i < old_n; i++) {
+		if (old[i].dso_style)
+			*free_slot(chains, old[i].addr, old[i].dso_style) = old[i];
+	}
+	free(old);
+}
+
+static const struct line_slot *find_line(const struct chains *chains, uint64_t addr, uint32_t key)
+{
+	if (!chains->lines)
+		return NULL;
+	for (size_t at = hash_mix(addr, key) & chains->lines_mask; chains->lines[at].dso_style;
+	     at = (at + 1) & chains->lines_mask) {
+		const struct line_slot *slot = &chains->lines[at];
+
+		if (slot->addr == addr && slot->dso_style == key)
+			return slot;
+	}
+	return NULL;
+}
+
+static void render_line(const struct chains *chains, struct out *out, const struct location *location,
+			const struct source_frame *source, uint64_t fields)
+{
+	if (fields & FIELD_BIT(IP)) {
+		bool own = location->map && location->dso && !dso_is_kernel(location->dso);
+
+		out_char(out, '\t');
+		put_hex16(out, own ? location->addr : location->ip);
+	}
+	render_tail(chains, out, location, source, fields);
+	out_char(out, '\n');
+}
+
+// All lines of an address: those of functions that were inlined there come first.
+static void render_lines(const struct chains *chains, struct out *out,
+			 const struct location *location, enum how how, uint64_t fields)
+{
+	const struct source_frame *found;
+	struct source_frame line;
+	bool inlines = how != HOW_ALONE && chains->options.inlines && location->sym;
+	uint64_t addr = location->addr - (how == HOW_RETURN);
+	size_t n = 0;
+
+	if (location->dso && inlines)
+		n = source_frames(chains->sources, location->dso, addr, location->sym, &found);
+	else if (location->dso && (fields & FIELD_BIT(SRCLINE)) &&
+		 source_line(chains->sources, location->dso, addr, &line))
+		found = &line;
+	else
+		found = NULL;
+	for (size_t i = 0; i + 1 < n; i++) {
+		struct location inlined = *location;
+		// Its offset counts from the function around it.
+		struct symbol symbol = *location->sym;
+
+		symbol.name = found[i].sym->name;
+		symbol.inlined = true;
+		inlined.sym = &symbol;
+		render_line(chains, out, &inlined, &found[i], fields);
+	}
+	if (inlines)
+		found = n ? &found[n - 1] : NULL;
+	render_line(chains, out, location, found, fields);
+}
+
+static uint32_t key_of(const struct dso *dso, enum how how, uint32_t style)
+{
+	return (dso->id << 6 | how << 4 | style) + 1;
+}
+
+static void keep_text(struct chains *chains, struct line_slot *slot)
+{
+	struct str text = {chains->scratch.buf, chains->scratch.n};
+	char *kept;
+
+	slot->n = (uint16_t)text.n;
+	if (text.n <= sizeof(slot->text)) {
+		memcpy(slot->text, text.p, text.n);
+		return;
+	}
+	kept = arena_memdup(&chains->texts, text.p, text.n);
+	memcpy(slot->text, &kept, sizeof(kept));
+}
+
+static void resolve_frame(const struct chains *chains, struct task *task, struct location *where,
+			  enum how how)
+{
+	if (how == HOW_RETURN)
+		sym_resolve_return(chains->sym, task, where->cpumode, where->ip, where);
+	else
+		sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
+}
+
+// The slot of an address; NULL when its line isn't one to keep: then it lies in scratch.
+static const struct line_slot *line(struct chains *chains, struct task *task,
+				    struct location *where, enum how how, uint32_t style)
+{
+	uint64_t fields = chains->styles.v[style], addr;
+	const struct line_slot *known;
+	struct line_slot *slot;
+	uint32_t key;
+
+	chains->scratch.n = 0;
+	if (!where->map || !where->dso) {
+		where->sym = NULL;
+		render_line(chains, &chains->scratch, where, NULL, fields);
+		return NULL;
+	}
+	// Kernel addresses stand in the line as they are, others as those of the dso.
+	key = key_of(where->dso, how, style);
+	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
+	known = find_line(chains, addr, key);
+	if (known)
+		return known;
+	chains->frames_resolved++;
+	resolve_frame(chains, task, where, how);
+	render_lines(chains, &chains->scratch, where, how, fields);
+	if (chains->scratch.n > UINT16_MAX || style >= STYLES_MAX || !where->dso ||
+	    (where->sym && where->addr >= where->sym->end))
+		return NULL;
+	grow_lines(chains);
+	// Loading the symbols may have moved the address.
+	key = key_of(where->dso, how, style);
+	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
+	slot = free_slot(chains, addr, key);
+	slot->addr = addr;
+	slot->dso_style = key;
+	keep_text(chains, slot);
+	chains->lines_n++;
+	return slot;
+}
+
+static const struct line_slot *line_of(struct chains *chains, struct task *task, uint8_t cpumode,
+				       uint64_t ip, enum how how, uint32_t style)
+{
+	struct location where;
+
+	sym_resolve_map(chains->sym, task, cpumode, ip, &where);
+	where.ip = ip;
+	where.cpumode = cpumode;
+	return line(chains, task, &where, how, style);
+}
+
+static struct str slot_text(const struct line_slot *slot)
+{
+	struct str text = {slot->text, slot->n};
+
+	if (slot->n > sizeof(slot->text))
+		memcpy(&text.p, slot->text, sizeof(text.p));
+	return text;
+}
+
+// Copied whole, whatever its length: moves instead of a call.
+static inline void copy_line(struct out *out, const struct line_slot *slot)
+{
+	if (__builtin_expect(slot->n > sizeof(slot->text), 0)) {
+		out_str(out, slot_text(slot));
+		return;
+	}
+	memcpy(out_room(out, sizeof(slot->text)), slot->text, sizeof(slot->text));
+	out->n += slot->n;
+}
+
+static void print_frame(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
+			uint64_t ip, enum how how, uint32_t style)
+{
+	const struct line_slot *slot = line_of(chains, task, cpumode, ip, how, style);
+
+	if (slot)
+		copy_line(out, slot);
+	else
+		out_bytes(out, chains->scratch.buf, chains->scratch.n);
+}
+
+// The kernel's addresses are few and the same everywhere: they need not even be looked for in maps.
+static void print_kernel_run(struct chains *chains, struct out *out, struct task *task,
+			     const uint64_t *ips, uint32_t n, uint32_t style)
+{
+	const struct space *space = chains->sym->kernel;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t ip = ips[i];
+		uint32_t generation = space->generation;
+		struct seen_line *seen =
+			&chains->seen[ip * 0xd6e8feb86659fd93ull >> (64 - SEEN_BITS)];
+		enum how how = i ? HOW_RETURN : HOW_LEAF;
+		const struct line_slot *slot;
+
+		if (seen->ip == ip && seen->slot_style &&
+		    (seen->slot_style - 1) % 64 == (how << 4 | style) &&
+		    seen->generation == generation) {
+			copy_line(out, &chains->lines[(seen->slot_style - 1) / 64]);
+			continue;
+		}
+		slot = line_of(chains, task, PERF_RECORD_MISC_KERNEL, ip, how, style);
+		if (!slot) {
+			out_bytes(out, chains->scratch.buf, chains->scratch.n);
+			continue;
+		}
+		copy_line(out, slot);
+		*seen = (struct seen_line){ip, space->generation,
+					   ((uint32_t)(slot - chains->lines) << 6 |
+					    (uint32_t)how << 4 | style) +
+						   1};
+	}
+}
+
+// Addresses of a chain between two context markers.
+struct run {
+	const uint64_t *ips;
+	uint32_t n;
+	uint8_t cpumode;
+	enum how callers; // what all but the first are
+};
+
+static void print_run(struct chains *chains, struct out *out, struct task *task,
+		      const struct run *run, uint32_t style)
+{
+	chains->frames_n += run->n;
+	if (run->cpumode == PERF_RECORD_MISC_KERNEL && chains->sym->kernel && style < STYLES_MAX) {
+		print_kernel_run(chains, out, task, run->ips, run->n, style);
+		return;
+	}
+	for (uint32_t i = 0; i < run->n; i++)
+		print_frame(chains, out, task, run->cpumode, run->ips[i],
+			    i ? run->callers : HOW_LEAF, style);
+}
+
+// False: nothing is printed behind this frame.
+static bool print_until(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
+			uint64_t ip, enum how how, uint32_t style)
+{
+	struct location where = {.cpumode = cpumode, .ip = ip};
+
+	print_frame(chains, out, task, cpumode, ip, how, style);
+	resolve_frame(chains, task, &where, how);
+	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
+}
+
+typedef bool chain_run(void *arg, const struct run *run);
+
+// Calls with the addresses between context markers; false from it ends the walk.
+static void walk(const struct sample *sample, uint32_t max_stack, chain_run *call, void *arg)
+{
+	const uint64_t *chain = sample->callchain;
+	uint32_t n = sample->callchain_n, left = max_stack, i;
+	uint8_t cpumode = PERF_RECORD_MISC_USER;
+
+	// perf drops the whole chain when it holds a marker that it doesn't know.
+	for (i = 0; i < n && left; i++) {
+		if (chain[i] < PERF_CONTEXT_MAX)
+			left--;
+		else if (!cpumode_of_context(chain[i]))
+			return;
+	}
+	n = i;
+	for (i = 0; i < n;) {
+		struct run run = {.ips = chain + i, .cpumode = cpumode, .callers = HOW_RETURN};
+
+		if (chain[i] >= PERF_CONTEXT_MAX) {
+			cpumode = cpumode_of_context(chain[i++]);
+			continue;
+		}
+		if (cpumode == PERF_RECORD_MISC_USER && sample->at_calls)
+			run.callers = HOW_LEAF;
+		for (; i < n && chain[i] < PERF_CONTEXT_MAX; i++)
+			run.n++;
+		if (!call(arg, &run))
+			return;
+	}
+}
+
+struct printing {
+	struct chains *chains;
+	struct out *out;
+	struct task *task;
+	uint32_t style;
+};
+
+static bool print_one_run(void *arg, const struct run *run)
+{
+	struct printing *p = arg;
+
+	if (p->chains->options.stop) {
+		for (uint32_t i = 0; i < run->n; i++) {
+			if (!print_until(p->chains, p->out, p->task, run->cpumode, run->ips[i],
+					 i ? run->callers : HOW_LEAF, p->style))
+				return false;
+		}
+		return true;
+	}
+	print_run(p->chains, p->out, p->task, run, p->style);
+	return true;
+}
+
+void chains_print(struct chains *chains, struct out *out, struct task *task,
+		  const struct sample *sample, uint32_t style)
+{
+	struct printing p = {chains, out, task, style};
+
+	walk(sample, chains->options.max_stack, print_one_run, &p);
+}
+
+struct each {
+	chain_frame *call;
+	void *arg;
+};
+
+static bool each_of_run(void *arg, const struct run *run)
+{
+	struct each *each = arg;
+
+	for (uint32_t i = 0; i < run->n; i++)
+		each->call(each->arg, run->ips[i], run->cpumode, i > 0 && run->callers == HOW_RETURN);
+	return true;
+}
+
+void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *call, void *arg)
+{
+	struct each each = {call, arg};
+
+	walk(sample, max_stack, each_of_run, &each);
+}
+
+void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
+		     const struct sample *sample, uint32_t style)
+{
+	const struct line_slot *slot =
+		line_of(chains, task, sample->cpumode, sample->ip, HOW_ALONE, style);
+	struct str text =
+		slot ? slot_text(slot) : (struct str){chains->scratch.buf, chains->scratch.n};
+	char *p;
+
+	text.n--; // its newline
+	p = out_room(out, text.n);
+	memcpy(p, text.p, text.n);
+	if (chains->styles.v[style] & FIELD_BIT(IP)) {
+		// A line of a chain has a tab and perhaps the dso's own address there.
+		hex16(p + 1, sample->ip);
+		memmove(p, p + 1, text.n - 1);
+		text.n--;
+	}
+	out->n += text.n;
+}

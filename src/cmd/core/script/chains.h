@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Addresses and call chains as text. The line of each (dso, address) is kept, and a small table in front
+// tells which line an address of a space was last, so that most frames are neither resolved nor rendered.
+// (Keeping the text of whole stacks costs more: it is several times as large, so it misses the caches.)
+#pragma once
+#include "base/out.h"
+#include "cmd/core/script/fields.h"
+#include "sym/source.h"
+#include "sym/sym.h"
+
+struct chains_options {
+	uint32_t max_stack;	      // frames that are printed
+	const struct words_set *stop; // no frames behind a symbol of these (--stop-bt), or NULL
+	bool full_kernel_path;	      // --show-kernel-path
+	bool escape;		      // control characters in names as \xNN
+	bool inlines;		      // inlined functions are frames
+	bool whole_paths;	      // of source files
+};
+
+// The line of an address in a dso, the text beside its key: one cache miss, not two.
+struct line_slot {
+	uint64_t addr;
+	uint32_t dso_style; // dso id << 6 | how << 4 | style, + 1; 0: empty
+	uint16_t n;	    // when larger than text: it has a pointer to the text
+	uint16_t unused;
+	char text[112];
+} __attribute__((aligned(128)));
+
+// What a kernel address was printed as last.
+struct seen_line {
+	uint64_t ip;
+	uint32_t generation; // of the kernel's space
+	uint32_t slot_style; // index in lines << 6 | how << 4 | style, + 1; 0: empty
+};
+
+struct chains {
+	struct sym *sym;
+	struct sources *sources;
+	struct chains_options options;
+	VEC(uint64_t) styles; // the combinations of ip fields that were asked for
+	struct line_slot *lines;
+	size_t lines_n, lines_mask;
+	struct seen_line *seen; // direct-mapped
+	struct arena texts;	// of lines that are longer than a slot
+	struct out scratch;
+	uint64_t frames_n, frames_resolved;
+};
+
+struct words_set {
+	VEC(const char *) words;
+	char *text;
+};
+void words_set_init(struct words_set *set, const char *commas);
+void words_set_done(struct words_set *set);
+bool words_set_has(const struct words_set *set, const char *word);
+
+void chains_init(struct chains *chains, struct sym *sym, const struct chains_options *options);
+void chains_done(struct chains *chains);
+// A number for a combination of FIELD_IP, SYM, ... to give to the functions below.
+uint32_t chains_style(struct chains *chains, uint64_t ip_fields);
+// The frames, each "\tip symbol+offset (dso)\n".
+void chains_print(struct chains *chains, struct out *out, struct task *task,
+		  const struct sample *sample, uint32_t style);
+// "ip symbol+offset (dso)" of the sample's own ip.
+void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
+		     const struct sample *sample, uint32_t style);
+// Calls with each frame that chains_print would print, innermost first.
+// is_return: the address is where a call returns to, not where it stands.
+typedef void chain_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return);
+void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *call, void *arg);
+
+// Resolves an address that may lie on the other side (user, kernel) than the sample itself.
+void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t addr,
+		    struct location *ret);
+// A name that strangers chose, as options.escape says.
+void put_name(struct out *out, const struct chains *chains, const char *name);
+// "symbol+0xoffset" or "[unknown]"; without the offset when !offset.
+void put_symbol(struct out *out, const struct chains *chains, const struct location *location,
+		bool offset);
+// The dso's name as perf prints it, or "[unknown]".
+void put_dso(struct out *out, const struct chains *chains, const struct location *location);
+const char *dso_print_name(const struct dso *dso, bool full_kernel_path);
+bool dso_is_kernel(const struct dso *dso);
+// 8 hexadecimal digits of 32 bits, the first in the lowest byte.
+static inline uint64_t hex8(uint32_t v)
+{
+	uint64_t x = v, above_9;
+
+	x = (x << 16 | x) & 0x0000ffff0000ffff;
+	x = (x << 8 | x) & 0x00ff00ff00ff00ff;
+	x = (x << 4 | x) & 0x0f0f0f0f0f0f0f0f;
+	above_9 = (x + 0x0606060606060606) >> 4 & 0x0101010101010101;
+	return __builtin_bswap64(x + 0x3030303030303030 + above_9 * ('a' - '9' - 1));
+}
+
+// "%16llx" at p.
+static inline void hex16(char *p, uint64_t v)
+{
+	uint64_t high = hex8((uint32_t)(v >> 32)), low = hex8((uint32_t)v);
+	int zeros = v ? __builtin_clzll(v) / 4 : 15;
+
+	memcpy(p, &high, 8);
+	memcpy(p + 8, &low, 8);
+	for (int i = 0; i < zeros; i++)
+		p[i] = ' ';
+}
+void put_hex16(struct out *out, uint64_t v);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a report that goes on for days keeps of the past.
+#include "hist/report.h"
+
+enum { GONE = UINT32_MAX, MANY_ENTRIES = 1 << 16 };
+// Entries below this part of the whole are shown as 0.00% and can't come to the top again by themselves.
+static const uint64_t least_part = 20000;
+
+struct aging {
+	struct hist *to;
+	uint64_t eighths, least;
+	bool only_frequent; // there is no room for what came once
+	uint32_t *ids;	    // by old id; GONE
+};
+
+static uint64_t aged(const struct aging *aging, uint64_t n)
+{
+	return (uint64_t)((__uint128_t)n * aging->eighths / 8);
+}
+
+static void age_entry(struct aging *aging, const struct entry *from)
+{
+	struct entry e = *from;
+
+	aging->ids[from->id] = GONE;
+	e.period = aged(aging, e.period);
+	e.samples = (uint32_t)aged(aging, e.samples);
+	if (!e.period || e.period < aging->least || (aging->only_frequent && !e.samples))
+		return;
+	e.period_sys = aged(aging, e.period_sys);
+	e.period_us = aged(aging, e.period_us);
+	e.period_guest_sys = aged(aging, e.period_guest_sys);
+	e.period_guest_us = aged(aging, e.period_guest_us);
+	e.tree = NULL;
+	e.members = NULL;
+	aging->ids[from->id] = hist_entry(aging->to, &e)->id;
+}
+
+static void age_pair(struct aging *aging, const struct pair *from)
+{
+	struct pair pair = *from;
+	struct hist *to = aging->to;
+	bool is_new;
+
+	pair.entry = aging->ids[from->entry];
+	pair.period = aged(aging, pair.period);
+	if (pair.entry == GONE || !pair.period)
+		return;
+	pair.count = (uint32_t)aged(aging, pair.count);
+	*hist_pair(to, pair.entry, pair.stack, &is_new) = pair;
+}
+
+struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)
+{
+	struct aging aging = {.to = hist_new(hist->report, hist->event), .eighths = keep_eighths};
+	struct hist *to = aging.to;
+	uint64_t total = 0;
+
+	to->seen = hist->seen;
+	if (!keep_eighths)
+		return to;
+	to->samples = (uint32_t)aged(&aging, hist->samples);
+	to->shown_samples = (uint32_t)aged(&aging, hist->shown_samples);
+	to->chain_period = aged(&aging, hist->chain_period);
+	to->chain_shown_period = aged(&aging, hist->chain_shown_period);
+	for (size_t i = 0; i < hist->entries.n; i++)
+		total += hist->entries.v[i]->period;
+	aging.least = keep_eighths < 8 ? total / least_part : 0;
+	aging.only_frequent = hist->entries.n > MANY_ENTRIES;
+	aging.ids = xcalloc(hist->entries.n + 1, sizeof(*aging.ids));
+	for (size_t i = 0; i < hist->entries.n; i++)
+		age_entry(&aging, hist->entries.v[i]);
+	for (size_t i = 0; i < hist->pairs.n; i++)
+		age_pair(&aging, &hist->pairs.v[i]);
+	free(aging.ids);
+	return to;
+}
+
+void report_forget_stacks(struct report *report)
+{
+	trie_done(&report->trie);
+	stacks_done(&report->stacks);
+	report_init_stacks(report);
+	intern_done(&report->texts);
+	intern_init(&report->texts);
+	// Flags of frames that are other ones now.
+	free(report->frame_parent);
+	free(report->frame_ignored);
+	report->frame_parent = report->frame_ignored = NULL;
+	report->frame_flags_n = 0;
+}

@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Samples become entries and (entry, stack) pairs: nothing here is allocated per sample, and nothing walks a call chain
+// that has been seen before.
+#include "base/hash.h"
+#include "hist/history.h"
+#include "flow/chain.h"
+#include <elf.h>
+
+void place_of(struct place *ret, const struct location *location)
+{
+	*ret = (struct place){.dso = location->dso,
+			      .sym = location->sym,
+			      .addr = location->addr,
+			      .ip = location->ip,
+			      .level = location->level};
+}
+
+// A caller's entry shows the address as it was sampled, not where it lies in the file, but how far it is in data; so does perf.
+void frame_template(const struct report *report, struct entry *template,
+		    const struct entry *context, uint32_t frame)
+{
+	const struct frame *f = &report->stacks.frames.v[frame];
+
+	*template = *context;
+	template->place =
+		(struct place){.dso = f->dso,
+			       .sym = f->sym,
+			       .addr = f->sym && f->sym->type == STT_OBJECT ? f->addr : f->ip,
+			       .ip = f->ip,
+			       .level = f->level};
+	template->cpumode = f->cpumode;
+}
+
+static bool frame_matches(struct report *report, uint32_t frame, uint8_t **flags, const regex_t *regex)
+{
+	const struct symbol *sym = report->stacks.frames.v[frame].sym;
+	size_t n = report->stacks.frames.n;
+
+	if (report->frame_flags_n < n) {
+		size_t grown = n * 2;
+
+		report->frame_parent = xrealloc(report->frame_parent, grown);
+		report->frame_ignored = xrealloc(report->frame_ignored, grown);
+		memset(report->frame_parent + report->frame_flags_n, 0,
+		       grown - report->frame_flags_n);
+		memset(report->frame_ignored + report->frame_flags_n, 0,
+		       grown - report->frame_flags_n);
+		report->frame_flags_n = grown;
+	}
+	if (!(*flags)[frame])
+		(*flags)[frame] = sym && !regexec(regex, sym->name, 0, NULL, 0) ? 2 : 1;
+	return (*flags)[frame] == 2;
+}
+
+// The first symbol of the chain that matches -p, seen from where perf begins to read.
+static const struct symbol *parent_of(struct report *report, uint32_t stack)
+{
+	const struct symbol *found = NULL;
+
+	for (; stack; stack = report->stacks.nodes.v[stack].parent) {
+		uint32_t frame = report->stacks.nodes.v[stack].frame;
+
+		if (!frame_matches(report, frame, &report->frame_parent, &report->parent_regex))
+			continue;
+		found = report->stacks.frames.v[frame].sym;
+		if (!report->chain.caller)
+			break;
+	}
+	return found;
+}
+
+// --ignore-callees: the outermost match becomes the place of the sample, what it called is forgotten.
+static uint32_t without_callees(struct report *report, uint32_t stack, struct entry *template)
+{
+	uint32_t kept = 0, frame;
+
+	for (uint32_t at = stack; at; at = report->stacks.nodes.v[at].parent) {
+		frame = report->stacks.nodes.v[at].frame;
+		if (frame_matches(report, frame, &report->frame_ignored, &report->ignore_regex))
+			kept = at;
+	}
+	if (!kept)
+		return stack;
+	frame = report->stacks.nodes.v[kept].frame;
+	const struct frame *f = &report->stacks.frames.v[frame];
+
+	template->place = (struct place){.dso = f->dso,
+					 .sym = f->sym,
+					 .addr = f->addr,
+					 .ip = f->ip,
+					 .level = f->level};
+	return kept;
+}
+
+static void add_to(struct entry *e, uint8_t cpumode, uint64_t period)
+{
+	e->period += period;
+	e->samples++;
+	switch (cpumode) {
+	case PERF_RECORD_MISC_KERNEL:
+		e->period_sys += period;
+		break;
+	case PERF_RECORD_MISC_USER:
+		e->period_us += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_KERNEL:
+		e->period_guest_sys += period;
+		break;
+	case PERF_RECORD_MISC_GUEST_USER:
+		e->period_guest_us += period;
+		break;
+	default:
+		break;
+	}
+}
+
+static void count_sample(struct hist *hist, const struct entry *e, uint64_t period)
+{
+	hist->samples++;
+	if (!e->filtered)
+		hist->shown_samples++;
+	if (!hist->report->use_chains)
+		return;
+	hist->chain_period += period;
+	if (!e->filtered)
+		hist->chain_shown_period += period;
+}
+
+// `pair` as it is when this sample is its first.
+static void add_pair(struct hist *hist, const struct pair *pair)
+{
+	bool is_new;
+	struct pair *known = hist_pair(hist, pair->entry, pair->stack, &is_new);
+
+	if (is_new) {
+		*known = *pair;
+	} else {
+		known->period += pair->period;
+		known->count++;
+	}
+}
+
+static struct pair pair_of(const struct hist *hist, const struct entry *e,
+			   const struct entry *template, uint32_t stack, uint64_t period)
+{
+	return (struct pair){.entry = e->id,
+			     .stack = stack,
+			     .period = period,
+			     .task = template->task,
+			     .count = 1,
+			     .first = hist->seen,
+			     .filtered = template->filtered};
+}
+
+static const char *trace_text(struct report *report, const struct event *event,
+			      const struct sample *sample)
+{
+	struct out *out = &report->scratch;
+
+	if (!event->tp)
+		return NULL;
+	out->n = 0;
+	if (report->o.raw_trace)
+		tracepoint_print_fields(out, event->tp, sample->raw, sample->raw_size);
+	else
+		tracepoint_print(out, event->tp, sample->raw, sample->raw_size);
+	return intern_get(&report->texts, intern_str(&report->texts, (struct str){out->buf, out->n}));
+}
+
+static uint8_t hidden_by(struct report *report, const struct sample *sample,
+			 const struct task *task, const struct location *location)
+{
+	uint8_t hidden = 0;
+
+	if (!filter_sample_of(report->hide, sample, report->session->sym, task))
+		hidden |= HIDDEN_TASK;
+	if (!filter_dso(report->hide, location->dso))
+		hidden |= HIDDEN_DSO;
+	if (!filter_location(report->hide_symbol, location))
+		hidden |= HIDDEN_SYMBOL;
+	return hidden;
+}
+
+static void count_branch_type(struct report *report, uint64_t from, uint64_t to, uint64_t flags)
+{
+	unsigned type = flags >> 20 & 15, new_type = flags >> 24 & 15;
+
+	if (!type || !from)
+		return;
+	if (type == 15)
+		report->branch_new_types[new_type]++;
+	else
+		report->branch_types[type]++;
+	if (type == 1) {
+		if (to > from)
+			report->branch_forward++;
+		else
+			report->branch_backward++;
+	}
+	if (from >> 21 != to >> 21)
+		report->branch_2m++;
+	else if (from >> 12 != to >> 12)
+		report->branch_4k++;
+}
+
+static uint64_t place_map_size(const struct location *location)
+{
+	return location->map ? location->map->end - location->map->start : 0;
+}
+
+static void resolve_any(struct report *report, struct task *task, uint64_t ip, struct place *ret)
+{
+	struct location location;
+
+	sym_resolve_any(report->session->sym, task, ip, &location);
+	place_of(ret, &location);
+}
+
+static void count_addresses(struct hist *hist, const struct location *from, const struct location *to)
+{
+	struct annotate_counts *counts = hist->report->addresses;
+
+	if (counts && from->sym)
+		annotate_counts_add(counts, hist->event->index, from, 1);
+	if (counts && to->sym)
+		annotate_counts_add(counts, hist->event->index, to, 1);
+}
+
+static int add_branches(struct hist *hist, struct entry *template, const struct sample *sample,
+			struct task *task)
+{
+	struct report *report = hist->report;
+	char level = template->place.level;
+
+	for (uint64_t i = 0; i < sample->branch_n; i++) {
+		struct location from, to;
+		struct branch_ends ends;
+		struct entry *e;
+
+		sym_resolve_any(report->session->sym, task, sample->branches[i].to, &to);
+		sym_resolve_any(report->session->sym, task, sample->branches[i].from, &from);
+		template->x->map_size = place_map_size(&to);
+		place_of(&ends.to, &to);
+		place_of(&ends.from, &from);
+		memcpy(&ends.flags, (const char *)&sample->branches[i] + 16, 8);
+		if (report->o.hide_unresolved && (!ends.from.sym || !ends.to.sym))
+			continue;
+		template->x->branch = &ends;
+		template->place = ends.to;
+		template->place.addr = ends.to.ip; // not where it lies in the file; so does perf
+		template->place.level = level;
+		template->x->weight = MAX(branch_cycles(&sample->branches[i]), 1u);
+		e = hist_entry(hist, template);
+		add_to(e, template->cpumode, 1);
+		count_sample(hist, e, 1);
+		count_addresses(hist, &from, &to);
+		count_branch_type(report, ends.from.ip, ends.to.ip, ends.flags);
+	}
+	return 0;
+}
+
+static void add_memory(struct hist *hist, struct entry *template, const struct sample *sample,
+		       struct task *task, uint32_t stack)
+{
+	struct report *report = hist->report;
+	struct memory_access mem = {.source = sample->data_src,
+				    .phys_addr = sample->phys_addr,
+				    .page_size = sample->data_page_size};
+	uint64_t cost = template->x->weight ? template->x->weight : 1;
+	struct location location;
+	struct entry *e;
+
+	resolve_any(report, task, sample->ip, &mem.code);
+	sym_resolve(report->session->sym, task, sample->cpumode, sample->addr, &location);
+	place_of(&mem.data, &location);
+	template->x->mem = &mem;
+	e = hist_entry(hist, template);
+	add_to(e, template->cpumode, cost);
+	count_sample(hist, e, cost);
+	if (report->use_chains && stack) {
+		struct pair pair = pair_of(hist, e, template, stack, cost);
+
+		add_pair(hist, &pair);
+	}
+}
+
+static void take_weights(struct entry *template, const struct event *event,
+			 const struct sample *sample)
+{
+	if (event->attr.sample_type & (1u << 24) /* PERF_SAMPLE_WEIGHT_STRUCT */) {
+		template->x->weight = sample->weight & 0xffffffffu;
+		template->x->ins_lat = sample->weight >> 32 & 0xffff;
+		template->x->p_stage_cyc = sample->weight >> 48;
+	} else {
+		template->x->weight = sample->weight;
+	}
+}
+
+static uint64_t sample_period(const struct event *event, const struct sample *sample)
+{
+	uint64_t type = event->attr.sample_type;
+
+	if (type & PERF_SAMPLE_PERIOD ||
+	    (type & PERF_SAMPLE_READ && event->attr.read_format & PERF_FORMAT_ID))
+		return sample->period;
+	return event->attr.sample_period;
+}
+
+static void take_extra(struct report *report, struct entry *template, const struct event *event,
+		       const struct sample *sample, const struct location *location)
+{
+	struct extra *x = template->x;
+	uint64_t quantum = report->quantum_ns;
+
+	*x = (struct extra){.time = quantum ? sample->time / quantum * quantum : sample->time,
+			    .transaction = sample->transaction,
+			    .cgroup = sample->cgroup,
+			    .code_page_size = sample->code_page_size};
+	if (report->has_cgroup_id) {
+		const uint64_t *dev = map_find(&report->cgroup_devs, template->task->tid);
+
+		x->cgroup_dev = dev ? *dev : 0;
+		x->cgroup_ino = dev ? *map_find(&report->cgroup_inos, template->task->tid) : 0;
+	}
+	take_weights(template, event, sample);
+	if (report->has_mem_size)
+		x->map_size = place_map_size(location);
+	if (!sample->raw)
+		return;
+	if (report->has_trace)
+		x->trace = trace_text(report, event, sample);
+	x->raw = sample->raw;
+	x->raw_size = sample->raw_size;
+}
+
+// The slot of a place and a command; what it holds may be of others.
+static struct recent_entry *recent_slot(struct hist *hist, const struct location *location,
+					uint32_t comm, bool *ret_is_it)
+{
+	uint64_t at = hist->report->joins_unresolved ? 0 : location->addr;
+	struct recent_entry *recent;
+
+	if (location->sym)
+		at = (uintptr_t)location->sym;
+	recent = &hist->recent[hash_mix(at ^ (uint64_t)comm << 40, (uintptr_t)location->dso) % HIST_RECENT];
+	*ret_is_it = recent->entry && recent->at == at && recent->dso == location->dso &&
+		     recent->comm == comm && recent->has_symbol == !!location->sym;
+	if (!*ret_is_it)
+		*recent = (struct recent_entry){.dso = location->dso,
+						.at = at,
+						.comm = comm,
+						.has_symbol = location->sym};
+	return recent;
+}
+
+static void join_unresolved(struct entry *e, const struct location *location)
+{
+	if (!location->sym && (int64_t)(location->addr - e->place.addr) < 0)
+		place_of(&e->place, location);
+}
+
+// As hist_entry, of a sample: most are where one was lately.
+static struct entry *sample_entry(struct hist *hist, struct entry *template,
+				  const struct location *location)
+{
+	struct recent_entry *recent;
+	bool is_it;
+
+	if (!hist->recent)
+		return hist_entry(hist, template);
+	recent = recent_slot(hist, location, template->comm, &is_it);
+	if (!is_it)
+		recent->entry = hist_entry(hist, template);
+	if (hist->report->joins_unresolved)
+		join_unresolved(recent->entry, location);
+	return recent->entry;
+}
+
+// A sample on its way into the histogram.
+struct taken {
+	struct hist *hist;
+	const struct sample *sample;
+	struct task *task;
+	struct location location;
+	uint32_t stack; // 0: none
+	bool has_pair;
+	struct pair pair;
+};
+
+static bool take(struct report *report, struct session *session, struct event *event,
+		 const struct sample *sample, struct task *task, struct taken *ret)
+{
+	if ((report->has_skip && !filter_time(report->skip, sample->time)) ||
+	    !event_switch_passes(&report->event_switch, event))
+		return false;
+	ret->hist = report_hist(report, event);
+	ret->sample = sample;
+	ret->task = task ? task : sym_task(session->sym, UINT32_MAX, UINT32_MAX);
+	ret->stack = 0;
+	ret->has_pair = false;
+	if (report->no_places)
+		ret->location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
+	else
+		sym_resolve(session->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
+	if (report->has_skip && !filter_sample(report->skip, sample))
+		return false;
+	session_count_place(session, &ret->location);
+	if ((report->o.hide_unresolved && !ret->location.sym) ||
+	    (report->mode == MODE_BRANCH && !sample->branches))
+		return false;
+	if (ret->location.dso)
+		ret->location.dso->hit = true;
+	return true;
+}
+
+static void find_stacks_now(struct report *report, struct stack_ask *asks, uint32_t **stacks,
+			    size_t n, uint32_t max_stack)
+{
+	report->stacks.max_stack = max_stack;
+	stacks_of_samples(&report->stacks, asks, n);
+	for (size_t i = 0; i < n; i++)
+		*stacks[i] = asks[i].node;
+}
+
+static void find_stacks(struct report *report, struct taken *taken, size_t n)
+{
+	struct stack_ask asks[SESSION_BATCH];
+	uint32_t *stacks[SESSION_BATCH];
+	size_t asks_n = 0;
+
+	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
+	if (report->mode == MODE_BRANCH || report->history ||
+	    (!report->children && !report->use_chains && !report->has_parent))
+		return;
+	for (struct taken *it = taken; it < taken + n; it++) {
+		struct sample whole;
+		const struct sample *chain =
+			session_chain(report->session, it->hist->event, it->sample, it->task,
+				      report->o.max_stack, &whole);
+		struct stack_ask ask = {.task = it->task, .sample = chain};
+		uint32_t *stack = &it->stack;
+
+		if (!chain->callchain_n)
+			continue;
+		if (chain == it->sample) {
+			asks[asks_n] = ask;
+			stacks[asks_n++] = stack;
+			continue;
+		}
+		// Unwound, into a place that the next one needs. Each part of it has its limit already.
+		find_stacks_now(report, asks, stacks, asks_n, report->o.max_stack);
+		find_stacks_now(report, &ask, &stack, 1, 0);
+		asks_n = 0;
+	}
+	find_stacks_now(report, asks, stacks, asks_n, report->o.max_stack);
+}
+
+static int count_taken(struct report *report, struct taken *taken)
+{
+	struct hist *hist = taken->hist;
+	const struct sample *sample = taken->sample;
+	const struct location *location = &taken->location;
+	struct task *task = taken->task;
+	struct extra extra;
+	struct entry template = {.x = report->needs_extra ? &extra : &report->no_extra}, *e;
+	uint64_t period;
+	uint32_t stack =
+		report->history ? history_stack(report->history, task, sample) : taken->stack;
+
+	hist->seen++;
+	place_of(&template.place, location);
+	template.hist = hist;
+	template.task = task;
+	template.comm = task->comm;
+	template.cpu = (int32_t)sample->cpu;
+	template.socket = sample->cpu < report->sockets.n ? report->sockets.v[sample->cpu] : -1;
+	template.cpumode = sample->cpumode;
+	template.first = hist->seen;
+	if (report->needs_extra)
+		take_extra(report, &template, hist->event, sample, location);
+	if (report->has_hide)
+		template.filtered = hidden_by(report, sample, task, location);
+	if (stack) {
+		if (report->has_ignore_regex)
+			stack = without_callees(report, stack, &template);
+		if (report->has_parent)
+			template.parent = parent_of(report, stack);
+	}
+	if (report->o.exclude_other && !template.parent)
+		template.filtered |= HIDDEN_PARENT;
+	if (report->mode == MODE_BRANCH)
+		return add_branches(hist, &template, sample, task);
+	if (report->mode == MODE_MEMORY) {
+		add_memory(hist, &template, sample, task, stack);
+		return 0;
+	}
+	period = sample_period(hist->event, sample);
+	if (report->addresses && location->sym)
+		annotate_counts_add(report->addresses, hist->event->index, location, period);
+	e = sample_entry(hist, &template, location);
+	add_to(e, template.cpumode, period);
+	count_sample(hist, e, period);
+	if (report->children || report->use_chains) {
+		if (report->history)
+			history_count(report->history, e);
+		taken->has_pair = true;
+		taken->pair = pair_of(hist, e, &template, stack, period);
+		hist_expect_pair(hist, e->id, stack);
+	}
+	return 0;
+}
+
+// Adds the sample to the entry where one of its kind was lately; false: there is none, or more is to be done.
+static bool count_again(struct report *report, struct taken *taken)
+{
+	struct hist *hist = taken->hist;
+	const struct sample *sample = taken->sample;
+	struct recent_entry *recent;
+	uint64_t period;
+	bool is_it;
+
+	if (!report->only_counts || !hist->recent || report->addresses)
+		return false;
+	recent = recent_slot(hist, &taken->location, taken->task->comm, &is_it);
+	if (!is_it)
+		return false;
+	period = sample_period(hist->event, sample);
+	hist->seen++;
+	add_to(recent->entry, sample->cpumode, period);
+	count_sample(hist, recent->entry, period);
+	if (report->joins_unresolved)
+		join_unresolved(recent->entry, &taken->location);
+	return true;
+}
+
+// Step by step for all: what one step looks up is on its way while the others are looked at.
+static int count_all(struct report *report, struct taken *taken, size_t n)
+{
+	int err = 0;
+
+	find_stacks(report, taken, n);
+	for (size_t i = 0; report->blocks && i < n; i++)
+		blocks_add_sample(report->blocks, report->session->sym, taken[i].task,
+				  taken[i].sample);
+	for (size_t i = 0; i < n && !err; i++) {
+		if (!count_again(report, &taken[i]))
+			err = count_taken(report, &taken[i]);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (taken[i].has_pair)
+			add_pair(taken[i].hist, &taken[i].pair);
+	}
+	return err;
+}
+
+int report_samples(void *arg, struct session *session, const struct session_sample *samples, size_t n)
+{
+	struct taken taken[SESSION_BATCH];
+	size_t taken_n = 0;
+
+	for (const struct session_sample *it = samples; it < samples + n; it++)
+		taken_n += take(arg, session, it->event, &it->sample, it->task, &taken[taken_n]);
+	return count_all(arg, taken, taken_n);
+}
+
+int report_sample(void *arg, struct session *session, struct event *event,
+		  const struct sample *sample, struct task *task, const struct record *record)
+{
+	struct taken taken;
+
+	(void)record;
+	return take(arg, session, event, sample, task, &taken) ? count_all(arg, &taken, 1) : 0;
+}

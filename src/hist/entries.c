@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The tables of a histogram: entries by their keys, contexts, and (entry, stack) pairs.
+#include "base/hash.h"
+#include "hist/report.h"
+
+static bool keys_are_among(const struct report *report, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		const struct column *column = report->sorts.v[i];
+		bool is_one = !column->key && !column->field;
+
+		for (size_t k = 0; k < n && column->key && !is_one; k++)
+			is_one = !strcmp(column->key->name, names[k]);
+		if (!is_one)
+			return false;
+	}
+	return true;
+}
+
+bool report_keys_are_of_place(const struct report *report)
+{
+	static const char *const names[] = {"comm", "dso", "symbol"};
+
+	return keys_are_among(report, names, ARRAY_SIZE(names));
+}
+
+bool report_keys_are_of_task(const struct report *report)
+{
+	static const char *const names[] = {"comm", "pid", "cpu", "socket"};
+
+	return keys_are_among(report, names, ARRAY_SIZE(names));
+}
+
+struct hist *hist_new(struct report *report, struct event *event)
+{
+	struct hist *hist = NEW(struct hist);
+
+	hist->report = report;
+	hist->event = event;
+	hist->has_chains = report->history || (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
+	if (report_keys_are_of_place(report))
+		hist->recent = xcalloc(HIST_RECENT, sizeof(*hist->recent));
+	return hist;
+}
+
+struct hist *report_hist(struct report *report, struct event *event)
+{
+	if (!event->user)
+		event->user = hist_new(report, event);
+	return event->user;
+}
+
+static void tree_free(struct call_tree *tree)
+{
+	if (tree) {
+		call_tree_done(tree);
+		free(tree);
+	}
+}
+
+void hist_free(struct hist *hist)
+{
+	if (!hist)
+		return;
+	for (size_t i = 0; i < hist->entries.n; i++)
+		tree_free(hist->entries.v[i]->tree);
+	vec_done(&hist->entries);
+	vec_done(&hist->contexts);
+	vec_done(&hist->pairs);
+	hist_forget_pairs(hist);
+	free(hist->by_key.slots);
+	free(hist->by_context.slots);
+	order_done(&hist->in);
+	free(hist->rows);
+	free(hist->sorted);
+	free(hist->recent);
+	hierarchy_done(hist);
+	arena_done(&hist->arena);
+	free(hist);
+}
+
+static uint64_t column_hash(const struct report *report, const struct column *column,
+			    const struct entry *e)
+{
+	if (column->field) {
+		const uint8_t *p = NULL;
+		int n = column->event == e->hist->event ? column_field_part(column, e, &p) : 0;
+
+		return n > 0 ? hash_bytes(p, (size_t)n) : 0;
+	}
+	return column->key ? column->key->hash(report, e) : 0;
+}
+
+static uint64_t hash_columns(const struct report *report, struct column *const *columns, size_t n,
+			     const struct entry *e)
+{
+	uint64_t h = 0x9ae16a3b2f90404full;
+
+	for (size_t i = 0; i < n; i++) {
+		if (columns[i]->key || columns[i]->field)
+			h = hash_mix(h, column_hash(report, columns[i], e) + i);
+	}
+	return h;
+}
+
+static int64_t compare_context(const struct report *report, const struct entry *l,
+			       const struct entry *r)
+{
+	for (size_t i = 0; i < report->context_keys.n; i++) {
+		const struct column *column = report->context_keys.v[i];
+		const uint8_t *a, *b;
+		int64_t cmp;
+
+		if (column->field) {
+			int a_n = column_field_part(column, l, &a),
+			    b_n = column_field_part(column, r, &b);
+
+			cmp = column->event != l->hist->event ? 0
+			      : a_n != b_n		      ? 1
+			      : a_n			      ? memcmp(a, b, (size_t)a_n)
+							      : 0;
+		} else {
+			cmp = column->key->compare(report, l, r);
+		}
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+static void table_grow(struct entry_table *table)
+{
+	size_t n = table->mask ? (table->mask + 1) * 2 : 256;
+
+	free(table->slots);
+	table->slots = xcalloc(n, sizeof(*table->slots));
+	table->mask = n - 1;
+}
+
+static void table_put(struct entry_table *table, uint64_t hash, size_t i)
+{
+	size_t slot = hash & table->mask;
+
+	while (table->slots[slot].id)
+		slot = (slot + 1) & table->mask;
+	table->slots[slot] = (struct entry_slot){(uint32_t)i + 1, (uint32_t)(hash >> 32)};
+}
+
+static struct entry *table_find(const struct entry_table *table, struct entry *const *entries,
+				const struct entry *template,
+				int64_t (*compare)(const struct report *, const struct entry *,
+						   const struct entry *))
+{
+	const struct report *report = template->hist->report;
+	uint32_t tag = (uint32_t)(template->hash >> 32);
+
+	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot].id;
+	     slot = (slot + 1) & table->mask) {
+		struct entry *e = entries[table->slots[slot].id - 1];
+
+		if (table->slots[slot].tag == tag && e->hash == template->hash &&
+		    compare(report, e, template) == 0)
+			return e;
+	}
+	return NULL;
+}
+
+static void table_add(struct entry_table *table, struct entry **entries, size_t n)
+{
+	if (n * 2 > table->mask) {
+		table_grow(table);
+		for (size_t i = 0; i < n; i++)
+			table_put(table, entries[i]->hash, i);
+	} else {
+		table_put(table, entries[n - 1]->hash, n - 1);
+	}
+}
+
+// A context is known by a copy of the first entry in it.
+static uint32_t context_of(struct hist *hist, struct entry *e)
+{
+	struct report *report = hist->report;
+	uint64_t own = e->hash;
+	struct entry *context;
+
+	if (!report->children)
+		return 0;
+	e->hash = hash_columns(report, report->context_keys.v, report->context_keys.n, e);
+	context = table_find(&hist->by_context, hist->contexts.v, e, compare_context);
+	if (!context) {
+		context = arena_memdup(&hist->arena, e, sizeof(*e));
+		context->context = (uint32_t)hist->contexts.n;
+		vec_push(&hist->contexts, context);
+		table_add(&hist->by_context, hist->contexts.v, hist->contexts.n);
+	}
+	e->hash = own;
+	return context->context;
+}
+
+struct entry *hist_find(struct hist *hist, const struct entry *template)
+{
+	struct entry wanted = *template;
+
+	wanted.hist = hist;
+	wanted.hash =
+		hash_columns(hist->report, hist->report->sorts.v, hist->report->sorts.n, &wanted);
+	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
+}
+
+static struct extra *extra_new(struct hist *hist, const struct extra *from)
+{
+	struct extra *x = arena_memdup(&hist->arena, from, sizeof(*x));
+
+	if (x->raw && hist->report->has_dynamic)
+		x->raw = arena_memdup(&hist->arena, x->raw, x->raw_size);
+	if (x->branch)
+		x->branch = arena_memdup(&hist->arena, x->branch, sizeof(*x->branch));
+	if (x->mem)
+		x->mem = arena_memdup(&hist->arena, x->mem, sizeof(*x->mem));
+	return x;
+}
+
+struct entry *hist_entry(struct hist *hist, struct entry *template)
+{
+	struct report *report = hist->report;
+	struct entry *e;
+
+	template->hist = hist;
+	template->hash = hash_columns(report, report->sorts.v, report->sorts.n, template);
+	e = table_find(&hist->by_key, hist->entries.v, template, entry_compare);
+	if (e)
+		return e;
+	e = arena_memdup(&hist->arena, template, sizeof(*e));
+	e->x = report->needs_extra ? extra_new(hist, template->x) : &report->no_extra;
+	e->id = (uint32_t)hist->entries.n;
+	e->context = context_of(hist, e);
+	e->leaf = true;
+	vec_push(&hist->entries, e);
+	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
+	return e;
+}
+
+static size_t pair_slot(const struct hist *hist, uint32_t entry, uint32_t stack)
+{
+	return hash_u64((uint64_t)entry << 32 | stack) & hist->pair_mask;
+}
+
+static void grow_pair_slots(struct hist *hist)
+{
+	enum { FIRST_SLOTS = 1 << 10 };
+	size_t n = FIRST_SLOTS;
+
+	while (hist->pairs.n * 8 >= (n - 1) * 5)
+		n *= 2;
+	free(hist->pair_slots);
+	hist->pair_slots = xcalloc(n, sizeof(*hist->pair_slots));
+	hist->pair_mask = n - 1;
+	for (uint32_t i = 0; i < hist->pairs.n; i++) {
+		size_t slot = pair_slot(hist, hist->pairs.v[i].entry, hist->pairs.v[i].stack);
+
+		while (hist->pair_slots[slot])
+			slot = (slot + 1) & hist->pair_mask;
+		hist->pair_slots[slot] = i + 1;
+	}
+}
+
+struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new)
+{
+	size_t slot;
+
+	if (hist->pairs.n * 8 >= hist->pair_mask * 5)
+		grow_pair_slots(hist);
+	for (slot = pair_slot(hist, entry, stack); hist->pair_slots[slot];
+	     slot = (slot + 1) & hist->pair_mask) {
+		struct pair *pair = &hist->pairs.v[hist->pair_slots[slot] - 1];
+
+		*ret_new = pair->entry != entry || pair->stack != stack;
+		if (!*ret_new)
+			return pair;
+	}
+	*ret_new = true;
+	vec_push(&hist->pairs, (struct pair){.entry = entry, .stack = stack});
+	hist->pair_slots[slot] = (uint32_t)hist->pairs.n;
+	return &vec_last(&hist->pairs);
+}
+
+void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack)
+{
+	if (hist->pair_slots)
+		__builtin_prefetch(&hist->pair_slots[pair_slot(hist, entry, stack)], 1);
+}
+
+void hist_forget_pairs(struct hist *hist)
+{
+	free(hist->pair_slots);
+	hist->pair_slots = NULL;
+	hist->pair_mask = 0;
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// --hierarchy: each sort key is a level, rows of one level stand below the row that they are part of.
+#include "hist/report.h"
+
+struct place_in_level {
+	const struct report *report;
+	struct level_set *set;
+	const struct level *level;
+};
+
+static int level_order(void *arg, uint32_t a, uint32_t b)
+{
+	const struct place_in_level *at = arg;
+	int64_t cmp = columns_compare(at->report, at->level->columns.v, at->level->columns.n,
+				      at->set->entries.v[b], at->set->entries.v[a]);
+
+	return cmp < 0 ? -1 : cmp > 0;
+}
+
+static bool level_skipped(const struct level *level, const struct hist *hist)
+{
+	for (size_t i = 0; i < level->columns.n; i++) {
+		if (!column_skipped(level->columns.v[i], hist))
+			return false;
+	}
+	return true;
+}
+
+static bool level_has(const struct level *level, enum width a, enum width b)
+{
+	for (size_t i = 0; i < level->columns.n; i++) {
+		const struct key *key = level->columns.v[i]->key;
+
+		if (key && (key->width == a || key->width == b))
+			return true;
+	}
+	return false;
+}
+
+// A level that does not show what is filtered is hidden only when all below it is.
+static void settle_filter(const struct level *level, struct entry *e, enum hidden bit, enum width a,
+			  enum width b)
+{
+	if (level_has(level, a, b)) {
+		for (struct entry *up = e->up; up && !(e->filtered & bit); up = up->up)
+			up->filtered &= (uint8_t)~bit;
+	} else if (!e->up) {
+		e->filtered |= (uint8_t)bit;
+	} else {
+		e->filtered |= e->up->filtered & bit;
+	}
+}
+
+static void settle_filters(struct report *report, const struct level *level, struct entry *e)
+{
+	const struct filter_options *filter = &report->o.filter;
+
+	if (filter->comms || filter->pids || filter->tids)
+		settle_filter(level, e, HIDDEN_TASK, WIDTH_THREAD, WIDTH_COMM);
+	if (filter->dsos)
+		settle_filter(level, e, HIDDEN_DSO, WIDTH_DSO, WIDTH_DSO);
+	if (filter->symbols)
+		settle_filter(level, e, HIDDEN_SYMBOL, WIDTH_SYMBOL, WIDTH_SYMBOL);
+	if (e->hist->event->index == 0 && report->o.symbol_filter &&
+	    (!e->place.sym || !strstr(e->place.sym->name, report->o.symbol_filter)))
+		e->filtered |= HIDDEN_SYMBOL;
+}
+
+static struct entry *find_in_level(struct report *report, struct level_set *set,
+				   const struct level *level, struct entry *wanted)
+{
+	struct place_in_level at = {report, set, level};
+	uint32_t found;
+
+	vec_push(&set->entries, wanted); // to be compared by its number
+	found = order_find(&set->in, (uint32_t)set->entries.n - 1, level_order, &at);
+	set->entries.n--;
+	return found == UINT32_MAX ? NULL : set->entries.v[found];
+}
+
+static void add_to_level(struct report *report, struct level_set *set, const struct level *level,
+			 struct entry *e)
+{
+	struct place_in_level at = {report, set, level};
+
+	vec_push(&set->entries, e);
+	order_insert(&set->in, (uint32_t)set->entries.n - 1, level_order, &at);
+}
+
+static struct entry *new_row(struct report *report, const struct entry *from, struct entry *up,
+			     size_t level)
+{
+	struct entry *e = arena_memdup(&report->arena, from, sizeof(*e));
+
+	e->up = up;
+	e->level = (uint32_t)level;
+	e->depth = up ? (uint8_t)(up->depth + 1) : 0;
+	e->leaf = false;
+	e->tree = NULL;
+	e->members = NULL;
+	e->below = arena_zalloc(&report->arena, sizeof(*e->below));
+	return e;
+}
+
+static void add_numbers(struct entry *to, const struct entry *from)
+{
+	to->period += from->period;
+	to->period_sys += from->period_sys;
+	to->period_us += from->period_us;
+	to->period_guest_sys += from->period_guest_sys;
+	to->period_guest_us += from->period_guest_us;
+	to->samples += from->samples;
+}
+
+static void insert_entry(struct hist *hist, struct entry *from)
+{
+	struct report *report = hist->report;
+	struct level_set *set = &hist->top;
+	struct entry *up = NULL;
+
+	for (size_t i = 0; i < report->levels.n; i++) {
+		const struct level *level = &report->levels.v[i];
+		struct entry *e;
+
+		if (level->level == 0 || level_skipped(level, hist))
+			continue;
+		e = find_in_level(report, set, level, from);
+		if (e) {
+			add_numbers(e, from);
+		} else {
+			e = new_row(report, from, up, i);
+			settle_filters(report, level, e);
+			add_to_level(report, set, level, e);
+		}
+		set = e->below;
+		up = e;
+	}
+	if (up) {
+		up->leaf = true;
+		if (!up->tree)
+			up->tree = from->tree; // owned by the entry
+	}
+}
+
+void hierarchy_build(struct hist *hist)
+{
+	for (size_t i = 0; i < hist->sorted_n; i++)
+		insert_entry(hist, hist->entries.v[hist->sorted[i]]);
+}
+
+static void match_level(struct hist *leader, struct level_set *there, struct level_set *here,
+			struct entry *up)
+{
+	struct report *report = leader->report;
+	uint32_t n = leader->event->group_members;
+
+	for (size_t i = 0; i < here->entries.n; i++) {
+		struct entry *e = here->entries.v[i], *found;
+		const struct level *level = &report->levels.v[e->level];
+
+		found = find_in_level(report, there, level, e);
+		if (!found) {
+			found = new_row(report, e, up, e->level);
+			found->hist = leader;
+			found->dummy = true;
+			found->leaf = e->leaf;
+			found->period = found->period_sys = found->period_us = 0;
+			found->period_guest_sys = found->period_guest_us = 0;
+			found->samples = 0;
+			add_to_level(report, there, level, found);
+		}
+		if (!found->members)
+			found->members = arena_zalloc(&report->arena, n * sizeof(*found->members));
+		if (e->hist->event->index - leader->event->index < n)
+			found->members[e->hist->event->index - leader->event->index] = e;
+		match_level(leader, found->below, e->below, found);
+	}
+}
+
+void hierarchy_match(struct hist *leader, struct hist *other)
+{
+	match_level(leader, &leader->top, &other->top, NULL);
+}
+
+static int level_rows(void *arg, uint32_t a, uint32_t b)
+{
+	const struct place_in_level *at = arg;
+
+	return entry_sort(at->report, at->set->entries.v[a], at->set->entries.v[b]) > 0 ? -1 : 1;
+}
+
+static void sort_level(struct hist *hist, struct level_set *set)
+{
+	struct place_in_level at = {hist->report, set, NULL};
+	uint32_t *ids = xcalloc(set->entries.n + 1, sizeof(*ids));
+	struct entry **sorted = xcalloc(set->entries.n + 1, sizeof(*sorted));
+	struct order rows = {0};
+
+	order_list(&set->in, ids);
+	for (size_t i = 0; i < set->entries.n; i++) {
+		struct entry *e = set->entries.v[ids[i]];
+
+		order_insert(&rows, ids[i], level_rows, &at);
+		if (!e->filtered && hist->report->measure)
+			hist->report->measure(hist, e);
+		if (!e->leaf)
+			sort_level(hist, e->below);
+	}
+	order_list(&rows, ids);
+	for (size_t i = 0; i < set->entries.n; i++)
+		sorted[i] = set->entries.v[ids[i]];
+	free(set->entries.v);
+	set->entries.v = sorted;
+	set->entries.capacity = set->entries.n + 1;
+	order_done(&rows);
+	order_done(&set->in);
+	free(ids);
+}
+
+void hierarchy_sort(struct hist *hist)
+{
+	sort_level(hist, &hist->top);
+	for (size_t i = 0; i < hist->top.entries.n; i++) {
+		const struct entry *e = hist->top.entries.v[i];
+
+		hist->total_period += e->period;
+		if (!e->filtered)
+			hist->total_shown_period += e->period;
+	}
+}
+
+static void level_set_done(struct level_set *set)
+{
+	for (size_t i = 0; i < set->entries.n; i++)
+		level_set_done(set->entries.v[i]->below);
+	vec_done(&set->entries);
+	order_done(&set->in);
+}
+
+void hierarchy_done(struct hist *hist)
+{
+	level_set_done(&hist->top);
+}

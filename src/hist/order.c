@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How rows compare, by their columns.
+#include "hist/report.h"
+
+bool column_skipped(const struct column *column, const struct hist *hist)
+{
+	return column->elided || (column->field && column->event != hist->event);
+}
+
+int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret)
+{
+	const struct tp_field *field = column->field;
+	uint32_t offset = field->offset, size = field->size;
+
+	if (field->is_dynamic) {
+		uint64_t where = tp_number(field, e->x->raw, e->x->raw_size);
+
+		offset = where & 0xffff;
+		size = where >> 16 & 0xffff;
+		if (field->is_relative)
+			offset += field->offset + field->size;
+	}
+	if (!e->x->raw || offset > e->x->raw_size || size > e->x->raw_size - offset)
+		return 0;
+	*ret = (const uint8_t *)e->x->raw + offset;
+	return (int)size;
+}
+
+static int64_t column_compare(const struct report *report, const struct column *column,
+			      const struct entry *l, const struct entry *r, bool sorting)
+{
+	if (column->field) {
+		const uint8_t *a = NULL, *b = NULL;
+		int a_n, b_n, cmp;
+
+		if (column->event != l->hist->event || column->event != r->hist->event)
+			return 0;
+		a_n = column_field_part(column, l, &a);
+		b_n = column_field_part(column, r, &b);
+		cmp = a && b ? memcmp(a, b, (size_t)(a_n < b_n ? a_n : b_n)) : 0;
+		return cmp ? cmp : a_n - b_n;
+	}
+	if (!column->key)
+		return 0;
+	return sorting && column->key->sort ? column->key->sort(report, l, r)
+					    : column->key->compare(report, l, r);
+}
+
+int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
+			const struct entry *l, const struct entry *r)
+{
+	for (size_t i = 0; i < n; i++) {
+		int64_t cmp = column_compare(report, columns[i], l, r, false);
+
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}
+
+int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r)
+{
+	return columns_compare(report, report->sorts.v, report->sorts.n, l, r);
+}
+
+uint64_t entry_number(const struct entry *e, enum number number)
+{
+	switch (number) {
+	case NUMBER_SYS:
+		return e->period_sys;
+	case NUMBER_US:
+		return e->period_us;
+	case NUMBER_GUEST_SYS:
+		return e->period_guest_sys;
+	case NUMBER_GUEST_US:
+		return e->period_guest_us;
+	case NUMBER_CHILDREN:
+		return e->acc;
+	case NUMBER_SAMPLES:
+		return e->samples;
+	default:
+		return e->period;
+	}
+}
+
+static int64_t compare_u64(uint64_t l, uint64_t r)
+{
+	return l < r ? -1 : l > r;
+}
+
+static uint64_t member_number(const struct entry *e, uint32_t i, enum number number)
+{
+	return e->members && e->members[i] ? entry_number(e->members[i], number) : 0;
+}
+
+static int64_t number_sort(const struct report *report, enum number number, const struct entry *l,
+			   const struct entry *r)
+{
+	int64_t cmp = compare_u64(entry_number(l, number), entry_number(r, number));
+	uint32_t members = report->grouped ? l->hist->event->group_members : 0;
+
+	if (number == NUMBER_CHILDREN) {
+		if (!report->children)
+			return 0;
+		if (cmp || l->task != r->task || !report->use_chains)
+			return cmp;
+		cmp = (int64_t)r->max_depth - l->max_depth;
+		return report->chain.caller ? -cmp : cmp;
+	}
+	if (members < 2)
+		return cmp;
+	if (report->o.group_index > 0 && (uint32_t)report->o.group_index < members) {
+		uint32_t index = (uint32_t)report->o.group_index;
+
+		cmp = compare_u64(member_number(l, index, number), member_number(r, index, number));
+	}
+	for (uint32_t i = 1; i < members && !cmp; i++)
+		cmp = compare_u64(member_number(l, i, number), member_number(r, i, number));
+	return cmp;
+}
+
+int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r)
+{
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		const struct column *column = report->sorts.v[i];
+		int64_t cmp;
+
+		if (column_skipped(column, l->hist))
+			continue;
+		if (column->key || column->field)
+			cmp = column_compare(report, column, l, r, true);
+		else
+			cmp = number_sort(report, column->number, l, r);
+		if (cmp)
+			return cmp;
+	}
+	return 0;
+}

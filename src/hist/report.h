@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the files of `sonde report` share: options, sort keys, entries, histograms.
+#pragma once
+#include "agg/calltree.h"
+#include "agg/order.h"
+#include "base/arena.h"
+#include "base/intern.h"
+#include "base/out.h"
+#include "code/annotate.h"
+#include "code/blocks.h"
+#include "flow/event_switch.h"
+#include "flow/filter.h"
+#include "flow/session.h"
+#include "sym/stacks.h"
+#include <regex.h>
+
+struct report;
+struct hist;
+struct history;
+
+enum chain_mode { CHAIN_GRAPH, CHAIN_FRACTAL, CHAIN_FLAT, CHAIN_FOLDED, CHAIN_NONE };
+enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
+
+struct chain_options {
+	enum chain_mode mode;
+	enum chain_value value;
+	bool enabled, caller, order_given, by_address, by_srcline, branch;
+	double least_percent;
+	uint32_t print_limit;
+};
+
+struct report_options {
+	const char *input, *vmlinux, *kallsyms, *symfs, *sort, *fields, *parent, *separator, *widths;
+	const char *symbol_filter, *percentage, *pretty, *format, *time_quantum, *ignore_callees;
+	const char *ignored_text, *stdio_color;
+	struct filter_options filter;
+	struct event_switch_options event_switch;
+	struct chain_options chain;
+	float percent_limit;
+	unsigned max_stack;
+	int verbose, socket, group_index, ignored_int;
+	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui,
+		gtk, stdio;
+	bool header, header_only, cpu_utilization, exclude_other, children, inverted,
+		hide_unresolved, full_info;
+	int branch; // 1, 0: asked for, or not to; -1: as the recording has it
+	bool total_period, group, group_given, branch_history, demangle, demangle_kernel;
+	bool functions, functions_given;
+	bool mem_mode, raw_trace, hierarchy, inlines, ns, skip_empty, unordered, total_cycles,
+		ignored;
+	bool full_source_path, stitch_lbr, source;
+};
+
+// Where something lies: the sampled instruction, a branch's end, the data it touched.
+struct place {
+	struct dso *dso; // NULL: in no map
+	const struct symbol *sym;
+	uint64_t addr; // as perf shows it: in the dso's space, or as sampled when there is no map
+	uint64_t ip;
+	char level;
+};
+
+struct branch_ends {
+	struct place from, to;
+	uint64_t flags; // the third word of struct perf_branch_entry
+};
+
+struct memory_access {
+	struct place data, code;
+	uint64_t source, phys_addr, page_size;
+};
+
+// What only some sort keys look at.
+struct extra {
+	uint64_t time, weight, transaction, cgroup, cgroup_dev, cgroup_ino, code_page_size, map_size;
+	uint32_t ins_lat, p_stage_cyc, raw_size;
+	const char *trace, *srcline, *srcfile;
+	const void *raw;
+	struct branch_ends *branch;
+	struct memory_access *mem;
+};
+
+// One row to be: samples that agree in all sort keys.
+struct entry {
+	// What each sample changes lies together.
+	uint64_t period, period_sys, period_us;
+	uint32_t samples;
+	uint8_t cpumode;
+	uint8_t filtered; // bits of enum hidden
+	bool dummy, leaf;
+	struct place place;
+	struct task *task; // of the first sample
+	uint64_t hash, rank;
+	uint32_t id, comm;
+	int32_t cpu, socket;
+	const struct symbol *parent;
+	struct extra *x; // shared by all entries when no key needs it
+	uint64_t period_guest_sys, period_guest_us;
+	uint64_t acc;		  // with children
+	uint32_t context;	  // of the keys that do not depend on the frame
+	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
+	uint32_t max_depth;
+	uint8_t depth;
+	struct call_tree *tree;
+	struct hist *hist;
+	struct entry **members; // of a group: the same row in each member's histogram, [0] unused
+	// hierarchy
+	struct entry *up;
+	struct level_set *below;
+	uint32_t level; // index into report->levels
+};
+
+// Why a row is not shown.
+enum hidden {
+	HIDDEN_TASK = 1,
+	HIDDEN_DSO = 2,
+	HIDDEN_SYMBOL = 4,
+	HIDDEN_PARENT = 8,
+	HIDDEN_SOCKET = 16,
+	HIDDEN_ZOOM = 32, // by who looks at the screen
+	HIDDEN_RARE = 64
+};
+
+// The rows of one place in the hierarchy.
+struct level_set {
+	struct order in;
+	VEC(struct entry *) entries; // later in the order of the report
+};
+
+// Widths that perf keeps per kind of column.
+enum width {
+	WIDTH_SYMBOL,
+	WIDTH_TIME,
+	WIDTH_DSO,
+	WIDTH_THREAD,
+	WIDTH_COMM,
+	WIDTH_CGROUP_ID,
+	WIDTH_CGROUP,
+	WIDTH_PARENT,
+	WIDTH_CPU,
+	WIDTH_SOCKET,
+	WIDTH_SRCLINE,
+	WIDTH_SRCFILE,
+	WIDTH_MISPREDICT,
+	WIDTH_IN_TX,
+	WIDTH_ABORT,
+	WIDTH_SYMBOL_FROM,
+	WIDTH_SYMBOL_TO,
+	WIDTH_DSO_FROM,
+	WIDTH_DSO_TO,
+	WIDTH_LOCAL_WEIGHT,
+	WIDTH_GLOBAL_WEIGHT,
+	WIDTH_CODE_PAGE_SIZE,
+	WIDTH_MEM_DADDR_SYMBOL,
+	WIDTH_MEM_DADDR_DSO,
+	WIDTH_MEM_PHYS_DADDR,
+	WIDTH_MEM_DATA_PAGE_SIZE,
+	WIDTH_MEM_LOCKED,
+	WIDTH_MEM_TLB,
+	WIDTH_MEM_LVL,
+	WIDTH_MEM_SNOOP,
+	WIDTH_MEM_DCACHELINE,
+	WIDTH_MEM_IADDR_SYMBOL,
+	WIDTH_TRANSACTION,
+	WIDTH_CYCLES,
+	WIDTH_SRCLINE_FROM,
+	WIDTH_SRCLINE_TO,
+	WIDTH_TRACE,
+	WIDTH_SYM_SIZE,
+	WIDTH_DSO_SIZE,
+	WIDTH_SYMBOL_IPC,
+	WIDTH_MEM_BLOCKED,
+	WIDTH_LOCAL_INS_LAT,
+	WIDTH_GLOBAL_INS_LAT,
+	WIDTH_LOCAL_P_STAGE_CYC,
+	WIDTH_GLOBAL_P_STAGE_CYC,
+	WIDTH_ADDR_FROM,
+	WIDTH_ADDR_TO,
+	WIDTH_ADDR,
+	WIDTHS
+};
+
+enum key_family { KEY_COMMON, KEY_BRANCH, KEY_MEMORY };
+enum key_flags {
+	KEY_OF_FRAME = 1, // depends on the place of the frame, not only on the sample
+	KEY_COLLAPSES = 2,
+	KEY_NO_ORDER = 4, // its comparison is no total order
+	KEY_NO_ARCH = 8,  // known, but not for this architecture: silently left out
+};
+
+struct key {
+	const char *name, *header;
+	enum width width;
+	enum key_family family;
+	unsigned flags;
+	// Equal entries have equal hashes.
+	uint64_t (*hash)(const struct report *report, const struct entry *e);
+	// Rows stand in falling order of it, as perf's.
+	int64_t (*compare)(const struct report *report, const struct entry *l, const struct entry *r);
+	int64_t (*sort)(const struct report *report, const struct entry *l, const struct entry *r);
+	// At least / at most `width` columns, as the key has it; width < 0: as long as it is.
+	void (*print)(const struct report *report, const struct entry *e, struct out *out, int width);
+};
+const struct key *report_key_at(size_t i);	// in perf's order; NULL behind the last
+const struct key *report_key(const char *name); // exact
+
+// Numbers that every row has.
+enum number {
+	NUMBER_OVERHEAD,
+	NUMBER_SYS,
+	NUMBER_US,
+	NUMBER_GUEST_SYS,
+	NUMBER_GUEST_US,
+	NUMBER_CHILDREN,
+	NUMBER_SAMPLES,
+	NUMBER_PERIOD,
+	NUMBERS
+};
+extern const char *const report_number_names[NUMBERS], *const report_number_headers[NUMBERS];
+
+struct column {
+	const struct key *key; // one of three: a key ...
+	struct event *event;   // ... a field of a tracepoint ...
+	const struct tp_field *field;
+	enum number number; // ... or, with neither, a number
+	const char *name;
+	int level, user_width, dynamic_width;
+	bool elided, raw_trace;
+};
+
+struct level {
+	int level;
+	VEC(struct column *) columns;
+};
+
+enum report_mode { MODE_NORMAL, MODE_BRANCH, MODE_MEMORY, MODE_TRACEPOINT };
+
+// Samples of one entry with one stack.
+struct pair {
+	uint32_t entry, stack;
+	uint64_t period;
+	struct task *task; // of the first sample
+	uint32_t count, first;
+	uint8_t filtered;
+};
+
+// Of an entry: what most comparisons need.
+struct compact {
+	uint64_t rank, start, end, weight, own;
+	const struct task *task;
+	uint32_t max_depth;
+	bool has_symbol, is_special;
+};
+
+// Where a sample was lately, and whose entry it is.
+struct recent_entry {
+	struct entry *entry; // NULL: empty
+	const struct dso *dso;
+	uint64_t at; // the symbol, else the address
+	uint32_t comm;
+	bool has_symbol;
+};
+enum { HIST_RECENT = 1 << 12 }; // slots of hist.recent
+
+struct entry_slot {
+	uint32_t id;  // + 1; 0: empty
+	uint32_t tag; // of the hash: most others are told apart without a look at them
+};
+struct entry_table {
+	struct entry_slot *slots;
+	size_t mask;
+};
+
+struct hist {
+	struct report *report;
+	struct event *event;
+	struct arena arena; // of the entries
+	VEC(struct entry *) entries;
+	struct entry_table by_key, by_context;
+	struct recent_entry *recent; // of samples, by their places; NULL: keys look at more than places
+	VEC(struct entry *) contexts; // a sample of each
+	VEC(struct pair) pairs;
+	uint32_t *pair_slots; // index + 1
+	size_t pair_mask;
+	struct order in;  // the entries in the order of the keys, where a tree is needed
+	uint32_t *sorted; // the same as a list
+	size_t sorted_n, ranked_columns;
+	bool compact_decides, weight_is_first, rows_are_usual;
+	struct level_set top; // of the hierarchy
+	struct entry **rows;  // in the order of the report
+	size_t rows_n;
+	uint64_t total_period, total_shown_period, chain_period, chain_shown_period;
+	uint32_t samples, shown_samples, lost_samples, seen;
+	uint16_t widths[WIDTHS];
+	bool has_chains;
+	uint64_t chain_least; // what a call graph's branch must weigh
+};
+
+struct report {
+	struct report_options o;
+	struct chain_options chain;
+	struct session *session;
+	struct filter *skip;		   // samples that do not exist for the report: times, CPUs
+	struct filter *hide, *hide_symbol; // rows that are not shown
+	bool has_hide, has_skip;
+	bool no_places;	  // nobody asks where samples lie
+	bool only_counts; // samples are added to their entries and to nothing else
+	struct event_switch event_switch;
+	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
+	struct blocks *blocks;		   // of branch stacks; NULL: not wanted
+	struct ipcs *ipcs;		   // of functions that were asked for; NULL: none yet
+	struct stacks stacks;
+	struct history *history; // of --branch-history; NULL: it wasn't asked for
+	struct sources *sources;
+	struct map srclines; // (dso, address) -> text, 0: not known
+	struct trie trie;
+	struct arena arena;
+	struct intern texts;
+	struct out scratch;
+	struct out out;
+	enum report_mode mode;
+	bool children, use_chains, pipe, grouped, quiet, ready;
+	bool no_children_column; // -F +overhead_children where there are no chains: left out, as in perf
+	bool escape;		 // control characters in cells: text for a terminal
+	bool colors;		 // of shares, in text
+	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
+		needs_extra, needs_collapse, no_order, has_srcline;
+	int verbose;
+	char separator;
+	const char *separator_text;
+	const char *sort_order; // as typed, with what perf appends
+	// Of who shows rows: each row that is not hidden, in the order of the keys, as they are made. NULL: not wanted.
+	void (*measure)(struct hist *hist, const struct entry *e);
+	const char *own_order; // of a command that is not report: default keys, no ipc columns
+	bool no_rows; // set by who needs no more than the entries in the order of their keys
+	bool joins_unresolved; // likewise, of who takes all addresses of a file without symbols for one: the least is shown
+	VEC(struct column *) sorts, fields;
+	VEC(struct column *) context_keys; // sort keys that do not depend on the frame
+	VEC(struct level) levels;	   // hierarchy; the first holds the numbers
+	regex_t parent_regex, ignore_regex;
+	bool has_parent_regex, has_ignore_regex;
+	uint8_t *frame_parent, *frame_ignored; // by frame: 0 unknown, 1 no, 2 yes
+	size_t frame_flags_n;
+	VEC(int32_t) sockets; // by CPU
+	uint64_t quantum_ns;
+	struct extra no_extra;
+	VEC(uint64_t) dso_hashes; // of the name, by id; 0: not known yet
+	uint64_t branch_types[16], branch_new_types[16], branch_forward, branch_backward, branch_4k,
+		branch_2m;
+	struct thread_values *thread_values;
+	struct map cgroup_devs, cgroup_inos; // of the cgroup namespace, by tid
+	VEC(uint32_t) tids;		     // that --tasks shows
+	uint64_t data_lost;
+};
+
+// prepare.c
+// Defaults of the options, and what report_done frees.
+void report_init(struct report *report);
+// Opens the recording of the options; what is open when it fails, report_done closes.
+int report_open(struct report *report);
+// Columns, filters and stacks, by the options and the recording.
+int report_prepare(struct report *report);
+void report_init_stacks(struct report *report);
+bool report_has_branches(const struct report *report); // does the recording have branch stacks?
+// For the branch stacks of an open recording; the caller frees.
+struct blocks *report_blocks_new(const struct report *report);
+uint64_t report_sample_types(const struct recording *recording); // of all events together
+// The hook for records that are no samples.
+int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
+		  const struct record *record);
+void report_done(struct report *report);
+
+// columns.c: what perf calls sorting: -s, -F and the rest become columns. -EINVAL with a sentence.
+int report_setup_columns(struct report *report);
+bool column_skipped(const struct column *column, const struct hist *hist);
+int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r);
+int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
+			const struct entry *l, const struct entry *r);
+int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r);
+// The bytes of a tracepoint's field in the entry's raw data; 0 when they do not fit.
+int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret);
+uint64_t entry_number(const struct entry *e, enum number number);
+
+// entries.c: the tables of a histogram.
+bool report_keys_are_of_place(const struct report *report); // tell no more than comm, file and symbol
+bool report_keys_are_of_task(const struct report *report); // no more than who ran and on which CPU
+struct hist *report_hist(struct report *report, struct event *event);
+struct hist *hist_new(struct report *report, struct event *event);
+void hist_free(struct hist *hist);
+// The entry that agrees with the template in all sort keys; a new one is a copy of it.
+struct entry *hist_entry(struct hist *hist, struct entry *template);
+struct entry *hist_find(struct hist *hist, const struct entry *template);
+// The pair, a new one without counts. Valid until the next is made.
+struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new);
+void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); // soon: a prefetch
+void hist_forget_pairs(struct hist *hist); // no more are looked for; the pairs stay
+
+// collect.c: samples become entries.
+// Hooks of a session; the first is the faster one.
+int report_samples(void *arg, struct session *session, const struct session_sample *samples,
+		   size_t n);
+int report_sample(void *arg, struct session *session, struct event *event,
+		  const struct sample *sample, struct task *task, const struct record *record);
+void place_of(struct place *ret, const struct location *location);
+void frame_template(const struct report *report, struct entry *template,
+		    const struct entry *context, uint32_t frame);
+
+// finish.c: entries become rows.
+void report_finish(struct report *report);
+// Likewise, and samples may still come (into other hists: see age.c).
+void report_make_rows(struct report *report);
+uint64_t hist_total(const struct hist *hist);
+float entry_percent(const struct entry *e);
+
+// age.c: reports that go on for days. Entries of another hist of the same event as they weigh some time later: `keep_eighths` of 8. What
+// weighs nothing any more is gone. `hist` must not have been finished. About 3 us an entry.
+struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths);
+// Stacks, and texts of samples, as if none had come. No hist is left that has any.
+void report_forget_stacks(struct report *report);
+
+// chains.c: accumulation over callers and the call graphs.
+void hist_chains(struct hist *hist);
+
+// hierarchy.c
+void hierarchy_build(struct hist *hist);
+void hierarchy_match(struct hist *leader, struct hist *other);
+void hierarchy_sort(struct hist *hist);
+void hierarchy_done(struct hist *hist);
+
+// ipc.c: instructions per cycle of a function, and the share of its instructions for which they are known, in percent; 0: not
+// known. Disassembles the function when it is asked for first.
+struct function_ipc {
+	double ipc, coverage;
+};
+struct function_ipc report_ipc(struct report *report, const struct place *place);
+void report_ipc_free(struct report *report);
+
+// history.c: what kinds of branches are called; by PERF_BR_*, and the newer ones.
+extern const char *const report_branch_names[16], *const report_new_branch_names[8];
