@@ -317,8 +317,6 @@ static int show_counts(struct report *report)
 					    .record = report_note_record};
 	int err;
 
-	if (report->o.stats && (report->o.tasks || report->o.mmaps))
-		return fail(COMMAND_USAGE, "--tasks and --mmaps can't be used together with --stats");
 	vec_push(&report->tids, sym_task(report->session->sym, 0, 0)->tid);
 	err = session_process(report->session, &hooks, report);
 	if (err < 0)
@@ -467,6 +465,10 @@ static int check_options(struct report *report)
 			    "--format %s is for the report itself, not for --hierarchy, --stats, --tasks, "
 			    "--mmaps, --threads, --header, -t or -D",
 			    o->format);
+	if (o->stats && (o->tasks || o->mmaps))
+		return fail(COMMAND_USAGE, "--tasks and --mmaps can't be used together with --stats");
+	if (o->hierarchy && o->fields)
+		return fail(COMMAND_USAGE, "--hierarchy and --fields exclude each other");
 	if (o->separator && (!*o->separator || *o->separator == '.'))
 		return fail(COMMAND_USAGE, "--field-separator takes a character other than the dot");
 	if (o->time_quantum &&

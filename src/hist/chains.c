@@ -462,6 +462,16 @@ static void children(struct run *run, const uint32_t *ends)
 	}
 }
 
+// What came first decides whether a row is hidden, also when a caller of another sample did: then its own samples are hidden, too.
+static void count_shown(struct hist *hist)
+{
+	hist->shown_samples = 0;
+	for (size_t i = 0; i < hist->entries.n; i++) {
+		if (!hist->entries.v[i]->filtered)
+			hist->shown_samples += hist->entries.v[i]->samples;
+	}
+}
+
 void hist_chains(struct hist *hist)
 {
 	struct report *report = hist->report;
@@ -491,6 +501,8 @@ void hist_chains(struct hist *hist)
 		run.frame_entry = xcalloc(frames_n, sizeof(uint32_t));
 		run.frame_stamp = xcalloc(frames_n, sizeof(uint32_t));
 		children(&run, ends);
+		if (report->has_hide)
+			count_shown(hist);
 	} else {
 		own_trees(&run);
 	}

@@ -251,7 +251,7 @@ const char *report_known_srcline(struct report *report, const struct place *plac
 	if (*known == 1)
 		return NULL;
 	if (source_line(report->sources, place->dso, place->addr, &line))
-		text = source_text(report->sources, &line, false);
+		text = source_text(report->sources, &line);
 	*known = text ? (uintptr_t)text : 1;
 	return text;
 }
@@ -277,6 +277,7 @@ const char *key_srcline_of(R report, const struct place *place)
 {
 	struct report *writable = (struct report *)report;
 	const char *known;
+	uint64_t at;
 
 	if (!place->dso)
 		return "??:0";
@@ -287,8 +288,11 @@ const char *key_srcline_of(R report, const struct place *place)
 		return "??:0";
 	if (place->sym)
 		return place_text(writable, place->sym->name, "+", place->addr - place->sym->start);
-	return place_text(writable, place->dso->short_name, "[",
-			  place->dso->adjust_symbols ? place->ip : place->addr);
+	if (place->dso->kind == DSO_KERNEL || place->dso->kind == DSO_MODULE)
+		at = place->dso->adjust_symbols ? place->ip : place->addr;
+	else
+		at = source_address(report->sources, place->dso, place->addr);
+	return place_text(writable, place->dso->short_name, "[", at);
 }
 static const char *srcline(R report, E e)
 {

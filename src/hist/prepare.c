@@ -70,11 +70,8 @@ static int choose_mode(struct report *report)
 		report->mode = MODE_MEMORY;
 		report->children = false;
 	}
-	if (report->o.hierarchy) {
-		if (report->o.fields)
-			return fail(COMMAND_USAGE, "--hierarchy and --fields exclude each other");
+	if (report->o.hierarchy)
 		report->children = false;
-	}
 	report->no_children_column = report->children && !report->pipe && !has_chains &&
 				     report->o.fields && *report->o.fields == '+';
 	// A pipe tells its events too late for perf to know that there are call chains.
@@ -226,6 +223,8 @@ int report_prepare(struct report *report)
 	report->joins_unresolved = report->no_rows && report->has_dso && !report->has_hide &&
 				   report_keys_are_of_place(report);
 	report->sources = sources_new(report->session->sym);
+	if (o->full_source_path)
+		sources_show_paths(report->sources);
 	report_init_stacks(report);
 	read_sockets(report);
 	return 0;

@@ -42,6 +42,7 @@ struct source {
 
 struct sources {
 	struct sym *sym;
+	bool show_paths;
 	VEC(struct source *) by_dso; // by dso->id; NULL: not asked yet
 	VEC(struct answer) answers;
 	struct arena arena;
@@ -53,6 +54,11 @@ struct sources *sources_new(struct sym *sym)
 
 	sources->sym = sym;
 	return sources;
+}
+
+void sources_show_paths(struct sources *sources)
+{
+	sources->show_paths = true;
 }
 
 static void debug_file_free(struct debug_file *file)
@@ -256,21 +262,23 @@ static struct source *source_new(struct sources *sources, struct dso *dso)
 	struct source *source = NEW(struct source);
 	struct dwarf_files files = {source, open_split, open_supplement};
 	struct elf_source found, mapped;
+	bool has_mapped;
 
 	source->sources = sources;
 	source->dso = dso;
 	// Which also learns the build-id.
 	(void)dso_find_symbol(sources->sym, dso, 0);
-	if (!dso_find_file(sources->sym, dso, has_debug, &found))
-		return source;
-	source->main = debug_file_of(&found, &files);
+	has_mapped = dso_open_mapped(sources->sym, dso, &mapped);
+	if (has_mapped && mapped.elf.type != ET_REL)
+		take_segments(source, &mapped.elf);
+	if (dso_find_file(sources->sym, dso, has_debug, &found))
+		source->main = debug_file_of(&found, &files);
+	if (has_mapped && mapped.elf.type == ET_REL && source->main)
+		take_sections(source, &mapped.elf);
+	if (has_mapped)
+		source_done(&mapped);
 	if (!source->main)
 		return source;
-	if (dso_open_mapped(sources->sym, dso, &mapped)) {
-		mapped.elf.type == ET_REL ? take_sections(source, &mapped.elf)
-					  : take_segments(source, &mapped.elf);
-		source_done(&mapped);
-	}
 	if (!source->segments_n && source->main->source.elf.type == ET_REL)
 		take_sections(source, &source->main->source.elf);
 	else if (!source->segments_n)
@@ -312,6 +320,13 @@ static bool virtual_address(const struct source *source, uint64_t addr, uint64_t
 		}
 	}
 	return false;
+}
+
+uint64_t source_address(struct sources *sources, struct dso *dso, uint64_t addr)
+{
+	uint64_t virtual;
+
+	return virtual_address(source_of(sources, dso), addr, &virtual) ? virtual : addr;
 }
 
 // ---- the answers
@@ -411,14 +426,14 @@ bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct
 	return true;
 }
 
-const char *source_text(struct sources *sources, const struct source_frame *frame, bool whole)
+const char *source_text(struct sources *sources, const struct source_frame *frame)
 {
 	struct intern *strings = &sources->sym->strings;
 	char text[PATH_MAX];
 
 	if (!frame->file)
 		return NULL;
-	snprintf(text, sizeof(text), "%s:%u", whole ? frame->file : text_base_name(frame->file),
-		 frame->line);
+	snprintf(text, sizeof(text), "%s:%u",
+		 sources->show_paths ? frame->file : text_base_name(frame->file), frame->line);
 	return intern_get(strings, intern_text(strings, text));
 }

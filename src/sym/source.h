@@ -14,6 +14,7 @@ struct source_frame {
 };
 
 struct sources *sources_new(struct sym *sym);
+void sources_show_paths(struct sources *sources); // source_text has whole paths, not just names of files
 void sources_free(struct sources *sources);
 
 // The function at an address (location.addr) of a dso behind those inlined into it there, innermost first, each with the line
@@ -26,8 +27,10 @@ bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct
 // The debug information of the dso itself, borrowed until sources_free; NULL: there is none.
 struct dwarf;
 struct dwarf *source_dwarf(struct sources *sources, struct dso *dso);
+// An address of the dso as its file counts it (`addr` again where that is not known).
+uint64_t source_address(struct sources *sources, struct dso *dso, uint64_t addr);
 // Does the dso have line information at all?
 bool source_exists(struct sources *sources, struct dso *dso);
 
-// "file.c:12" as perf prints it, with the whole path if `whole`. Interned in sym->strings. NULL when nothing is known.
-const char *source_text(struct sources *sources, const struct source_frame *frame, bool whole);
+// "file.c:12" as perf prints it. Interned in sym->strings. NULL when nothing is known.
+const char *source_text(struct sources *sources, const struct source_frame *frame);

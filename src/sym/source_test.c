@@ -119,7 +119,7 @@ static unsigned check_mark(struct sym *sym, struct sources *sources, struct dso 
 		return 1;
 	}
 	for (unsigned i = 0; i < n; i++) {
-		const char *text = source_text(sources, &frames[i], false);
+		const char *text = source_text(sources, &frames[i]);
 		char line_text[64];
 		// The last one is named by the symbol that was given.
 		const char *name = i + 1 < n ? expected->frames[i].name : mark->name;

@@ -101,7 +101,7 @@ uint32_t stacks_line_frame(struct stacks *stacks, const struct location *locatio
 
 	if (stacks->want_srclines && location->dso) {
 		if (source_line(stacks->sources, location->dso, location->addr, &line))
-			frame.srcline = source_text(stacks->sources, &line, false);
+			frame.srcline = source_text(stacks->sources, &line);
 		else if (location->sym && source_exists(stacks->sources, location->dso))
 			frame.srcline = "??:0";
 	}
@@ -138,7 +138,7 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 	size_t n = source_of_location(stacks, location, is_return, &lines);
 
 	if (stacks->want_srclines && n)
-		frame.srcline = source_text(stacks->sources, &lines[0], false);
+		frame.srcline = source_text(stacks->sources, &lines[0]);
 	else if (stacks->want_srclines && location->sym &&
 		 source_exists(stacks->sources, location->dso))
 		frame.srcline = "??:0";
@@ -153,7 +153,7 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 	for (size_t i = 0; i < n; i++) {
 		frame.sym = lines[i].sym;
 		if (stacks->want_srclines)
-			frame.srcline = source_text(stacks->sources, &lines[i], false);
+			frame.srcline = source_text(stacks->sources, &lines[i]);
 		vec_push(&stacks->run_frames, intern_frame(stacks, &frame));
 	}
 	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);

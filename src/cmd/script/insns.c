@@ -274,7 +274,7 @@ static void put_line(struct walk *walk, const struct location *at)
 	const char *text = NULL;
 
 	if (source_line(chains->sources, at->dso, at->addr, &source))
-		text = source_text(chains->sources, &source, chains->options.whole_paths);
+		text = source_text(chains->sources, &source);
 	if (text) {
 		out_char(walk->out, '\t');
 		put_name(walk->out, chains, text);

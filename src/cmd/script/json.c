@@ -38,7 +38,7 @@ static void put_ip(struct at *at)
 static void put_source(struct at *at, const struct source_frame *source)
 {
 	const struct chains *chains = at->chains;
-	const char *text = source_text(chains->sources, source, chains->options.whole_paths);
+	const char *text = source_text(chains->sources, source);
 
 	if (text && source->line)
 		json_field_text(&at->j, "srcline", text);

@@ -47,6 +47,8 @@ void chains_init(struct chains *chains, struct sym *sym, const struct chains_opt
 	out_init_memory(&chains->scratch);
 	chains->seen = xcalloc(1 << SEEN_BITS, sizeof(*chains->seen));
 	chains->sources = sources_new(sym);
+	if (options->whole_paths)
+		sources_show_paths(chains->sources);
 }
 
 void chains_done(struct chains *chains)
@@ -168,8 +170,7 @@ void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_
 static void put_srcline(struct out *out, const struct chains *chains,
 			const struct location *location, const struct source_frame *source)
 {
-	const char *text =
-		source ? source_text(chains->sources, source, chains->options.whole_paths) : NULL;
+	const char *text = source ? source_text(chains->sources, source) : NULL;
 
 	out_bytes(out, "\n  ", 3);
 	if (text) {
