@@ -458,6 +458,8 @@ static int loop(struct watching *live)
 		}
 		take_signals(live);
 		look_at_clock(live);
+		if (feed->sym)
+			sym_age(feed->sym);
 		for (size_t i = 0; i < rings; i++) {
 			if (fds[i].revents & (POLLHUP | POLLERR))
 				fds[i].fd = -1;

@@ -2,6 +2,7 @@
 #include "sym/held.h"
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/time.h"
 #include "obj/elf.h"
 #include "sym/seen.h"
 
@@ -18,9 +20,21 @@ enum {
 	MOST_TRIES = 256, // who maps it may have ended each time
 };
 
+// A sample is looked at a second after it was taken at most.
+static const uint64_t ENDED_NS = 3000000000, AGE_NS = 1000000000;
+
 struct held *held_new(void)
 {
 	return NEW(struct held);
+}
+
+static void free_facts(struct file_facts *facts)
+{
+	if (!facts)
+		return;
+	free((char *)facts->name);
+	free((char *)facts->path);
+	free(facts);
 }
 
 static void close_perfmap(struct held_perfmap *map)
@@ -29,6 +43,7 @@ static void close_perfmap(struct held_perfmap *map)
 		close(map->folder);
 	if (map->fd >= 0)
 		close(map->fd);
+	map->folder = map->fd = -1;
 }
 
 void held_free(struct held *held)
@@ -42,8 +57,10 @@ void held_free(struct held *held)
 		free((*it)->path);
 		free(*it);
 	}
-	vec_each(struct held_perfmap, it, &held->perfmaps)
+	vec_each(struct held_perfmap, it, &held->perfmaps) {
 		close_perfmap(it);
+		free_facts(it->facts);
+	}
 	vec_done(&held->perfmaps);
 	vec_done(&held->files);
 	map_done(&held->by_key);
@@ -61,6 +78,14 @@ static size_t most_open(void)
 	return MAX(8, MIN(MOST_OPEN, limit.rlim_cur / 4));
 }
 
+static void close_file(const struct held *held, struct held_file *file)
+{
+	if (held->keeps_facts)
+		held_look(file);
+	close(file->fd);
+	file->fd = -1;
+}
+
 static void keep_open(struct held *held, struct held_file *file)
 {
 	struct held_file **at;
@@ -70,12 +95,8 @@ static void keep_open(struct held *held, struct held_file *file)
 		held->open = xcalloc(held->open_n, sizeof(*held->open));
 	}
 	at = &held->open[held->open_at++ % held->open_n];
-	if (*at) {
-		if (held->keeps_facts)
-			held_look(*at);
-		close((*at)->fd);
-		(*at)->fd = -1;
-	}
+	if (*at)
+		close_file(held, *at);
 	*at = file;
 }
 
@@ -151,6 +172,11 @@ struct held_file *held_note(struct held *held, const struct record_mmap2 *record
 	if (!file)
 		return NULL;
 	file->facts.id = id;
+	file->pid = record->pid;
+	file->start = record->start;
+	file->end = record->start + record->len;
+	file->used_ns = time_now_ns(CLOCK_MONOTONIC);
+	file->is_ended = false;
 	if (file->fd >= 0 || file->tries >= MOST_TRIES)
 		return file;
 	file->tries++;
@@ -227,6 +253,18 @@ void held_look(struct held_file *file)
 	err_clear();
 }
 
+// Who mapped it last still does.
+static bool is_mapped(const struct held_file *file)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", file->pid,
+		 (unsigned long long)file->start, (unsigned long long)file->end);
+	if (faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+		return true;
+	return errno != ENOENT && (kill((pid_t)file->pid, 0) == 0 || errno != ESRCH);
+}
+
 static struct held_perfmap *perfmap_of(struct held *held, uint32_t pid)
 {
 	vec_each(struct held_perfmap, it, &held->perfmaps) {
@@ -259,13 +297,14 @@ static struct held_perfmap *new_perfmap(struct held *held, bool is_elsewhere)
 	if (held->perfmaps.n < MOST_PERFMAPS)
 		return vec_add(&held->perfmaps);
 	vec_each(struct held_perfmap, it, &held->perfmaps) {
-		if (it->folder < 0)
+		if (it->folder < 0 && !it->facts)
 			return it;
 	}
 	if (!is_elsewhere)
 		return NULL;
 	oldest = &held->perfmaps.v[held->oldest_perfmap++ % MOST_PERFMAPS];
 	close_perfmap(oldest);
+	free_facts(oldest->facts);
 	return oldest;
 }
 
@@ -300,20 +339,64 @@ int held_perfmap(struct held *held, uint32_t pid)
 	return map->fd;
 }
 
+// Of an open map, heap, with its path; NULL: it lies nowhere here.
+static struct file_facts *perfmap_facts(const struct held_perfmap *map)
+{
+	struct file_facts *facts = NEW(struct file_facts);
+
+	facts->name = text_dup_fmt("/tmp/perf-%u.map", map->pid);
+	if (map->fd >= 0 && file_id_read(map->fd, &facts->id))
+		facts->path = path_of(facts, map->fd);
+	err_clear();
+	if (facts->path)
+		return facts;
+	free_facts(facts);
+	return NULL;
+}
+
+static void leave_perfmap(const struct held *held, struct held_perfmap *map)
+{
+	open_perfmap(map);
+	if (held->keeps_facts)
+		map->facts = perfmap_facts(map);
+	close_perfmap(map);
+}
+
+void held_age(struct held *held, const struct held_users *users)
+{
+	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
+
+	if (held->keeps_open || now < held->next_age_ns)
+		return;
+	held->next_age_ns = now + AGE_NS;
+	for (size_t i = 0; held->open && i < held->open_n; i++) {
+		struct held_file *file = held->open[i];
+
+		if (!file || now - file->used_ns < ENDED_NS)
+			continue;
+		if (is_mapped(file) || (users && users->any(users->arg, file))) {
+			file->used_ns = now;
+			continue;
+		}
+		close_file(held, file);
+		file->is_ended = true;
+		held->open[i] = NULL;
+		held->ended_n++;
+	}
+	vec_each(struct held_perfmap, map, &held->perfmaps) {
+		if (map->folder >= 0 && kill((pid_t)map->pid, 0) < 0 && errno == ESRCH)
+			leave_perfmap(held, map);
+	}
+}
+
 void held_perfmaps_each(struct held *held, void (*take)(void *arg, const struct file_facts *facts),
 			void *arg)
 {
 	vec_each(struct held_perfmap, map, &held->perfmaps) {
-		auto_free char *name = text_dup_fmt("/tmp/perf-%u.map", map->pid), *path = NULL;
-		struct file_facts facts = {.name = name};
-
 		open_perfmap(map);
-		if (map->fd < 0 || !file_id_read(map->fd, &facts.id))
-			continue;
-		path = path_of(&facts, map->fd);
-		facts.path = path;
-		if (path)
-			take(arg, &facts);
+		if (!map->facts)
+			map->facts = perfmap_facts(map);
+		if (map->facts)
+			take(arg, map->facts);
 	}
-	err_clear();
 }

@@ -15,7 +15,11 @@ enum { HELD_MOST_FILES = 1 << 16 };
 
 struct held_file {
 	struct file_facts facts;
-	int fd;		   // -1: not open; the newest few hundred are
+	int fd;		  // -1: not open; the newest few hundred are
+	uint64_t used_ns; // when a process was last known to map it
+	uint32_t pid;	  // that mapped it last, where
+	uint64_t start, end;
+	bool is_ended;	   // closed as no process mapped it any more
 	bool is_looked_at; // facts are filled in
 	unsigned tries;
 	char *path; // of facts
@@ -26,6 +30,7 @@ struct held_perfmap {
 	uint32_t pid;
 	uint64_t inner; // its number there; 0: it is not elsewhere
 	int folder, fd; // its /tmp and the file, which is made later; -1: not open
+	struct file_facts *facts; // heap, with its path: where it lay when its process had ended; NULL: nowhere
 };
 
 struct held {
@@ -36,6 +41,8 @@ struct held {
 	struct held_file **open;       // a ring: the oldest is closed for a new one
 	size_t open_n, open_at;
 	bool keeps_facts; // are looked at before they are closed
+	bool keeps_open;  // what has ended, too: somebody wants a copy at the end
+	uint64_t next_age_ns, ended_n;
 };
 
 struct held *held_new(void);
@@ -47,6 +54,14 @@ struct held_file *held_note(struct held *held, const struct record_mmap2 *record
 struct held_file *held_note_name(struct held *held, const char *name);
 // Fills in the facts: what it is, and where it lies. When it is not open and another file has its name: facts.is_lost.
 void held_look(struct held_file *file);
+
+struct held_users {
+	bool (*any)(void *arg, const struct held_file *file); // does a living process map it?
+	void *arg;
+};
+// Closes what no process has mapped for some seconds, as an open file keeps its file system from being unmounted, and its room on the
+// disk. Does so once a second, however often it is called. `users`: is asked when who mapped it last does not any more; NULL: nobody knows.
+void held_age(struct held *held, const struct held_users *users);
 
 // A process has code that is in no file.
 void held_note_code(struct held *held, uint32_t pid);

@@ -2,6 +2,8 @@
 // Side-band records into tasks and maps. Where it matters the rules are those of perf 6.1
 // (tools/perf/util/machine.c), since results are compared with it.
 #include "sym/sym.h"
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include "base/err.h"
@@ -260,6 +262,30 @@ static const struct held_file *hold(struct sym *sym, const struct mmap_facts *fa
 	return sym->options.held && facts->is_mmap2 && facts->prot & PROT_EXEC
 		       ? held_note(sym->options.held, facts->record, facts->name)
 		       : NULL;
+}
+
+static bool any_maps(void *arg, const struct held_file *file)
+{
+	const struct sym *sym = arg;
+
+	vec_each(struct task *, it, &sym->tasks) {
+		const struct task *task = *it;
+
+		if (task->exited || task->tid != task->pid)
+			continue;
+		vec_each(struct mapping *, map, &task->space->maps) {
+			if (dso_private_of((*map)->dso)->held == file &&
+			    (kill((pid_t)task->pid, 0) == 0 || errno != ESRCH))
+				return true;
+		}
+	}
+	return false;
+}
+
+void sym_age(struct sym *sym)
+{
+	if (sym->options.held)
+		held_age(sym->options.held, &(struct held_users){any_maps, sym});
 }
 
 static void user_mmap(struct sym *sym, const struct mmap_facts *facts)

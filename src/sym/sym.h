@@ -144,6 +144,8 @@ void sym_free(struct sym *sym);
 // Takes in a side-band record: MMAP, MMAP2, COMM, FORK, EXIT, NAMESPACES, KSYMBOL, BPF_EVENT, TEXT_POKE,
 // CGROUP; others are ignored. `time` UINT64_MAX when unknown. Malformed: -EINVAL, nothing changed.
 int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t time);
+// Live, now and then: files that no process maps any more are closed (held_age).
+void sym_age(struct sym *sym);
 // Code that JIT compilers made up to `time` (jitdump) appears; to be called when time >= sym->next_jit_ns.
 void sym_advance(struct sym *sym, uint64_t time);
 // Build-ids of the recording's table.

@@ -237,6 +237,24 @@ static void walk_later(struct walk *w)
 	unwind_remember(w->unwinder->joins, w->task, path_of(w));
 }
 
+// Files that held_age has closed must not stay mapped here.
+static void let_go(struct unwinder *unwinder, const struct held *held)
+{
+	if (unwinder->ended_n == held->ended_n)
+		return;
+	unwinder->ended_n = held->ended_n;
+	for (size_t i = 0; i < unwinder->dsos.n; i++) {
+		struct unwind_dso *dso = unwinder->dsos.v[i];
+		const struct held_file *file = dso_private_of(unwinder->sym->dsos.v[i])->held;
+
+		if (!dso || !dso->has_source || !file || !file->is_ended)
+			continue;
+		source_done(&dso->source);
+		free(dso);
+		unwinder->dsos.v[i] = NULL;
+	}
+}
+
 uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
 		      uint32_t max, enum unwind_end *ret_end)
 {
@@ -253,6 +271,8 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 	w.end = UNWIND_NO_INFO;
 	if (w.machine == &i386)
 		w.readable = 0;
+	if (unwinder->sym->options.held)
+		let_go(unwinder, unwinder->sym->options.held);
 	if (!max || !take_registers(&w)) {
 		*ret_end = w.end;
 		return 0;

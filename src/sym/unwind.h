@@ -57,6 +57,7 @@ struct unwinder {
 	struct unwind_page *pages; // of memory, NULL: none was read
 	struct unwind_joins *joins;
 	VEC(struct unwind_frame) frames; // of the stack at hand
+	uint64_t ended_n;		 // files that were let go, as held_age had closed so many
 	bool is_live; // the tasks run now, on this machine: code that has no file is read from their memory
 };
 

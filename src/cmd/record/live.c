@@ -66,6 +66,14 @@ int live_new(struct live **ret, struct recorder *recorder)
 	return 0;
 }
 
+void live_age(struct recorder *recorder)
+{
+	if (recorder->live)
+		sym_age(recorder->live->sym);
+	else
+		held_age(recorder->held, NULL);
+}
+
 void live_free(struct live *live)
 {
 	if (!live)

@@ -10,6 +10,8 @@ struct live;
 // NULL without an error when no event has stacks to unwind.
 int live_new(struct live **ret, struct recorder *recorder);
 void live_free(struct live *live);
+// Now and then: files of programs that have ended are closed, whether stacks are unwound or not.
+void live_age(struct recorder *recorder);
 // The attr as the file shall have it: chains, no stacks.
 struct perf_event_attr live_file_attr(const struct recorder *recorder, size_t event);
 // A record that tells what was there before the recording.

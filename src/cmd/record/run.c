@@ -314,6 +314,7 @@ static void init(struct recorder *recorder, struct record_options *options)
 	intern_init(&recorder->modules);
 	recorder->held = held_new();
 	recorder->held->keeps_facts = true;
+	recorder->held->keeps_open = options->archive || options->overwrite;
 	recorder->straddle = xmalloc(1 << 16);
 }
 

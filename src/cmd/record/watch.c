@@ -174,6 +174,7 @@ int watch_run(struct recorder *recorder, struct watch *watch)
 		int timeout = next_timeout(recorder, watch);
 
 		err = take_rings(recorder, watch);
+		live_age(recorder);
 		watch->stop |= readers_failed(recorder->readers);
 		if (err || watch->stop)
 			break;

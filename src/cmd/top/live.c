@@ -314,6 +314,7 @@ int top_drain(struct top *top)
 {
 	int err = merge_round(&top->merge, false);
 
+	sym_age(top->session.sym);
 	return err < 0 ? err : 0;
 }
 
