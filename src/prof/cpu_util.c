@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How busy CPUs are, exactly: by their switches.
-#include "prof/core/switches.h"
+#include "base/log.h"
+#include "model/sched.h"
+#include "prof/core/profiler.h"
 #include <stdio.h>
 
 struct cpu_util {
 	struct prof_options common;
-	struct switches switches;
-	struct cpu_use {
-		uint64_t busy_ns, idle_ns, unknown_ns, switches_n;
-		bool seen;
-	} * cpus;
+	struct prof_event *switches;
+	struct sched sched;
 };
 
 static const struct opt options[] = {
@@ -33,38 +32,23 @@ static int setup(struct prof *prof)
 	struct cpu_util *state = PROF_STATE(struct cpu_util, prof);
 
 	prof->everywhere = true;
-	state->cpus = xcalloc(SWITCH_CPUS, sizeof(*state->cpus));
-	return switches_init(&state->switches, prof, NULL);
-}
-
-static void add(struct cpu_use *use, uint32_t tid, uint64_t ns)
-{
-	*(tid == SWITCH_NOBODY ? &use->unknown_ns : tid ? &use->busy_ns : &use->idle_ns) += ns;
+	return prof_add_sched(prof, "sched:sched_switch", NULL, &state->switches);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
-	struct cpu_util *state = PROF_STATE(struct cpu_util, prof);
-	struct cpu_use *use;
-	uint32_t tid;
-	uint64_t ns;
-	bool known = switches_take(&state->switches, sample, &tid, &ns);
+	const struct sched_hit hit = sched_hit_of(&event->sched, sample);
 
-	if (sample->cpu >= SWITCH_CPUS)
-		return 0;
-	use = &state->cpus[sample->cpu];
-	use->seen = true;
-	use->switches_n++;
-	add(use, known ? tid : SWITCH_NOBODY, ns);
+	sched_take(&PROF_STATE(struct cpu_util, prof)->sched, &hit);
 	return 0;
 }
 
 static void lost(struct prof *prof, const struct feed_loss *loss)
 {
-	switches_forget(&PROF_STATE(struct cpu_util, prof)->switches, loss->cpu);
+	sched_lost(&PROF_STATE(struct cpu_util, prof)->sched, loss->cpu);
 }
 
-static void put_row(struct table *table, const char *name, const struct cpu_use *use)
+static void put_row(struct table *table, const char *name, const struct sched_use *use)
 {
 	uint64_t all = use->busy_ns + use->idle_ns;
 
@@ -83,7 +67,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct cpu_util *state = PROF_STATE(struct cpu_util, prof);
 	struct table table = {0};
-	struct cpu_use all = {0};
+	struct sched_use all = {0};
 	char name[16];
 
 	table_column(&table, (struct table_column){"[CPU]", "cpu", TABLE_TEXT, 5, .left = true});
@@ -92,21 +76,19 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	table_column(&table, (struct table_column){"unknown(ms)", "unknown_ms", TABLE_MS, 11});
 	table_column(&table, (struct table_column){"busy(%)", "busy_percent", TABLE_MS, 8});
 	table_column(&table, (struct table_column){"switches", NULL, TABLE_COUNT, 8});
-	for (uint32_t cpu = 0; cpu < SWITCH_CPUS; cpu++) {
-		struct cpu_use *use = &state->cpus[cpu];
-		uint64_t ns;
+	sched_cut(&state->sched, now_ns);
+	vec_each(struct sched_cpu, cpu, &state->sched.cpus) {
+		struct sched_use *use = &cpu->use;
 
-		if (!use->seen)
+		if (!cpu->seen)
 			continue;
-		if (switches_cut(&state->switches, cpu, now_ns, &ns))
-			add(use, state->switches.cpus[cpu].tid, ns);
-		snprintf(name, sizeof(name), "[%03u]", cpu);
+		snprintf(name, sizeof(name), "[%03zu]", (size_t)(cpu - state->sched.cpus.v));
 		put_row(&table, name, use);
 		all.busy_ns += use->busy_ns;
 		all.idle_ns += use->idle_ns;
 		all.unknown_ns += use->unknown_ns;
 		all.switches_n += use->switches_n;
-		*use = (struct cpu_use){.seen = true};
+		*use = (struct sched_use){0};
 	}
 	put_row(&table, "[ALL]", &all);
 	prof_put_table(prof, &table, now_ns);
@@ -116,10 +98,12 @@ static int interval(struct prof *prof, uint64_t now_ns)
 
 static void done(struct prof *prof)
 {
-	struct cpu_util *state = PROF_STATE(struct cpu_util, prof);
+	struct sched *sched = &PROF_STATE(struct cpu_util, prof)->sched;
 
-	switches_done(&state->switches);
-	free(state->cpus);
+	if (sched->odd_cpus_n)
+		warn("%llu switches are left out: of CPUs with numbers above %u",
+		     (unsigned long long)sched->odd_cpus_n, SCHED_MOST_CPUS);
+	sched_done(sched);
 }
 
 const struct profiler profiler_cpu_util = {

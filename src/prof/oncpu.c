@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which tasks run on which CPUs, and how long.
 #include "base/err.h"
-#include "prof/core/switches.h"
+#include "model/sched.h"
 #include "prof/core/tasks.h"
 #include <stdio.h>
 
@@ -17,7 +17,10 @@ struct oncpu {
 	bool detail, only_comm;
 	const char *filter;
 	bool of_task; // a row for each task, not for each CPU
-	struct switches switches;
+	struct prof *prof;
+	struct prof_event *switches;
+	const struct sample *sample; // the one that is at hand
+	struct sched sched;
 	struct prof_tasks tasks;
 	struct prof_event *runtime; // NULL: by switches
 	struct event_value ran_ns, ran_pid;
@@ -64,9 +67,12 @@ static int by_switches(struct prof *prof, struct oncpu *state)
 
 	if (err)
 		return err;
-	return switches_init(&state->switches, prof,
-			     state->filter ? prof_filter_quoted(&prof->arena, state->filter) : NULL);
+	return prof_add_sched(prof, "sched:sched_switch",
+			      state->filter ? prof_filter_quoted(&prof->arena, state->filter) : NULL,
+			      &state->switches);
 }
+
+static void ran(void *arg, const struct sched_hit *hit, uint64_t ns);
 
 static int setup(struct prof *prof)
 {
@@ -75,6 +81,8 @@ static int setup(struct prof *prof)
 	int err = -ENOENT;
 
 	intern_init(&state->comms);
+	state->prof = prof;
+	state->sched = (struct sched){.arg = state, .ran = ran};
 	state->of_task = feed_has_tasks(prof->feed);
 	// In a task's own context its switches away are seen, not those to it; but how long it ran.
 	if (state->of_task)
@@ -115,11 +123,18 @@ static void add(struct oncpu *state, uint32_t cpu, uint32_t tid, struct str name
 	row->longest_ns = MAX(row->longest_ns, ns);
 }
 
+static void ran(void *arg, const struct sched_hit *hit, uint64_t ns)
+{
+	struct oncpu *state = arg;
+
+	if (hit->tid && prof_tasks_wanted(&state->tasks, state->prof, hit->tid))
+		add(state, hit->cpu, hit->tid, sched_comm(&state->switches->sched, state->sample),
+		    ns);
+}
+
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct oncpu *state = PROF_STATE(struct oncpu, prof);
-	uint32_t tid;
-	uint64_t ns;
 
 	if (event == state->runtime) {
 		// A wake-up may account for another task.
@@ -127,10 +142,11 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 			add(state, sample->cpu, sample->tid,
 			    str_of(prof_comm(prof, sample->pid, sample->tid)),
 			    event_value_number(&state->ran_ns, sample));
-	} else if (switches_take(&state->switches, sample, &tid, &ns) && tid &&
-		   prof_tasks_wanted(&state->tasks, prof, tid)) {
-		add(state, sample->cpu, tid,
-		    tp_string(event->sched.prev_comm, sample->raw, sample->raw_size), ns);
+	} else {
+		const struct sched_hit hit = sched_hit_of(&event->sched, sample);
+
+		state->sample = sample;
+		sched_take(&state->sched, &hit);
 	}
 	return 0;
 }
@@ -143,10 +159,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 
 static void lost(struct prof *prof, const struct feed_loss *loss)
 {
-	struct oncpu *state = PROF_STATE(struct oncpu, prof);
-
-	if (state->switches.cpus)
-		switches_forget(&state->switches, loss->cpu);
+	sched_lost(&PROF_STATE(struct oncpu, prof)->sched, loss->cpu);
 }
 
 static int by_cpu(const void *a, const void *b)
@@ -274,7 +287,7 @@ static void done(struct prof *prof)
 {
 	struct oncpu *state = PROF_STATE(struct oncpu, prof);
 
-	switches_done(&state->switches);
+	sched_done(&state->sched);
 	prof_tasks_done(&state->tasks);
 	event_value_done(&state->ran_ns);
 	event_value_done(&state->ran_pid);

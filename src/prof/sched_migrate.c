@@ -16,7 +16,6 @@ struct sched_migrate {
 	struct prof_options common;
 	bool detail;
 	struct prof_event *event;
-	struct event_value pid, comm, from, to;
 	struct map by_move;
 	VEC(struct move_row) rows;
 };
@@ -41,25 +40,18 @@ static const struct command_example examples[] = {
 static int setup(struct prof *prof)
 {
 	struct sched_migrate *state = PROF_STATE(struct sched_migrate, prof);
-	int err = prof_add(prof, "sched:sched_migrate_task", NULL, &state->event);
 
-	if (!err)
-		err = prof_value_init(&state->pid, prof, state->event, "pid");
-	if (!err)
-		err = prof_value_init(&state->comm, prof, state->event, "comm");
-	if (!err)
-		err = prof_value_init(&state->from, prof, state->event, "orig_cpu");
-	return err ? err : prof_value_init(&state->to, prof, state->event, "dest_cpu");
+	return prof_add_sched(prof, "sched:sched_migrate_task", NULL, &state->event);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct sched_migrate *state = PROF_STATE(struct sched_migrate, prof);
-	uint32_t tid = (uint32_t)event_value_number(&state->pid, sample);
-	uint32_t from = (uint32_t)event_value_number(&state->from, sample),
-		 to = (uint32_t)event_value_number(&state->to, sample);
+	const struct sched_hit hit = sched_hit_of(&event->sched, sample);
 	uint64_t *at = map_at(&state->by_move,
-			      (uint64_t)tid << 32 | (from & 0xffff) << 16 | (to & 0xffff), NULL);
+			      (uint64_t)hit.tid << 32 | (hit.from_cpu & 0xffff) << 16 |
+				      (hit.to_cpu & 0xffff),
+			      NULL);
 
 	if (state->detail) {
 		prof_put_time(prof, sample->time);
@@ -70,8 +62,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	}
 	prof_flame_add(prof, sample, 1);
 	if (!*at && state->rows.n < MOST_ROWS) {
-		struct str comm = event_value_text(&state->comm, sample);
-		struct move_row row = {.tid = tid, .from = from, .to = to};
+		struct str comm = sched_comm(&event->sched, sample);
+		struct move_row row = {.tid = hit.tid, .from = hit.from_cpu, .to = hit.to_cpu};
 
 		snprintf(row.comm, sizeof(row.comm), "%.*s", (int)MIN(comm.n, sizeof(row.comm) - 1),
 			 comm.p ? comm.p : "");
@@ -126,10 +118,6 @@ static void done(struct prof *prof)
 {
 	struct sched_migrate *state = PROF_STATE(struct sched_migrate, prof);
 
-	event_value_done(&state->pid);
-	event_value_done(&state->comm);
-	event_value_done(&state->from);
-	event_value_done(&state->to);
 	vec_done(&state->rows);
 	map_done(&state->by_move);
 }

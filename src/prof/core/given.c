@@ -133,6 +133,19 @@ int prof_add(struct prof *prof, const char *name, const char *filter, struct pro
 	return err;
 }
 
+int prof_add_sched(struct prof *prof, const char *name, const char *filter, struct prof_event **ret)
+{
+	struct prof_event *event;
+	int err = prof_add(prof, name, filter, &event);
+
+	if (!err && event->sched.kind == SCHED_OTHER)
+		err = fail(ENOENT, "event %s has other fields here than those of the scheduler's",
+			   event->feed->event->name);
+	if (!err)
+		*ret = event;
+	return err;
+}
+
 int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret)
 {
 	const struct event *recorded = event->feed->event;

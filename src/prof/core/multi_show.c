@@ -89,14 +89,13 @@ static bool is_wanted(const struct prof *prof, const struct multi_detail *detail
 static void follow(const struct prof *prof, struct showing *s, const struct history_entry *entry,
 		   const struct sample *sample)
 {
-	const struct sched_event *sched = &prof->events.v[entry->event]->sched;
+	struct sched_hit hit;
 
 	if (s->target_cpu == UINT32_MAX)
 		return;
-	if ((sched->kind == SCHED_WAKEUP || sched->kind == SCHED_WAKEUP_NEW ||
-	     sched->kind == SCHED_MIGRATE) &&
-	    tp_number(sched->pid, sample->raw, sample->raw_size) == s->first->key)
-		s->target_cpu = (uint32_t)tp_number(sched->target_cpu, sample->raw, sample->raw_size);
+	hit = sched_hit_of(&prof->events.v[entry->event]->sched, sample);
+	if (hit.kind != SCHED_OTHER && hit.kind != SCHED_SWITCH && hit.tid == s->first->key)
+		s->target_cpu = hit.to_cpu;
 }
 
 static double us(uint64_t ns)
@@ -110,27 +109,27 @@ static void note(const struct prof *prof, const struct showing *s, const struct 
 		 const struct sample *sample, uint64_t before, char text[64])
 {
 	const struct sched_event *sched = &prof->events.v[entry->event]->sched;
-	const void *raw = sample->raw;
-	uint32_t size = sample->raw_size;
+	const struct sched_hit hit = sched_hit_of(sched, sample);
 	uint64_t offset = entry->time_ns - s->first->time_ns;
 	const char *reason = NULL;
 
 	*text = 0;
 	if (entry->time_ns < s->first->time_ns || entry->time_ns > s->end_ns)
 		return;
-	if (sched->kind == SCHED_SWITCH) {
-		struct str comm = tp_string(sched->prev_comm, raw, size);
-		uint64_t state = tp_number(sched->prev_state, raw, size);
+	if (hit.kind == SCHED_SWITCH) {
+		struct str comm = sched_comm(sched, sample);
 
-		if (tp_number(sched->next_pid, raw, size) == s->first->key)
+		if (hit.next == s->first->key)
 			reason = "running";
-		else if (tp_number(sched->prev_pid, raw, size) == s->first->key)
-			reason = !(state & 0xff) ? "preempt" : state & 1 ? "sleeping" : "waiting";
-		else if (before && before != entry->time_ns && tp_number(sched->prev_pid, raw, size))
+		else if (hit.tid == s->first->key)
+			reason = hit.state == SCHED_WAITS    ? "preempt"
+				 : hit.state == SCHED_SLEEPS ? "sleeping"
+							     : "waiting";
+		else if (before && before != entry->time_ns && hit.tid)
 			snprintf(text, 64, "%.3f %.*s", us(entry->time_ns - before),
 				 (int)MIN(comm.n, (size_t)15), comm.p);
-	} else if (sched->kind != SCHED_OTHER && tp_number(sched->pid, raw, size) == s->first->key) {
-		reason = sched->kind == SCHED_MIGRATE ? "migrate" : "wakeup";
+	} else if (sched_hit_is_about(&hit, (uint32_t)s->first->key)) {
+		reason = hit.kind == SCHED_MIGRATE ? "migrate" : "wakeup";
 	}
 	if (reason)
 		snprintf(text, 64, "%.3f [%s]", us(offset), reason);

@@ -139,12 +139,53 @@ static void put_flags(struct out *out, const struct sample *sample)
 	out->n += 5;
 }
 
+static void put_task(struct out *out, const struct tp_field *const fields[3],
+		     const struct sample *sample)
+{
+	struct str comm = tp_string(fields[0], sample->raw, sample->raw_size);
+	char text[64];
+
+	if (comm.n >= sizeof(text))
+		comm.n = sizeof(text) - 1;
+	memcpy(text, comm.p ? comm.p : "", comm.n);
+	text[comm.n] = 0;
+	out_safe(out, text);
+	out_char(out, ':');
+	out_i64(out, (int64_t)tp_number(fields[1], sample->raw, sample->raw_size));
+	out_text(out, " [");
+	out_i64(out, (int64_t)tp_number(fields[2], sample->raw, sample->raw_size));
+	out_char(out, ']');
+}
+
+// The short text of a switch or a wake-up: "bash:12 [120] S ==> swapper/0:0 [120]".
+static void put_sched(struct out *out, const struct sched_event *event, const struct sample *sample)
+{
+	const struct sched_hit hit = sched_hit_of(event, sample);
+
+	put_task(out, (const struct tp_field *const[]){event->comm, event->pid, event->prio}, sample);
+	if (hit.kind == SCHED_SWITCH) {
+		out_char(out, ' ');
+		out_char(out, sched_letter(event, hit.state));
+		out_text(out, " ==> ");
+		put_task(out,
+			 (const struct tp_field *const[]){event->next_comm, event->next_pid,
+							  event->next_prio},
+			 sample);
+		return;
+	}
+	// Older kernels say whether the wake-up was one; newer ones tell of those only.
+	out_text(out, " success=");
+	out_u64(out, event->success ? tp_number(event->success, sample->raw, sample->raw_size) : 1);
+	out_text(out, " CPU:");
+	out_u64_zeros(out, hit.to_cpu, 3);
+}
+
 void prof_event_text(const struct prof_event *event, const struct sample *sample, struct out *out)
 {
 	const struct event *recorded = event->feed->event;
 
 	if (event->sched.kind != SCHED_OTHER && event->sched.kind != SCHED_MIGRATE) {
-		sched_event_print(out, &event->sched, sample->raw, sample->raw_size);
+		put_sched(out, &event->sched, sample);
 	} else if (recorded->tp) {
 		tracepoint_print(out, recorded->tp, sample->raw, sample->raw_size);
 	} else if (event->source && event->feed->addresses) {

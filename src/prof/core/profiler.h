@@ -4,7 +4,7 @@
 #pragma once
 #include "base/opt.h"
 #include "flow/feed.h"
-#include "prof/core/sched.h"
+#include "model/sched_event.h"
 #include "prof/core/spec.h"
 #include "prof/core/value.h"
 #include "view/table.h"
@@ -140,6 +140,8 @@ struct prof {
 
 // A built-in event, "sched:sched_switch"; filter may be NULL. -ENOENT, -EACCES with a sentence.
 int prof_add(struct prof *prof, const char *name, const char *filter, struct prof_event **ret);
+// Likewise one of the scheduler (model/sched_event.h).
+int prof_add_sched(struct prof *prof, const char *name, const char *filter, struct prof_event **ret);
 // The field of an event by name; -ENOENT with the nearest.
 int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret);
 

@@ -170,27 +170,19 @@ int prof_source_add(struct prof *prof, const struct prof_spec *spec)
 
 bool prof_source_is_of(const struct prof_event *event, const struct sample *sample, uint32_t tid)
 {
-	const struct sched_event *sched = &event->sched;
-	const void *raw = sample->raw;
-	uint32_t size = sample->raw_size;
+	const struct sched_hit hit = sched_hit_of(&event->sched, sample);
 
-	if (sched->kind == SCHED_SWITCH)
-		return tp_number(sched->prev_pid, raw, size) == tid ||
-		       tp_number(sched->next_pid, raw, size) == tid;
-	return sched->kind != SCHED_OTHER && tp_number(sched->pid, raw, size) == tid;
+	return sched_hit_is_about(&hit, tid);
 }
 
 bool prof_source_wants(struct prof *prof, const struct prof_event *event, const struct sample *sample)
 {
-	const struct sched_event *sched = &event->sched;
 	struct prof_tasks *tasks = event->tasks;
-	const void *raw = sample->raw;
-	uint32_t size = sample->raw_size;
+	struct sched_hit hit;
 
 	if (!tasks || !tasks->by_set)
 		return true;
-	if (sched->kind != SCHED_SWITCH)
-		return prof_tasks_wanted(tasks, prof, (uint32_t)tp_number(sched->pid, raw, size));
-	return prof_tasks_wanted(tasks, prof, (uint32_t)tp_number(sched->prev_pid, raw, size)) ||
-	       prof_tasks_wanted(tasks, prof, (uint32_t)tp_number(sched->next_pid, raw, size));
+	hit = sched_hit_of(&event->sched, sample);
+	return prof_tasks_wanted(tasks, prof, hit.tid) ||
+	       (hit.kind == SCHED_SWITCH && prof_tasks_wanted(tasks, prof, hit.next));
 }
