@@ -172,7 +172,7 @@ static void put_chain(struct writer *writer, struct session *session, const stru
 			out_char(writer->out, ',');
 		first = false;
 		if (is_return)
-			sym_resolve_return(session->sym, task, cpumode, ip, &location);
+			location = sym_resolve_return(session->sym, task, cpumode, ip);
 		else
 			sym_resolve(session->sym, task, cpumode, ip, &location);
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;

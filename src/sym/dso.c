@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
+#include "sym/load.h"
 #include "sym/private.h"
 
 static const char *after_slash(const char *path)
@@ -88,6 +89,13 @@ void dso_set_build_id(struct dso *dso, const uint8_t *id, size_t size)
 		memcpy(dso->build_id.bytes, id, dso->build_id.n);
 }
 
+bool perfmap_pid(const char *name, int *ret)
+{
+	int n = 0;
+
+	return sscanf(name, "/tmp/perf-%d.map%n", ret, &n) == 1 && n && !name[n];
+}
+
 // basename(3), or what perf calls code that a JIT made.
 static const char *short_name_of(struct sym *sym, const char *name)
 {
@@ -95,7 +103,7 @@ static const char *short_name_of(struct sym *sym, const char *name)
 	const char *start;
 	int tid;
 
-	if (sscanf(name, "/tmp/perf-%d.map", &tid) == 1)
+	if (perfmap_pid(name, &tid))
 		return arena_fmt(&sym->private->arena, "[JIT] tid %d", tid);
 	while (n > 1 && name[n - 1] == '/')
 		n--;

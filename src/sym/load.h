@@ -60,6 +60,8 @@ void load_user(struct sym *sym, struct dso *dso);
 void load_kernel(struct sym *sym, struct dso *dso);
 void load_module(struct sym *sym, struct dso *dso, const struct mapping *map);
 void load_perfmap(struct sym *sym, struct dso *dso);
+// Is that the name of one, and whose? It is a number of a thread, as the program knows it.
+bool perfmap_pid(const char *name, int *ret);
 void load_vdso(struct sym *sym, struct dso *dso);
 // A map of a file without symbols that the perf-PID.map of its process has names in (.NET writes code to a memfd) is that JIT code's.
 void perfmap_take_over(struct sym *sym, const struct space *space, struct mapping *map);

@@ -132,21 +132,28 @@ void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t i
 		ret->sym = user_symbol(sym, ret->dso, ret->addr);
 }
 
-void sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-			struct location *ret)
+// The kernel's padding in front of functions, which never runs.
+static bool is_padding(const struct location *location)
 {
-	struct location call;
+	return location->cpumode == PERF_RECORD_MISC_KERNEL && location->sym &&
+	       text_starts(location->sym->name, "__pfx_");
+}
 
-	sym_resolve(sym, task, cpumode, ip, ret);
-	if (cpumode != PERF_RECORD_MISC_USER || (ret->sym && ret->sym->start != ret->addr))
-		return;
+struct location sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip)
+{
+	struct location there, call;
+
+	sym_resolve(sym, task, cpumode, ip, &there);
+	if ((cpumode != PERF_RECORD_MISC_USER && !is_padding(&there)) ||
+	    (there.sym && there.sym->start != there.addr))
+		return there;
 	sym_resolve(sym, task, cpumode, ip - 1, &call);
 	// A label in a file's assembly (_dl_start_user of ld.so): code goes on there.
 	if (!call.sym || (call.sym->type == STT_NOTYPE && call.dso->kind == DSO_USER))
-		return;
-	*ret = call;
-	ret->ip++;
-	ret->addr++;
+		return there;
+	call.ip++;
+	call.addr++;
+	return call;
 }
 
 void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,

@@ -238,7 +238,7 @@ static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
 	if (!place && stacks->key == FRAME_BY_NAME && stacks->nowhere[step->cpumode % 8])
 		return stacks->nowhere[step->cpumode % 8];
 	if (step->is_return)
-		sym_resolve_return(stacks->sym, task, step->cpumode, step->ip, &location);
+		location = sym_resolve_return(stacks->sym, task, step->cpumode, step->ip);
 	else
 		sym_resolve(stacks->sym, task, step->cpumode, step->ip, &location);
 	frame = frames_of_location(stacks, &location, step->is_return);

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "sym/jit.h"
 #include "sym/jitdump.h"
+#include "sym/load.h"
 #include "sym/seen.h"
 #include "sym/private.h"
 
@@ -71,15 +72,15 @@ static uint64_t facts_key(const char *name, const struct file_id *id)
 void sym_learn_file(struct sym *sym, const struct file_facts *facts)
 {
 	struct file_facts *at = arena_zalloc(&sym->private->arena, sizeof(*at));
+	int pid;
 
 	*at = *facts;
 	at->name = arena_strdup(&sym->private->arena, str_of(facts->name));
 	at->path = facts->path ? arena_strdup(&sym->private->arena, str_of(facts->path)) : NULL;
+	map_set_ptr(&sym->private->facts, facts_key(at->name, &at->id), at);
 	// Of a perf map records have a name at most.
-	map_set_ptr(&sym->private->facts,
-		    facts_key(at->name, text_starts(at->name, "/tmp/perf-") ? &(struct file_id){{0}}
-									    : &at->id),
-		    at);
+	if (perfmap_pid(at->name, &pid))
+		map_set_ptr(&sym->private->facts, facts_key(at->name, &(struct file_id){{0}}), at);
 }
 
 const struct file_facts *sym_facts(const struct sym *sym, const char *name, const struct file_id *id)

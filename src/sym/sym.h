@@ -188,10 +188,9 @@ void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t i
 // A tp_resolver (abi/tracepoint.h) of the kernel's functions; arg: struct sym.
 const char *sym_name_in_print(void *arg, uint64_t addr, uint64_t *ret_start, const char **ret_module);
 // Likewise of where a call returns to. Behind a call that never returns (throw, abort) another function begins there, or none is:
-// in user space the function that has the call is the answer then. (In the kernel code that was interrupted at its first instruction
-// is as likely.)
-void sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-			struct location *ret);
+// the function that has the call is the answer then. (In the kernel only where the padding of another one is: code that was
+// interrupted at its first instruction is as likely.)
+struct location sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip);
 // Likewise for addresses whose cpumode is a guess (sample.addr, branches): when nothing lies there, the half that
 // the address belongs to decides. Like perf's thread__find_map_fb.
 void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,

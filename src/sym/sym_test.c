@@ -282,7 +282,10 @@ static void kernel_of_kallsyms(void **state)
 			"ffffffff82000100 t __do_thing\n"
 			"ffffffff82000100 T do_thing\n"
 			"ffffffff82000200 r not_code\n"
-			"ffffffff82001000 T last\n"
+			"ffffffff82001000 T goes_for_good\n"
+			"ffffffff82001100 T __pfx_another\n"
+			"ffffffff82001110 T another\n"
+			"ffffffff82002000 T last\n"
 			"ffffffffc0000000 t module_init\t[ext4]\n"
 			"ffffffffc0000100 t module_run\t[ext4]\n"
 			"ffffffffc0100000 t other\t[unknown]\n");
@@ -305,6 +308,14 @@ static void kernel_of_kallsyms(void **state)
 	assert_string_equal(location.sym->name, "do_thing");
 	assert_int_equal(location.addr - location.sym->start, 0x10);
 	assert_int_equal(location.dso->origin, 'k');
+	// Nothing returns to the padding of a function, and what was interrupted may be at its first instruction.
+	location = sym_resolve_return(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL,
+				      0xffffffff81001100);
+	assert_string_equal(location.sym->name, "goes_for_good");
+	assert_int_equal(location.addr - location.sym->start, 0x100);
+	location = sym_resolve_return(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL,
+				      0xffffffff81001110);
+	assert_string_equal(location.sym->name, "another");
 	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000104, &location);
 	assert_string_equal(location.dso->short_name, "[ext4]");
 	assert_int_equal(location.dso->kind, DSO_MODULE);
@@ -316,6 +327,23 @@ static void kernel_of_kallsyms(void **state)
 	assert_string_equal(location.sym->name, "_text");
 	sym_free(sym);
 	remove_root(root);
+}
+
+// What a recording knows of a file is found by which one it is; of a perf map, by its name.
+static void facts_of_files(void **state)
+{
+	const struct file_id id = {{1, 2, 3}}, none = {{0}};
+	struct sym *sym;
+
+	sym_new(&sym, &(const struct sym_options){.root = "", .no_cache_dir = true});
+	sym_learn_file(sym, &(const struct file_facts){.name = "/tmp/perf-tool", .id = id});
+	sym_learn_file(sym, &(const struct file_facts){.name = "/tmp/perf-5.map", .id = id});
+	sym_learn_file(sym, &(const struct file_facts){.name = "/tmp/perf-5.map.old", .id = id});
+	assert_non_null(sym_facts(sym, "/tmp/perf-tool", &id));
+	assert_null(sym_facts(sym, "/tmp/perf-tool", &none));
+	assert_non_null(sym_facts(sym, "/tmp/perf-5.map", &none));
+	assert_null(sym_facts(sym, "/tmp/perf-5.map.old", &none));
+	sym_free(sym);
 }
 
 static void another_kernel_is_refused(void **state)
@@ -536,7 +564,7 @@ static void malformed_records_change_nothing(void **state)
 
 RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps), TEST(dead_tasks_give_way),
 	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
-	  TEST(kernel_of_kallsyms), TEST(another_kernel_is_refused),
+	  TEST(kernel_of_kallsyms), TEST(facts_of_files), TEST(another_kernel_is_refused),
 	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go),
 	  TEST(trampolines_come_and_go), TEST(own_symbols), TEST(imported_functions_have_stubs),
 	  TEST(another_build_id_is_refused), TEST(malformed_records_change_nothing))

@@ -63,7 +63,7 @@ static void put_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return)
 	size_t n = 0;
 
 	if (at->task && is_return)
-		sym_resolve_return(at->session->sym, at->task, cpumode, ip, &where);
+		where = sym_resolve_return(at->session->sym, at->task, cpumode, ip);
 	else if (at->task)
 		sym_resolve(at->session->sym, at->task, cpumode, ip, &where);
 	if (where.dso && where.sym && at->chains->options.inlines)

@@ -13,7 +13,7 @@ static void put_frame(struct trace *trace, struct task *task, uint64_t ip, uint8
 	struct location location;
 
 	if (is_return)
-		sym_resolve_return(trace->feed->sym, task, cpumode, ip, &location);
+		location = sym_resolve_return(trace->feed->sym, task, cpumode, ip);
 	else
 		sym_resolve(trace->feed->sym, task, cpumode, ip, &location);
 	out_fill(out, ' ', INDENT);

@@ -291,7 +291,7 @@ static void put_frames(struct prof *prof, const struct sample *sample, struct ou
 			continue;
 		}
 		if (is_return)
-			sym_resolve_return(sym, task, cpumode, ip, &location);
+			location = sym_resolve_return(sym, task, cpumode, ip);
 		else
 			sym_resolve(sym, task, cpumode, ip, &location);
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;

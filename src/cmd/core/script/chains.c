@@ -337,7 +337,7 @@ static void resolve_frame(const struct chains *chains, struct task *task, struct
 			  enum how how)
 {
 	if (how == HOW_RETURN)
-		sym_resolve_return(chains->sym, task, where->cpumode, where->ip, where);
+		*where = sym_resolve_return(chains->sym, task, where->cpumode, where->ip);
 	else
 		sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
 }
