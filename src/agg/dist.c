@@ -91,11 +91,14 @@ void dist_add_part(struct dist *dist, const struct dist_part *part)
 
 void dist_merge(struct dist *to, const struct dist *from)
 {
+	const uint64_t sum = to->sum + from->sum;
+
 	if (!from->n)
 		return;
 	if (!from->blocks) {
 		for (uint64_t i = 0; i < from->n; i++)
 			dist_add_slow(to, from->exact[i]);
+		to->sum = sum; // what came as parts has a better one than its numbers
 		return;
 	}
 	to_blocks(to);
@@ -109,7 +112,7 @@ void dist_merge(struct dist *to, const struct dist *from)
 	to->min = !to->n || from->min < to->min ? from->min : to->min;
 	to->max = from->max > to->max ? from->max : to->max;
 	to->n += from->n;
-	to->sum += from->sum;
+	to->sum = sum;
 }
 
 static int by_size(const void *a, const void *b)

@@ -10,6 +10,7 @@
 #include "cmd/core/output.h"
 #include "cmd/prof/complete.h"
 #include "input/core/input.h"
+#include "prof/core/counted.h"
 #include "prof/core/run.h"
 #include "sys/tracefs.h"
 #include "version.h"
@@ -182,12 +183,12 @@ static int run_feed(struct prof *prof, const struct input *input)
 	options->needs_tasks |= prof->needs_tasks;
 	// A name that changes on one CPU is that of what starts on another.
 	options->ordered |= options->needs_tasks;
-	if (prof->kernel) // rows of the kernel mostly have their names
+	if (prof_in_kernel(prof)) // rows of the kernel mostly have their names
 		options->needs_tasks = prof->needs_symbols || prof->options->perins;
 	options->ordered |= prof->ordered;
 	options->ordered |= prof->pushes.n > 0; // who pulls merges them with others
 	options->ordered |=
-		prof->kernel != NULL; // there is little, and a name may change on another CPU
+		prof_in_kernel(prof); // there is little, and a name may change on another CPU
 	if (!err)
 		err = input->run(feed);
 	if (err >= 0)

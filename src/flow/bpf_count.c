@@ -19,6 +19,7 @@ enum {
 	R3,
 	R4,
 	ROW = BPF_REG_8,
+	CONTEXT = BPF_REG_9, // of the program, see expr/bpf.h
 	FP = BPF_REG_10,
 	ROWS_DEFAULT = 4096,
 	// the stack below what expressions use
@@ -26,15 +27,18 @@ enum {
 	KEY = SMALL_KEY - BPF_KEY_BYTES_MAX,
 	VALUES = KEY - 8 * BPF_UPDATES_MAX,
 	FRESH = VALUES - 8 * BPF_CELLS_MAX, // a row of zeros
-	// what waits: its time and what it left, behind that its key; of a second event the delay stands in place of the time
-	WAITING = FRESH - 16,
+	// What waits: its time and its keys, behind that the number of the pair; of a second event the delay stands in place of the time.
+	// Done with before a row is made.
+	WAITING = FRESH,
 	DELAY = WAITING,
-	REMEMBERED = WAITING + 8,
-	PAIR = WAITING - 8,
+	FIRST_KEYS = WAITING + 8,
+	PAIR = FIRST_KEYS + BPF_KEY_BYTES_MAX,
 	PAIRS_MAX = 1 << 16,
+	STACKS_MAX = 1 << 13,
 	MEMBARRIER_GLOBAL = 1,
 };
-_Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && PAIR >= -EXPR_BPF_STACK, "the stack");
+_Static_assert(SMALL_KEY <= -(int)EXPR_BPF_STACK_USED && FRESH >= -EXPR_BPF_STACK, "the stack");
+_Static_assert(PAIR + 8 <= VALUES, "what waits has the place of a fresh row");
 
 enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STAT_BACKWARD, STATS };
 
@@ -46,10 +50,10 @@ struct bpf_count {
 	struct bpf_count_options options;
 	struct bpf_key keys[BPF_KEYS_MAX];
 	struct bpf_cell cells[BPF_CELLS_MAX];
-	uint32_t key_bytes;
-	int rows[2]; // one is counted into, the other read
-	int turn;    // one number: which
-	int stats, cpus, tasks, waiting;
+	uint32_t key_bytes, first_bytes; // first: of the keys that first events say
+	int rows[2];			 // one is counted into, the other read
+	int turn;			 // one number: which
+	int stats, cpus, tasks, waiting, stacks;
 	uint64_t swept_full; // when those that wait were thinned out last
 	uint32_t current;
 	int value_cpus;
@@ -72,6 +76,7 @@ void bpf_count_close(struct bpf_count *count)
 	close_if_open(count->cpus);
 	close_if_open(count->tasks);
 	close_if_open(count->waiting);
+	close_if_open(count->stacks);
 	free(count);
 }
 
@@ -119,19 +124,26 @@ static int make_maps(struct bpf_count *count)
 	return err ? err : make_cpus(count);
 }
 
+static uint32_t size_of(const struct bpf_key *key)
+{
+	return key->kind == BPF_KEY_TEXT ? key->size : 8;
+}
+
 int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *options)
 {
 	struct bpf_count *count;
-	uint32_t key_bytes = 0;
+	uint32_t key_bytes = 0, first_bytes = 0;
+	bool stacks = false;
 	int err;
 
 	for (uint32_t i = 0; i < options->keys_n && i < BPF_KEYS_MAX; i++) {
-		const uint32_t size =
-			options->keys[i].kind == BPF_KEY_TEXT ? options->keys[i].size : 8;
+		const uint32_t size = size_of(&options->keys[i]);
 
 		if (!size || size % 8 || size > EXPR_BPF_TEXT_MAX)
 			return fail(EINVAL, "a key of %u bytes can't be counted by", size);
 		key_bytes += size;
+		first_bytes += options->keys[i].first ? size : 0;
+		stacks |= options->keys[i].kind == BPF_KEY_STACK;
 	}
 	if (options->keys_n > BPF_KEYS_MAX || key_bytes > BPF_KEY_BYTES_MAX ||
 	    options->cells_n > BPF_CELLS_MAX || !options->cells_n)
@@ -140,16 +152,20 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 	count = NEW(struct bpf_count);
 	count->options = *options;
 	count->key_bytes = MAX(key_bytes, 8u); // without keys: a number, 0
+	count->first_bytes = first_bytes;
 	if (options->keys_n)
 		memcpy(count->keys, options->keys, options->keys_n * sizeof(*options->keys));
 	memcpy(count->cells, options->cells, options->cells_n * sizeof(*options->cells));
 	count->rows[0] = count->rows[1] = count->turn = -1;
-	count->stats = count->cpus = count->tasks = count->waiting = -1;
+	count->stats = count->cpus = count->tasks = count->waiting = count->stacks = -1;
 	count->value_cpus = bpf_value_cpus();
 	err = count->value_cpus < 0
 		      ? fail(-count->value_cpus, "can't find out how many CPUs there may be: %s",
 			     strerror(-count->value_cpus))
 		      : make_maps(count);
+	if (!err && stacks)
+		err = make_map(&count->stacks, BPF_MAP_TYPE_STACK_TRACE, 4, 8 * BPF_STACK_MAX,
+			       STACKS_MAX);
 	if (err < 0) {
 		bpf_count_close(count);
 		return err;
@@ -206,32 +222,68 @@ static void emit_conditions(struct builder *w)
 	}
 }
 
-static int emit_key(struct builder *w)
+// One key to `place`, as this event says it.
+static int emit_key(struct builder *w, uint32_t i, int place)
+{
+	const struct bpf_key *key = &w->count->keys[i];
+	struct expr_bpf *b = &w->b;
+	int err = 0;
+
+	if (key->kind == BPF_KEY_TEXT)
+		return expr_bpf_text(b, w->event->keys[i], place, key->size);
+	if (key->kind == BPF_KEY_STACK) {
+		expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, CONTEXT));
+		expr_bpf_emit_map(b, R2, w->count->stacks);
+		expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R3, 0));
+		expr_bpf_emit_call(b, BPF_FUNC_get_stackid);
+		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+		return 0;
+	}
+	if (key->delay)
+		copy(w, place, DELAY);
+	else
+		err = expr_bpf_number(b, w->event->keys[i], place);
+	if (key->unit > 1) {
+		expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, place));
+		expr_bpf_emit(b, bpf_alu_imm(BPF_DIV, R0, (int32_t)key->unit));
+		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+	}
+	if (!err && key->kind == BPF_KEY_BUCKET)
+		expr_bpf_bucket(b, place);
+	return err;
+}
+
+// The key of the row. What the first event said is copied.
+static int emit_keys(struct builder *w)
 {
 	const struct bpf_count *count = w->count;
-	int place = KEY, err = 0;
+	int place = KEY, from = FIRST_KEYS, err = 0;
 
 	if (!count->options.keys_n)
 		expr_bpf_emit_zero(&w->b, KEY, 8);
 	for (uint32_t i = 0; !err && i < count->options.keys_n; i++) {
-		const struct bpf_key *key = &count->keys[i];
+		const int size = (int)size_of(&count->keys[i]);
 
-		if (key->kind == BPF_KEY_DELAY || key->kind == BPF_KEY_REMEMBERED) {
-			copy(w, place, key->kind == BPF_KEY_DELAY ? DELAY : REMEMBERED);
-			if (key->kind == BPF_KEY_DELAY)
-				expr_bpf_bucket(&w->b, place);
-			place += 8;
+		if (!count->keys[i].first)
+			err = emit_key(w, i, place);
+		for (int k = 0; count->keys[i].first && k < size; k += 8, from += 8)
+			copy(w, place + k, from);
+		place += size;
+	}
+	return err;
+}
+
+// What a first event says of the key.
+static int emit_first_keys(struct builder *w)
+{
+	const struct bpf_count *count = w->count;
+	int place = FIRST_KEYS, err = 0;
+
+	for (uint32_t i = 0; !err && i < count->options.keys_n; i++) {
+		if (!count->keys[i].first)
 			continue;
-		}
-		if (key->kind == BPF_KEY_TEXT) {
-			err = expr_bpf_text(&w->b, w->event->keys[i], place, key->size);
-			place += (int)key->size;
-			continue;
-		}
-		err = expr_bpf_number(&w->b, w->event->keys[i], place);
-		if (!err && key->kind == BPF_KEY_BUCKET)
-			expr_bpf_bucket(&w->b, place);
-		place += 8;
+		err = emit_key(w, i, place);
+		place += (int)size_of(&count->keys[i]);
 	}
 	return err;
 }
@@ -336,10 +388,8 @@ static int emit_begin(struct builder *w)
 	size_t kept;
 	int err = emit_pair_key(w);
 
-	if (!err && w->event->remember)
-		err = expr_bpf_number(b, w->event->remember, REMEMBERED);
-	else
-		expr_bpf_emit_zero(b, REMEMBERED, 8);
+	if (!err)
+		err = emit_first_keys(w);
 	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
 	expr_bpf_emit(b, bpf_store(BPF_DW, FP, WAITING, R0));
 	expr_bpf_emit_map(b, R1, w->count->waiting);
@@ -347,8 +397,10 @@ static int emit_begin(struct builder *w)
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, WAITING));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_ANY));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, w->event->keeps ? BPF_NOEXIST : BPF_ANY));
 	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	if (w->event->keeps)
+		end_if(w, BPF_JEQ, R0, -EEXIST);
 	kept = expr_bpf_jump(b, BPF_JEQ, R0, 0);
 	emit_stat(w, STAT_WAITS_FULL);
 	expr_bpf_land(b, kept);
@@ -356,11 +408,11 @@ static int emit_begin(struct builder *w)
 	return err;
 }
 
-// Takes the first event of this second one: DELAY and REMEMBERED; the end when there is none.
+// Takes the first event of this second one: DELAY and FIRST_KEYS; the end when there is none.
 static int emit_end(struct builder *w)
 {
 	struct expr_bpf *b = &w->b;
-	size_t wanted[ARRAY_SIZE(w->event->only_remembered)], forward;
+	size_t wanted[ARRAY_SIZE(w->event->only_first)], forward;
 	int err = emit_pair_key(w);
 
 	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
@@ -368,7 +420,6 @@ static int emit_end(struct builder *w)
 	expr_bpf_emit_lookup(&w->b, w->count->waiting, PAIR);
 	end_if(w, BPF_JEQ, R0, 0);
 	expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 0));
-	expr_bpf_emit(b, bpf_load(BPF_DW, R2, R0, 8));
 	expr_bpf_emit(b, bpf_load(BPF_DW, R3, FP, WAITING));
 	expr_bpf_emit(b, bpf_alu(BPF_SUB, R3, R1));
 	// Another CPU may have put the first one there since this one's time was taken.
@@ -376,20 +427,23 @@ static int emit_end(struct builder *w)
 	emit_stat(w, STAT_BACKWARD);
 	expr_bpf_land(b, forward);
 	expr_bpf_emit(b, bpf_store(BPF_DW, FP, DELAY, R3));
-	expr_bpf_emit(b, bpf_store(BPF_DW, FP, REMEMBERED, R2));
+	for (int i = 0; i < (int)w->count->first_bytes; i += 8) {
+		expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 8 + i));
+		expr_bpf_emit(b, bpf_store(BPF_DW, FP, FIRST_KEYS + i, R1));
+	}
 	expr_bpf_emit_map(b, R1, w->count->waiting);
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
 	expr_bpf_emit_call(b, BPF_FUNC_map_delete_elem);
 	// Between looking and taking it another CPU may have taken it.
 	end_if(w, BPF_JNE, R0, 0);
-	if (!w->event->only_remembered_n)
+	if (!w->event->only_first_n)
 		return err;
-	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, REMEMBERED));
-	for (uint32_t i = 0; i < w->event->only_remembered_n; i++)
-		wanted[i] = expr_bpf_jump(b, BPF_JEQ, R0, (int32_t)w->event->only_remembered[i]);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, FIRST_KEYS));
+	for (uint32_t i = 0; i < w->event->only_first_n; i++)
+		wanted[i] = expr_bpf_jump(b, BPF_JEQ, R0, (int32_t)w->event->only_first[i]);
 	end_if(w, BPF_JA, 0, 0);
-	for (uint32_t i = 0; i < w->event->only_remembered_n; i++)
+	for (uint32_t i = 0; i < w->event->only_first_n; i++)
 		expr_bpf_land(b, wanted[i]);
 	return err;
 }
@@ -399,7 +453,7 @@ static int emit_count(struct builder *w)
 {
 	struct expr_bpf *b = &w->b;
 	size_t second, full[2], counted;
-	int err = emit_key(w);
+	int err = emit_keys(w);
 
 	if (!err)
 		err = emit_values(w);
@@ -476,7 +530,8 @@ int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event)
 	int err = 0, program;
 
 	if ((event->begins || event->ends) && count->waiting < 0)
-		err = make_map(&count->waiting, BPF_MAP_TYPE_HASH, 8, 16, PAIRS_MAX);
+		err = make_map(&count->waiting, BPF_MAP_TYPE_HASH, 8, 8 + count->first_bytes,
+			       PAIRS_MAX);
 	if (err < 0)
 		return err;
 	w.b.in_context = true;
@@ -562,7 +617,7 @@ static int read_stat(const struct bpf_count *count, uint32_t stat, uint64_t *ret
 static void sweep(struct bpf_count *count)
 {
 	uint64_t full, key, next, oldest = UINT64_MAX, newest = 0;
-	uint64_t waits[2] = {0};
+	uint64_t waits[1 + BPF_KEY_BYTES_MAX / 8] = {0};
 
 	read_stat(count, STAT_WAITS_FULL, &full);
 	if (full == count->swept_full)
@@ -615,6 +670,18 @@ int bpf_count_read(struct bpf_count *count,
 		memcpy(key, next, sizeof(key));
 	}
 	return MIN(result, 0);
+}
+
+size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX])
+{
+	const uint32_t id = (uint32_t)key;
+	size_t n = 0;
+
+	if (key > INT32_MAX || bpf_map_get(count->stacks, &id, ret) < 0)
+		return 0;
+	while (n < BPF_STACK_MAX && ret[n])
+		n++;
+	return n;
 }
 
 int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)

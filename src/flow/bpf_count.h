@@ -2,24 +2,26 @@
 // Counting where the events happen: for each hit of a tracepoint the kernel runs expressions as eBPF (expr/bpf.h) and adds to a row of
 // numbers; only the rows come out. Costs nothing in user space between two reads.
 //
-// A row has a key (numbers, texts, buckets) and cells. Several events may share the rows, each with its own expressions for the key and
-// its own cells. An event may wait for a second one with the same number (`begins`): rows and cells of the second (`ends`) then know the
-// delay, and one number that the first left (`remember`). Times are CLOCK_MONOTONIC's. Nothing of other users of the same tracepoint changes: the programs always let the hit pass.
+// A row has a key (numbers, texts, buckets, call stacks) and cells. Several events may share the rows, each with its own expressions for
+// the key and its own cells. An event may wait for a second one with the same number (`begins`): rows and cells of the second (`ends`) then
+// know the delay, and the keys that are the first one's (`first`). Times are CLOCK_MONOTONIC's. Nothing of other users of the same tracepoint changes: the programs always let the hit pass.
 #pragma once
 #include "expr/expr.h"
 #include <stddef.h>
 
 enum bpf_key_kind {
-	BPF_KEY_NUMBER,	    // 8 bytes
-	BPF_KEY_BUCKET,	    // 8 bytes: expr_bucket() of a number
-	BPF_KEY_TEXT,	    // .size bytes, filled up with NUL; longer texts are cut
-	BPF_KEY_DELAY,	    // 8 bytes: expr_bucket() of the delay, ns
-	BPF_KEY_REMEMBERED, // 8 bytes: what the first event left
+	BPF_KEY_NUMBER, // 8 bytes
+	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
+	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
+	BPF_KEY_STACK, // 8 bytes: the kernel's call stack, for bpf_count_stack; negative: it has none
 };
 
 struct bpf_key {
 	enum bpf_key_kind kind;
 	uint32_t size; // of a text: a multiple of 8, at most EXPR_BPF_TEXT_MAX
+	uint32_t unit; // of a bucket: the number is divided by it before; 0: by 1
+	bool delay;    // of a number or bucket: the delay, ns, is the number
+	bool first;    // of pairs: what the first event said
 };
 
 enum bpf_cell_kind {
@@ -34,7 +36,13 @@ struct bpf_cell {
 	bool is_signed; // of MIN and MAX
 };
 
-enum { BPF_KEYS_MAX = 4, BPF_KEY_BYTES_MAX = 96, BPF_CELLS_MAX = 16, BPF_UPDATES_MAX = 8 };
+enum {
+	BPF_KEYS_MAX = 4,
+	BPF_KEY_BYTES_MAX = 96,
+	BPF_CELLS_MAX = 16,
+	BPF_UPDATES_MAX = 8,
+	BPF_STACK_MAX = 32
+};
 
 struct bpf_count_options {
 	const struct bpf_key *keys;
@@ -60,12 +68,13 @@ struct bpf_count_event {
 	const struct expr *keys[BPF_KEYS_MAX];
 	struct bpf_update updates[BPF_UPDATES_MAX];
 	uint32_t updates_n;
-	bool not_self;		     // without what this process does
-	const struct expr *pair;     // the number that joins first and second
-	bool begins, ends;	     // one of them; what begins has no keys and updates
-	const struct expr *remember; // of what begins; NULL: 0
-	uint64_t only_remembered[2]; // of what ends: else the pair is forgotten
-	uint32_t only_remembered_n;
+	bool not_self;		 // without what this process does
+	const struct expr *pair; // the number that joins first and second
+	bool begins,
+		ends; // one of them; what begins has no updates, and only the keys that are the first one's
+	bool keeps; // of what begins: one that waits already stays
+	uint64_t only_first[2]; // of what ends: the first key of the first event is one of these, else the pair is forgotten
+	uint32_t only_first_n;
 };
 
 struct bpf_count;
@@ -89,6 +98,8 @@ int bpf_count_watch(struct bpf_count *count, uint32_t id, bool watched);
 // the kernel counts into another set of rows meanwhile. The hook returns < 0 to end.
 int bpf_count_read(struct bpf_count *count,
 		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg);
+// The addresses of a key of kind BPF_KEY_STACK, the innermost first: how many; 0: the kernel had none, or no place for it.
+size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX]);
 // Since the beginning.
 int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret);
 void bpf_count_close(struct bpf_count *count); // NULL is allowed

@@ -24,11 +24,20 @@ int event_value_init(struct event_value *ret, struct expr_machine *machine,
 		*ret = value;
 		return 0;
 	}
+	for (unsigned i = 0; i < EXPR_CONTEXTS; i++)
+		if (!strcmp(text, expr_context_name(i)))
+			value.context = (uint8_t)(i + 1);
+	if (value.context) { // as their types in expressions
+		value.is_signed = value.context <= EXPR_TID + 1;
+		*ret = value;
+		return 0;
+	}
 	err = expr_compile(&value.expr, text, &fields);
 	if (err)
 		return fail_context(err, "%s", event->name);
 	value.is_text = expr_is_text(value.expr);
 	value.is_signed = expr_is_signed(value.expr);
+	value.is_constant = !value.is_text && expr_is_constant(value.expr, &value.constant);
 	*ret = value;
 	return 0;
 }

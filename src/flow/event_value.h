@@ -8,11 +8,14 @@
 #include "expr/expr.h"
 
 struct event_value {
-	struct expr *expr;	      // NULL: by field
+	struct expr *expr;	      // NULL: by field, or one of the two below
 	const struct tp_field *field; // NULL: by expr
 	uint16_t offset;	      // of a plain number
 	uint8_t width;		      // 1, 2, 4, 8: plain; 0: not
 	bool is_signed, is_text;
+	uint8_t context;   // 1 + the number of the sample's own that it is; 0: none
+	bool is_constant;  // it is always
+	uint64_t constant; // this
 	struct expr_machine *machine;
 };
 
@@ -24,11 +27,32 @@ uint64_t event_value_slow(const struct event_value *value, const struct sample *
 // A text value; "" when there is none. Valid until the next evaluation.
 struct str event_value_text(const struct event_value *value, const struct sample *sample);
 
+static inline uint64_t event_context_value(const struct event_value *value,
+					   const struct sample *sample)
+{
+	switch (value->context - 1) {
+	case EXPR_CPU:
+		return (uint64_t)(int32_t)sample->cpu;
+	case EXPR_PID:
+		return (uint64_t)(int32_t)sample->pid;
+	case EXPR_TID:
+		return (uint64_t)(int32_t)sample->tid;
+	case EXPR_TIME:
+		return sample->time;
+	default:
+		return sample->period;
+	}
+}
+
 // Some ns for a field; 0 where the record is too short or the expression fails.
 static inline uint64_t event_value_number(const struct event_value *value, const struct sample *sample)
 {
 	const char *p = (const char *)sample->raw + value->offset;
 
+	if (value->context)
+		return event_context_value(value, sample);
+	if (value->is_constant)
+		return value->constant;
 	if (!value->width || value->offset + value->width > sample->raw_size)
 		return event_value_slow(value, sample);
 	switch (value->width) {

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How events bunch: counts in periods down to microseconds.
 #include "base/err.h"
-#include "base/log.h"
 #include "base/time.h"
-#include "prof/core/kernel.h"
+#include "prof/core/counted.h"
 
 enum { MOST_PERIODS = 10000, MOST_INSTANCES = 4096, MOST_KERNEL_ROWS = 1 << 16 };
 
-// A row of the kernel: the periods of all clocks that begin at 0.
-struct hrcount_kernel {
-	uint64_t event, instance, period, n;
-};
+// Of what the kernel counts; its periods begin at 0.
+enum { KEY_EVENT, KEY_INSTANCE, KEY_PERIOD };
 
 struct hrcount_row {
 	uint32_t instance;
@@ -24,7 +21,6 @@ struct hrcount {
 	uint64_t start_ns; // of the interval; 0: not begun
 	struct map by_instance;
 	VEC(struct hrcount_row) rows;
-	VEC(struct hrcount_kernel) counted;
 };
 
 static const struct opt options[] = {
@@ -48,39 +44,41 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-static void count_in_kernel(struct prof *prof)
+static int count_in_kernel(struct prof *prof)
 {
-	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0},
-					      {BPF_KEY_NUMBER, 0},
-					      {BPF_KEY_NUMBER, 0}};
-	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false}};
+	static const struct tally_key keys[] = {{TALLY_NUMBER}, {TALLY_NUMBER}, {TALLY_NUMBER}};
+	static const enum tally_cell_kind cells[] = {TALLY_HITS};
+	static const struct tally_update update = {0, NULL};
 	const struct hrcount *state = PROF_STATE(struct hrcount, prof);
+	const size_t n = prof->events.n;
 	// An interval may end late, and at its seams lie parts of periods.
 	const uint64_t cpus = prof->options->perins ? (uint64_t)sysconf(_SC_NPROCESSORS_CONF) : 1,
-		       rows_n = (state->periods_n * 5ull / 4 + 16) * prof->events.n * cpus;
-	const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells, ARRAY_SIZE(cells),
-					      (uint32_t)rows_n};
-	struct prof_kernel_event *events;
+		       rows_n = (state->periods_n * 5ull / 4 + 16) * n * cpus;
+	struct tally_event *events = arena_zalloc(&prof->arena, (n + 1) * sizeof(*events));
+	struct tally_options plan = {.keys = keys,
+				     .keys_n = ARRAY_SIZE(keys),
+				     .cells = cells,
+				     .cells_n = ARRAY_SIZE(cells),
+				     .events = events,
+				     .events_n = (uint32_t)n,
+				     .rows_max = (uint32_t)MIN(rows_n, (uint64_t)MOST_KERNEL_ROWS),
+				     .kernel_or_none = true};
+	int err;
 
-	if (!prof_kernel_may(prof))
-		return;
-	if (rows_n > MOST_KERNEL_ROWS) {
-		inform("hrcount counts in sonde, not in the kernel: it is about %llu numbers",
-		       (unsigned long long)rows_n);
-		return;
+	if (rows_n > MOST_KERNEL_ROWS)
+		plan.not_in_kernel = arena_fmt(&prof->arena, "it is about %llu numbers",
+					       (unsigned long long)rows_n);
+	for (size_t i = 0; i < n; i++) {
+		events[i] = prof_tally_event(prof->events.v[i]);
+		events[i].keys[KEY_EVENT] = arena_fmt(&prof->arena, "%zu", i);
+		events[i].keys[KEY_INSTANCE] = prof->options->perins ? "_cpu" : "0";
+		events[i].keys[KEY_PERIOD] = arena_fmt(&prof->arena, "_time / %llu",
+						       (unsigned long long)state->period_ns);
+		events[i].updates = &update;
+		events[i].updates_n = 1;
 	}
-	events = arena_zalloc(&prof->arena, prof->events.n * sizeof(*events));
-	for (size_t i = 0; i < prof->events.n; i++)
-		events[i] = (struct prof_kernel_event){
-			.event = prof->events.v[i],
-			.keys = {arena_fmt(&prof->arena, "%zu", i),
-				 prof->options->perins ? "_cpu" : "0",
-				 arena_fmt(&prof->arena, "_time / %llu",
-					   (unsigned long long)state->period_ns)},
-			.updates = {{0, NULL}},
-			.updates_n = 1,
-		};
-	prof_kernel_open(prof, &rows, events, prof->events.n);
+	err = prof_tally_open(prof, &plan);
+	return MIN(err, 0);
 }
 
 static int setup(struct prof *prof)
@@ -99,8 +97,7 @@ static int setup(struct prof *prof)
 			    MOST_PERIODS);
 	prof->interval_ns = interval;
 	state->periods_n = (uint32_t)((interval + state->period_ns - 1) / state->period_ns);
-	count_in_kernel(prof);
-	return 0;
+	return count_in_kernel(prof);
 }
 
 static struct hrcount_row *row_of(struct prof *prof, struct hrcount *state, uint32_t instance)
@@ -117,35 +114,28 @@ static struct hrcount_row *row_of(struct prof *prof, struct hrcount *state, uint
 	return &state->rows.v[*at];
 }
 
-static int take_row(void *arg, const void *key, const uint64_t *cells)
-{
-	struct hrcount *state = arg;
-	struct hrcount_kernel row = {.n = cells[0]};
-
-	memcpy(&row, key, 3 * sizeof(uint64_t));
-	vec_push(&state->counted, row);
-	return 0;
-}
-
 static int read_kernel(struct prof *prof, struct hrcount *state)
 {
-	int err = prof_kernel_read(prof, take_row, state);
+	struct tally *tally = prof->tally;
+	int err = tally_read(tally);
 	uint64_t first = UINT64_MAX;
 
-	vec_each(struct hrcount_kernel, row, &state->counted)
-		first = MIN(first, row->period * state->period_ns);
+	for (size_t i = 0; i < tally_rows(tally); i++)
+		first = MIN(first, tally_number(tally, i, KEY_PERIOD) * state->period_ns);
 	if (!state->start_ns)
 		state->start_ns = first;
-	vec_each(struct hrcount_kernel, row, &state->counted) {
-		uint64_t from = row->period * state->period_ns, period = 0;
+	for (size_t i = 0; i < tally_rows(tally); i++) {
+		const uint64_t from = tally_number(tally, i, KEY_PERIOD) * state->period_ns;
+		uint64_t period = 0;
 
 		if (from > state->start_ns)
 			period = (from - state->start_ns + state->period_ns / 2) / state->period_ns;
 		period = MIN(period, (uint64_t)state->periods_n - 1);
-		row_of(prof, state, (uint32_t)row->instance)
-			->counts[row->event * state->periods_n + period] += row->n;
+		row_of(prof, state, (uint32_t)tally_number(tally, i, KEY_INSTANCE))
+			->counts[tally_number(tally, i, KEY_EVENT) * state->periods_n + period] +=
+			tally_cell(tally, i, 0);
 	}
-	vec_clear(&state->counted);
+	tally_clear(tally);
 	return err;
 }
 
@@ -233,7 +223,7 @@ static void put_table(struct prof *prof, struct hrcount *state, uint64_t now_ns)
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct hrcount *state = PROF_STATE(struct hrcount, prof);
-	int err = prof->kernel ? read_kernel(prof, state) : 0;
+	int err = prof->tally ? read_kernel(prof, state) : 0;
 
 	if (err < 0)
 		return err;
@@ -261,7 +251,6 @@ static void done(struct prof *prof)
 	for (size_t i = 0; i < state->rows.n; i++)
 		free(state->rows.v[i].counts);
 	vec_done(&state->rows);
-	vec_done(&state->counted);
 	map_done(&state->by_instance);
 }
 

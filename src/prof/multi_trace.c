@@ -35,9 +35,7 @@ static int setup(struct prof *prof)
 	struct multi *multi = PROF_STATE(struct multi, prof);
 	int err = multi_setup(prof, multi);
 
-	if (!err)
-		multi_count_in_kernel(prof, multi);
-	return err;
+	return err ? err : multi_count_in_kernel(prof, multi);
 }
 
 static const char *const attributes[] = {"key", "role", "untraced", "trigger", NULL};

@@ -2,28 +2,18 @@
 // How a number of an event is distributed.
 #include "agg/dist.h"
 #include "base/err.h"
-#include "base/log.h"
-#include "expr/bpf.h"
+#include "prof/core/counted.h"
 #include "prof/core/flame.h"
 #include "prof/core/heat.h"
-#include "prof/core/kernel.h"
-#include "prof/core/profiler.h"
-
-struct num_row {
-	uint32_t event, instance;
-	struct dist dist;
-	uint64_t over_n;
-};
 
 struct num_dist {
 	struct prof_options common;
 	uint64_t than;
 	struct event_value *nums; // by event
-	struct map by_place;	  // event << 32 | instance -> row
-	VEC(struct num_row *) rows;
-	uint64_t negative_n;
-	struct arena arena;
 };
+
+enum { KEY_INSTANCE, KEY_EVENT };
+enum { CELL_DIST, CELL_OVER };
 
 static int than_option(void *options, const struct opt *opt, const char *arg, bool negated)
 {
@@ -62,40 +52,37 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-// ---- counted in the kernel: a row for each event, instance and bucket of numbers
-
-static void count_in_kernel(struct prof *prof)
+static int count(struct prof *prof)
 {
-	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0},
-					      {BPF_KEY_NUMBER, 0},
-					      {BPF_KEY_BUCKET, 0}};
-	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false},
-						{BPF_CELL_SUM, false},
-						{BPF_CELL_MIN, false},
-						{BPF_CELL_MAX, false}};
+	static const struct tally_key keys[] =
+		{[KEY_INSTANCE] = {TALLY_NUMBER}, [KEY_EVENT] = {TALLY_NUMBER}};
+	static const enum tally_cell_kind cells[] = {[CELL_DIST] = TALLY_DIST, [CELL_OVER] = TALLY_SUM};
 	const struct num_dist *state = PROF_STATE(struct num_dist, prof);
-	const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells, ARRAY_SIZE(cells)};
-	struct prof_kernel_event *events;
+	const size_t n = prof->events.n;
+	struct tally_event *events = arena_zalloc(&prof->arena, (n + 1) * sizeof(*events));
+	struct tally_options plan = {.keys = keys,
+				     .keys_n = ARRAY_SIZE(keys),
+				     .cells = cells,
+				     .cells_n = ARRAY_SIZE(cells),
+				     .events = events,
+				     .events_n = (uint32_t)n};
 
-	if (!prof_kernel_may(prof))
-		return;
-	if (state->than || prof->options->heatmap) {
-		inform("num-dist counts in sonde, not in the kernel: single events are wanted (--than, --heatmap)");
-		return;
-	}
-	events = arena_zalloc(&prof->arena, prof->events.n * sizeof(*events));
-	for (size_t i = 0; i < prof->events.n; i++) {
-		const char *num = prof_spec_attr(prof->events.v[i]->spec, "num");
+	if (state->than || prof->options->heatmap)
+		plan.not_in_kernel = "single events are wanted (--than, --heatmap)";
+	for (size_t i = 0; i < n; i++) {
+		struct tally_update *update = arena_zalloc(&prof->arena, sizeof(*update));
 
-		events[i] = (struct prof_kernel_event){
-			.event = prof->events.v[i],
-			.keys = {arena_fmt(&prof->arena, "%zu", i),
-				 prof->options->perins ? "_cpu" : "0", num},
-			.updates = {{0, NULL}, {1, num}, {2, num}, {3, num}},
-			.updates_n = ARRAY_SIZE(cells),
-		};
+		events[i] = prof_tally_event(prof->events.v[i]);
+		events[i].keys[KEY_INSTANCE] = !prof->options->perins	    ? "0"
+					       : feed_has_tasks(prof->feed) ? "_tid"
+									    : "_cpu";
+		events[i].keys[KEY_EVENT] = arena_fmt(&prof->arena, "%zu", i);
+		*update = (struct tally_update){CELL_DIST,
+						prof_spec_attr(prof->events.v[i]->spec, "num")};
+		events[i].updates = update;
+		events[i].updates_n = 1;
 	}
-	prof_kernel_open(prof, &rows, events, prof->events.n);
+	return prof_tally_open(prof, &plan);
 }
 
 static int setup(struct prof *prof)
@@ -118,72 +105,28 @@ static int setup(struct prof *prof)
 	}
 	if (!err)
 		err = prof_heat_new(prof, NULL);
-	if (!err)
-		count_in_kernel(prof);
-	return err;
-}
-
-static struct num_row *row_of(struct num_dist *state, uint32_t event, uint32_t instance)
-{
-	struct num_row *row = map_find_ptr(&state->by_place, (uint64_t)event << 32 | instance);
-
-	if (row)
-		return row;
-	row = arena_zalloc(&state->arena, sizeof(*row));
-	row->event = event;
-	row->instance = instance;
-	map_set_ptr(&state->by_place, (uint64_t)event << 32 | instance, row);
-	vec_push(&state->rows, row);
-	return row;
-}
-
-static int take_row(void *arg, const void *key, const uint64_t *cells)
-{
-	struct num_dist *state = arg;
-	const struct dist_part part = {cells[0], cells[1], cells[2], cells[3]};
-	uint64_t keys[3]; // event, instance, bucket
-
-	memcpy(keys, key, sizeof(keys));
-	if (state->nums[keys[0]].is_signed && keys[2] >= expr_bucket((uint64_t)1 << 63))
-		state->negative_n += part.n;
-	else
-		dist_add_part(&row_of(state, (uint32_t)keys[0], (uint32_t)keys[1])->dist, &part);
-	return 0;
+	return err ? err : count(prof);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct num_dist *state = PROF_STATE(struct num_dist, prof);
-	const struct event_value *value = &state->nums[event->index];
-	uint64_t num = event_value_number(value, sample);
-	uint32_t instance = !prof->options->perins	 ? 0
-			    : feed_has_tasks(prof->feed) ? sample->tid
-							 : sample->cpu;
-	struct num_row *row = row_of(state, event->index, instance);
+	struct tally_hit hit = {0};
+	uint64_t num;
 
-	if (value->is_signed && (int64_t)num < 0) {
-		state->negative_n++;
+	if (tally_hit(prof->tally, event->index, sample, &hit) != TALLY_COUNTED ||
+	    (!state->than && !prof->heat))
 		return 0;
-	}
-	dist_add(&row->dist, num);
+	num = event_value_number(&state->nums[event->index], sample);
 	prof_heat_add(prof, sample->time, num);
 	if (!state->than || num <= state->than)
 		return 0;
-	row->over_n++;
+	++*tally_cell_at(prof->tally, hit.row, CELL_OVER);
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
 	prof_put_event(prof, event, sample);
 	prof_add_stack(prof, sample);
 	return 0;
-}
-
-static int by_place(const void *a, const void *b)
-{
-	const struct num_row *x = *(struct num_row *const *)a, *y = *(struct num_row *const *)b;
-
-	if (x->instance != y->instance)
-		return x->instance < y->instance ? -1 : 1;
-	return x->event < y->event ? -1 : x->event > y->event;
 }
 
 static int interval(struct prof *prof, uint64_t now_ns)
@@ -199,12 +142,17 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		{"p99", "p99", TABLE_COUNT, 12},
 		{"max", "max", TABLE_COUNT, 12},
 	};
-	struct num_dist *state = PROF_STATE(struct num_dist, prof);
+	static const struct tally_order order[] = {{KEY_INSTANCE, true}, {KEY_EVENT, true}};
+	const struct num_dist *state = PROF_STATE(struct num_dist, prof);
+	struct tally *tally = prof->tally;
 	struct table table = {.rule = true};
-	int err = prof->kernel ? prof_kernel_read(prof, take_row, state) : 0;
+	int err = tally_read(tally);
+	auto_free uint32_t *rows = xcalloc(tally_rows(tally) + 1, sizeof(*rows));
+	const uint64_t negative_n = tally_stats(tally).negative;
 
 	if (err < 0)
 		return err;
+	tally_sort(tally, order, ARRAY_SIZE(order), rows);
 	if (prof->options->perins)
 		table_column(&table,
 			     (struct table_column){feed_has_tasks(prof->feed) ? "THREAD" : "CPU",
@@ -213,17 +161,13 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		table_column(&table, columns[i]);
 	if (state->than)
 		table_column(&table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
-	if (state->rows.n)
-		qsort(state->rows.v, state->rows.n, sizeof(*state->rows.v), by_place);
-	for (size_t i = 0; i < state->rows.n; i++) {
-		struct num_row *row = state->rows.v[i];
-		const struct dist *dist = &row->dist;
+	for (size_t i = 0; i < tally_rows(tally); i++) {
+		const struct dist *dist = tally_dist(tally, rows[i]);
+		const uint64_t over_n = tally_cell(tally, rows[i], CELL_OVER);
 
-		if (!dist->n)
-			continue;
 		if (prof->options->perins)
-			table_number(&table, row->instance);
-		table_text(&table, prof->events.v[row->event]->label);
+			table_number(&table, tally_number(tally, rows[i], KEY_INSTANCE));
+		table_text(&table, prof->events.v[tally_number(tally, rows[i], KEY_EVENT)]->label);
 		table_number(&table, dist->n);
 		table_number(&table, dist->sum);
 		table_number(&table, dist->min);
@@ -233,18 +177,16 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		table_number(&table, dist_quantile(dist, 0.99));
 		table_number(&table, dist->max);
 		if (state->than)
-			table_share(&table, row->over_n, row->over_n * 100 / dist->n);
-		dist_clear(&row->dist);
-		row->over_n = 0;
+			table_share(&table, over_n, over_n * 100 / dist->n);
 	}
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
-	if (state->negative_n && !prof->options->quiet) {
+	if (negative_n && !prof->options->quiet) {
 		prof_put_time(prof, now_ns);
 		out_printf(prof->out, " num-dist: %llu negative numbers are left out\n",
-			   (unsigned long long)state->negative_n);
+			   (unsigned long long)negative_n);
 	}
-	state->negative_n = 0;
+	tally_clear(tally);
 	return 0;
 }
 
@@ -254,12 +196,7 @@ static void done(struct prof *prof)
 
 	for (size_t i = 0; state->nums && i < prof->events.n; i++)
 		event_value_done(&state->nums[i]);
-	for (size_t i = 0; i < state->rows.n; i++)
-		dist_done(&state->rows.v[i]->dist);
 	free(state->nums);
-	vec_done(&state->rows);
-	map_done(&state->by_place);
-	arena_done(&state->arena);
 }
 
 static const char *const attributes[] = {"num", NULL};

@@ -1,36 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // System calls: how often, how long, how many fail.
-#include "agg/pairs.h"
 #include "base/err.h"
-#include "base/log.h"
+#include "prof/core/counted.h"
 #include "prof/core/heat.h"
 #include "prof/core/history.h"
-#include "prof/core/kernel.h"
 #include "prof/core/pairing.h"
 #include "sys/syscalls.h"
 #include <stdio.h>
 #include <sys/syscall.h>
 
-enum { MOST_NUMBERS = 1024, HISTORY_BYTES = 4 << 20, MOST_ROWS = 1 << 20 };
-
-struct call_stat {
-	uint64_t n, total, min, max, errors, over_n;
-};
+enum { HISTORY_BYTES = 4 << 20, PERINS_ROWS = 8192, ALL_ROWS = 1024 };
+enum { KEY_THREAD, KEY_CALL };
+enum { CELL_CALLS, CELL_TOTAL, CELL_MIN, CELL_MAX, CELL_ERRORS, CELL_OVER };
+enum { ENTER, EXIT, THREAD_END };
 
 struct calls {
 	struct prof_options common;
 	uint64_t than_ns;
-	struct event_value enter_id, exit_ret;
-	struct call_stat calls[MOST_NUMBERS];
-	struct map by_thread; // tid << 32 | number -> row + 1
-	struct call_row {
-		uint32_t tid, number;
-		struct call_stat stat;
-	} * rows;
-	size_t rows_n, rows_capacity;
-	struct pairs waiting; // by tid; data: number | position in the history << 16
 	struct history history;
-	uint64_t unknown_n, strange_n;
+	uint64_t unknown_n;
 };
 
 static const struct opt options[] = {
@@ -59,132 +47,76 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-// ---- counted in the kernel: a row for each thread (with --perins) and number
-
-static void count_in_kernel(struct prof *prof)
+// A row for each thread (with --perins) and call.
+static int count(struct prof *prof)
 {
-	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0}, {BPF_KEY_REMEMBERED, 0}};
-	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false},
-						{BPF_CELL_SUM, false},
-						{BPF_CELL_MIN, false},
-						{BPF_CELL_MAX, false},
-						{BPF_CELL_SUM, false}};
+	static const struct tally_key keys[] =
+		{[KEY_THREAD] = {TALLY_NUMBER}, [KEY_CALL] = {TALLY_NUMBER, .first = true}};
+	static const enum tally_cell_kind cells[] =
+		{[CELL_CALLS] = TALLY_HITS, [CELL_TOTAL] = TALLY_SUM,  [CELL_MIN] = TALLY_MIN,
+		 [CELL_MAX] = TALLY_MAX,    [CELL_ERRORS] = TALLY_SUM, [CELL_OVER] = TALLY_SUM};
+	static const struct tally_update updates[] = {{CELL_CALLS, NULL},
+						      {CELL_TOTAL, TALLY_DELAY},
+						      {CELL_MIN, TALLY_DELAY},
+						      {CELL_MAX, TALLY_DELAY},
+						      {CELL_ERRORS, "ret < 0"}};
 	const struct calls *state = PROF_STATE(struct calls, prof);
-	const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells, ARRAY_SIZE(cells),
-					      prof->options->perins ? 8192 : MOST_NUMBERS};
-	const char *thread = prof->options->perins ? "_tid" : "0";
-	const struct prof_kernel_event events[] = {
-		{.event = prof->events.v[0], .begins = true, .pair = "_tid", .remember = "id"},
-		{.event = prof->events.v[1],
-		 .ends = true,
-		 .pair = "_tid",
-		 .keys = {thread},
-		 .updates = {{0},
-			     {1, .delay = true},
-			     {2, .delay = true},
-			     {3, .delay = true},
-			     {4, "ret < 0"}},
-		 .updates_n = 5},
-		// exit and exit_group never return.
-		{.name = "sched:sched_process_exit",
-		 .ends = true,
-		 .pair = "_tid",
-		 .only_remembered = {SYS_exit, SYS_exit_group},
-		 .only_remembered_n = 2,
-		 .keys = {thread},
-		 .updates = {{0}, {1, .delay = true}, {2, .delay = true}, {3, .delay = true}},
-		 .updates_n = 4},
-	};
+	struct tally_event *events = arena_zalloc(&prof->arena, 3 * sizeof(*events));
+	struct tally_options plan = {.keys = keys,
+				     .keys_n = ARRAY_SIZE(keys),
+				     .cells = cells,
+				     .cells_n = ARRAY_SIZE(cells),
+				     .events = events,
+				     .events_n = 3,
+				     .rows_max = prof->options->perins ? PERINS_ROWS : ALL_ROWS};
 
-	if (!prof_kernel_may(prof))
-		return;
-	if (state->than_ns || prof->options->heatmap) {
-		inform("syscalls counts in sonde, not in the kernel: single events are wanted (--than, --heatmap)");
-		return;
+	plan.not_in_kernel = prof_not_in_kernel(prof);
+	if (!plan.not_in_kernel && (state->than_ns || prof->options->heatmap))
+		plan.not_in_kernel = "single events are wanted (--than, --heatmap)";
+	for (int i = ENTER; i <= EXIT; i++)
+		events[i] = prof_tally_event(prof->events.v[i]);
+	// exit and exit_group never return: they end with their thread. Here that is a record, see below.
+	events[THREAD_END].event = events[EXIT].event;
+	if (!plan.not_in_kernel &&
+	    prof_tally_event_by_name(prof, "sched:sched_process_exit", &events[THREAD_END]) < 0)
+		plan.not_in_kernel = arena_strdup(&prof->arena, str_of(err_sentence()));
+	events[ENTER].role = TALLY_FIRST;
+	events[ENTER].keys[KEY_CALL] = "id";
+	for (int i = ENTER; i <= THREAD_END; i++) {
+		events[i].pair = "_tid";
+		if (i == ENTER)
+			continue;
+		events[i].role = TALLY_SECOND;
+		events[i].keys[KEY_THREAD] = prof->options->perins ? "_tid" : "0";
+		events[i].updates = updates;
+		events[i].updates_n = i == EXIT ? ARRAY_SIZE(updates) : ARRAY_SIZE(updates) - 1;
 	}
-	prof_kernel_open(prof, &rows, events, ARRAY_SIZE(events));
+	events[THREAD_END].only_first[0] = SYS_exit;
+	events[THREAD_END].only_first[1] = SYS_exit_group;
+	events[THREAD_END].only_first_n = 2;
+	return prof_tally_open(prof, &plan);
 }
 
 static int setup(struct prof *prof)
 {
 	struct calls *state = PROF_STATE(struct calls, prof);
-	int err = 0;
+	int err;
 
 	if (prof->events.n != 2 ||
-	    strcmp(prof->events.v[0]->feed->event->name, "raw_syscalls:sys_enter") ||
-	    strcmp(prof->events.v[1]->feed->event->name, "raw_syscalls:sys_exit"))
+	    strcmp(prof->events.v[ENTER]->feed->event->name, "raw_syscalls:sys_enter") ||
+	    strcmp(prof->events.v[EXIT]->feed->event->name, "raw_syscalls:sys_exit"))
 		return fail(EINVAL,
 			    "syscalls takes -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit, with filters, and no other events");
-	err = prof_value_init(&state->enter_id, prof, prof->events.v[0], "id");
-	if (!err)
-		err = prof_value_init(&state->exit_ret, prof, prof->events.v[1], "ret");
 	if (state->than_ns)
 		history_init(&state->history, HISTORY_BYTES);
-	if (!err)
-		err = prof_heat_new(prof, "ns");
-	if (!err)
-		count_in_kernel(prof);
-	return err;
+	err = prof_heat_new(prof, "ns");
+	return err ? err : count(prof);
 }
 
-static struct call_stat *stat_of(struct prof *prof, struct calls *state, uint32_t tid, uint32_t number)
+// entered: where the history has the entry
+static void show(struct prof *prof, struct calls *state, uint64_t entered, const struct sample *exit)
 {
-	uint64_t *row;
-
-	if (!prof->options->perins)
-		return &state->calls[number];
-	row = map_at(&state->by_thread, (uint64_t)tid << 32 | number, NULL);
-	if (!*row) {
-		if (state->rows_n == state->rows_capacity) {
-			state->rows_capacity = state->rows_capacity ? state->rows_capacity * 2 : 64;
-			state->rows = xreallocarray(state->rows, state->rows_capacity,
-						    sizeof(*state->rows));
-		}
-		state->rows[state->rows_n] = (struct call_row){.tid = tid, .number = number};
-		*row = ++state->rows_n;
-	}
-	return &state->rows[*row - 1].stat;
-}
-
-static struct call_stat *took(struct prof *prof, struct calls *state, const struct pair_slot *slot,
-			      uint64_t ns)
-{
-	struct call_stat *stat = stat_of(prof, state, (uint32_t)slot->key, slot->event);
-
-	stat->total += ns;
-	if (!stat->n || ns < stat->min)
-		stat->min = ns;
-	if (ns > stat->max)
-		stat->max = ns;
-	stat->n++;
-	return stat;
-}
-
-static int take_row(void *arg, const void *key, const uint64_t *cells)
-{
-	struct prof *prof = arg;
-	struct calls *state = PROF_STATE(struct calls, prof);
-	struct call_stat *stat;
-	uint64_t keys[2]; // thread, number
-
-	memcpy(keys, key, sizeof(keys));
-	if (keys[1] >= MOST_NUMBERS) {
-		state->strange_n += cells[0];
-		return 0;
-	}
-	stat = stat_of(prof, state, (uint32_t)keys[0], (uint32_t)keys[1]);
-	*stat = (struct call_stat){.n = cells[0],
-				   .total = cells[1],
-				   .min = cells[2],
-				   .max = cells[3],
-				   .errors = cells[4]};
-	return 0;
-}
-
-static void show(struct prof *prof, struct calls *state, const struct pair_slot *slot,
-		 const struct sample *exit)
-{
-	const struct history_entry *entry = history_at(&state->history, slot->data);
+	const struct history_entry *entry = history_at(&state->history, entered);
 	struct sample enter;
 
 	if (entry && sample_decode(&prof->events.v[0]->feed->event->plan, history_record(entry),
@@ -203,15 +135,16 @@ static void show(struct prof *prof, struct calls *state, const struct pair_slot 
 // The entry of a call that has not returned, or what is known of it.
 static void show_open(struct prof *prof, struct calls *state, const struct pair_slot *slot)
 {
-	const char *name = syscall_name(slot->event);
+	const uint64_t number = tally_waiting_key(prof->tally, slot);
+	const char *name = syscall_name(number);
 
 	if (history_at(&state->history, slot->data)) {
-		show(prof, state, slot, NULL);
+		show(prof, state, slot->data, NULL);
 		return;
 	}
 	prof_put_time(prof, slot->time_ns);
-	out_printf(prof->out, " %s(%u) of thread %llu ", name ? name : "system call", slot->event,
-		   (unsigned long long)slot->key);
+	out_printf(prof->out, " %s(%lld) of thread %llu ", name ? name : "system call",
+		   (long long)number, (unsigned long long)slot->key);
 	out_safe(prof->out, prof_comm(prof, UINT32_MAX, (uint32_t)slot->key));
 	out_char(prof->out, '\n');
 }
@@ -219,122 +152,76 @@ static void show_open(struct prof *prof, struct calls *state, const struct pair_
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
 	struct calls *state = PROF_STATE(struct calls, prof);
-	struct pair_slot *slot;
-	struct call_stat *stat;
-	uint64_t ns;
-	bool replaced;
+	struct tally_hit hit = {0};
 
-	if (event->index == 0) {
-		uint64_t number = event_value_number(&state->enter_id, sample);
-
-		if (number >= MOST_NUMBERS) {
-			state->strange_n++;
-			return 0;
-		}
-		slot = pairs_put(&state->waiting, sample->tid, &replaced);
-		slot->time_ns = sample->time;
-		slot->event = (uint32_t)number;
-		slot->data =
-			state->than_ns ? history_add(&state->history, 0, sample->tid, sample) : 0;
+	if (event->index == ENTER && state->than_ns)
+		hit.data = history_add(&state->history, 0, sample->tid, sample);
+	if (tally_hit(prof->tally, event->index, sample, &hit) != TALLY_COUNTED)
 		return 0;
+	prof_heat_add(prof, sample->time, hit.delay_ns);
+	if (state->than_ns && hit.delay_ns > state->than_ns) {
+		++*tally_cell_at(prof->tally, hit.row, CELL_OVER);
+		show(prof, state, hit.data, sample);
 	}
-	slot = pairs_find(&state->waiting, sample->tid);
-	if (!slot)
-		return 0;
-	if (!prof_delay(prof, slot->time_ns, sample->time, &ns))
-		return 0;
-	stat = took(prof, state, slot, ns);
-	stat->errors += (int64_t)event_value_number(&state->exit_ret, sample) < 0;
-	prof_heat_add(prof, sample->time, ns);
-	if (state->than_ns && ns > state->than_ns) {
-		stat->over_n++;
-		show(prof, state, slot, sample);
-	}
-	pairs_remove(&state->waiting, slot);
 	return 0;
 }
 
-// exit and exit_group never return: they end with their thread.
+// What a thread was in when it ended.
 static int record(struct prof *prof, const struct perf_event_header *header, const struct sample *ids)
 {
 	struct calls *state = PROF_STATE(struct calls, prof);
 	const struct record_task *task = (const void *)header;
-	struct pair_slot *slot;
-	uint64_t ns;
+	const struct pair_slot *slot;
+	uint64_t number, ns;
 
-	if (header->type != PERF_RECORD_EXIT || !record_is_whole(header))
+	if (header->type != PERF_RECORD_EXIT || !record_is_whole(header) || prof_in_kernel(prof))
 		return 0;
-	slot = pairs_find(&state->waiting, task->tid);
+	slot = pairs_find(tally_waiting(prof->tally), task->tid);
 	if (!slot)
 		return 0;
-	if (prof_delay(prof, slot->time_ns, task->time, &ns)) {
-		if (slot->event == SYS_exit || slot->event == SYS_exit_group) {
-			took(prof, state, slot, ns);
-		} else if (state->than_ns && ns > state->than_ns) {
-			show_open(prof, state, slot);
-			out_printf(prof->out, "`Ended %.3f us with its thread\n", (double)ns / 1e3);
-		}
+	number = tally_waiting_key(prof->tally, slot);
+	ns = task->time > slot->time_ns ? task->time - slot->time_ns : 0;
+	if (number != SYS_exit && number != SYS_exit_group && state->than_ns && ns > state->than_ns) {
+		show_open(prof, state, slot);
+		out_printf(prof->out, "`Ended %.3f us with its thread\n", (double)ns / 1e3);
 	}
-	pairs_remove(&state->waiting, slot);
+	tally_hit(prof->tally, THREAD_END,
+		  &(struct sample){.pid = task->pid, .tid = task->tid, .time = task->time}, NULL);
 	return 0;
 }
 
 static void lost(struct prof *prof, const struct feed_loss *loss)
 {
-	struct calls *state = PROF_STATE(struct calls, prof);
-
-	state->unknown_n += state->waiting.n;
-	pairs_clear(&state->waiting);
+	PROF_STATE(struct calls, prof)->unknown_n += tally_forget_waiting(prof->tally);
 }
 
-static int by_total(const void *a, const void *b)
+static void put_row(struct prof *prof, struct calls *state, struct table *table, size_t row)
 {
-	const struct call_row *x = a, *y = b;
-
-	if (x->tid != y->tid)
-		return x->tid < y->tid ? -1 : 1;
-	if (x->stat.total != y->stat.total)
-		return x->stat.total > y->stat.total ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static void put_row(struct prof *prof, struct calls *state, struct table *table,
-		    const struct call_row *row)
-{
-	const char *name = syscall_name(row->number);
+	const struct tally *tally = prof->tally;
+	const uint64_t number = tally_number(tally, row, KEY_CALL),
+		       tid = tally_number(tally, row, KEY_THREAD),
+		       n = tally_cell(tally, row, CELL_CALLS),
+		       over_n = tally_cell(tally, row, CELL_OVER);
+	const char *name = syscall_name(number);
 	char text[64];
 
 	if (name)
-		snprintf(text, sizeof(text), "%s(%u)", name, row->number);
+		snprintf(text, sizeof(text), "%s(%llu)", name, (unsigned long long)number);
 	else
-		snprintf(text, sizeof(text), "%u", row->number);
+		snprintf(text, sizeof(text), "%lld", (long long)number);
 	if (prof->options->perins) {
-		table_number(table, row->tid);
-		table_text(table, prof_comm(prof, UINT32_MAX, row->tid));
+		table_number(table, tid);
+		table_text(table, prof_comm(prof, UINT32_MAX, (uint32_t)tid));
 	}
 	table_text(table, text);
-	table_number(table, row->stat.n);
-	table_number(table, row->stat.total);
-	table_number(table, row->stat.min);
-	table_number(table, row->stat.total / row->stat.n);
-	table_number(table, row->stat.max);
-	table_number(table, row->stat.errors);
+	table_number(table, n);
+	table_number(table, tally_cell(tally, row, CELL_TOTAL));
+	table_number(table, tally_cell(tally, row, CELL_MIN));
+	table_number(table, tally_cell(tally, row, CELL_TOTAL) / n);
+	table_number(table, tally_cell(tally, row, CELL_MAX));
+	table_number(table, tally_cell(tally, row, CELL_ERRORS));
 	if (state->than_ns)
-		table_share(table, row->stat.over_n, row->stat.over_n * 100 / row->stat.n);
-}
-
-static void gather(struct prof *prof, struct calls *state)
-{
-	if (prof->options->perins)
-		return;
-	state->rows = xreallocarray(state->rows, MOST_NUMBERS, sizeof(*state->rows));
-	state->rows_n = 0;
-	for (uint32_t i = 0; i < MOST_NUMBERS; i++) {
-		if (state->calls[i].n)
-			state->rows[state->rows_n++] =
-				(struct call_row){.number = i, .stat = state->calls[i]};
-	}
-	memset(state->calls, 0, sizeof(state->calls));
+		table_share(table, over_n, over_n * 100 / n);
 }
 
 // Calls that have not returned.
@@ -345,7 +232,7 @@ static void show_all_open(struct prof *prof, struct calls *state, uint64_t now_n
 	size_t n;
 
 	prof_open_init(&open, prof, state->than_ns, now_ns);
-	for (size_t i = 0; (slot = pairs_next(&state->waiting, &i));)
+	for (size_t i = 0; (slot = pairs_next(tally_waiting(prof->tally), &i));)
 		prof_open_add(&open, slot);
 	n = prof_open_sort(&open);
 	for (size_t i = 0; i < n; i++) {
@@ -367,12 +254,17 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		{"err", "errors", TABLE_COUNT, 6},
 	};
 	struct calls *state = PROF_STATE(struct calls, prof);
+	static const struct tally_order order[] = {{KEY_THREAD, true},
+						   {CELL_TOTAL, false},
+						   {KEY_CALL, true}};
+	struct tally *tally = prof->tally;
 	struct table table = {.rule = true};
-	int err = prof->kernel ? prof_kernel_read(prof, take_row, prof) : 0;
+	int err = tally_read(tally);
+	auto_free uint32_t *rows = xcalloc(tally_rows(tally) + 1, sizeof(*rows));
 
 	if (err < 0)
 		return err;
-	gather(prof, state);
+	tally_sort(tally, order, ARRAY_SIZE(order), rows);
 	show_all_open(prof, state, now_ns);
 	if (prof->options->perins) {
 		table_column(&table, (struct table_column){"thread", NULL, TABLE_COUNT, 6});
@@ -383,18 +275,13 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		table_column(&table, columns[i]);
 	if (state->than_ns)
 		table_column(&table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
-	if (state->rows_n)
-		qsort(state->rows, state->rows_n, sizeof(*state->rows), by_total);
-	for (size_t i = 0; i < state->rows_n; i++) {
-		if (state->rows[i].stat.n)
-			put_row(prof, state, &table, &state->rows[i]);
-	}
+	for (size_t i = 0; i < tally_rows(tally); i++)
+		put_row(prof, state, &table, rows[i]);
 	prof_put_unknown(prof, now_ns, state->unknown_n, "calls");
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
 	state->unknown_n = 0;
-	state->rows_n = 0;
-	map_clear(&state->by_thread);
+	tally_clear(tally);
 	return 0;
 }
 
@@ -402,12 +289,7 @@ static void done(struct prof *prof)
 {
 	struct calls *state = PROF_STATE(struct calls, prof);
 
-	event_value_done(&state->enter_id);
-	event_value_done(&state->exit_ret);
-	map_done(&state->by_thread);
-	pairs_done(&state->waiting);
 	history_done(&state->history);
-	free(state->rows);
 }
 
 static const char *const default_events[] = {"raw_syscalls:sys_enter", "raw_syscalls:sys_exit", NULL};

@@ -478,7 +478,7 @@ static void forget(struct prof *prof, struct multi *multi)
 static int put_result(struct prof *prof, uint64_t now_ns)
 {
 	struct multi *multi = PROF_STATE(struct multi, prof);
-	int err = prof->kernel ? multi_read_kernel(prof) : 0;
+	int err = prof->tally ? multi_read_kernel(prof) : 0;
 
 	if (err < 0)
 		return err;

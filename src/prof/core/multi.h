@@ -94,7 +94,7 @@ void multi_done(struct prof *prof);
 struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair);
 
 // multi_kernel.c: has two events counted in the kernel where that gives the same; after multi_setup.
-void multi_count_in_kernel(struct prof *prof, struct multi *multi);
+int multi_count_in_kernel(struct prof *prof, struct multi *multi);
 int multi_read_kernel(struct prof *prof);
 
 // multi_open.c: the first event of what waits; NULL: it is too long ago. Valid until the next event.

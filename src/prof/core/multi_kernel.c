@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Delays between two events, counted in the kernel: a row for each key (with --perins) and bucket of delays.
-#include "base/log.h"
-#include "prof/core/kernel.h"
+#include "prof/core/counted.h"
 #include "prof/core/multi.h"
 #include "prof/core/pairing.h"
 
@@ -30,59 +29,60 @@ static bool is_simple(const struct prof *prof, const struct multi *multi)
 	return true;
 }
 
-void multi_count_in_kernel(struct prof *prof, struct multi *multi)
+int multi_count_in_kernel(struct prof *prof, struct multi *multi)
 {
-	static const struct bpf_key keys[] = {{BPF_KEY_NUMBER, 0}, {BPF_KEY_DELAY, 0}};
-	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false},
-						{BPF_CELL_SUM, false},
-						{BPF_CELL_MIN, false},
-						{BPF_CELL_MAX, false}};
-	static const struct prof_kernel_rows rows = {keys, ARRAY_SIZE(keys), cells,
-						     ARRAY_SIZE(cells), 8192};
-	const char *first, *second;
+	static const struct tally_key keys[] = {{TALLY_NUMBER}};
+	static const enum tally_cell_kind cells[] = {TALLY_DIST};
+	static const struct tally_update update = {0, TALLY_DELAY};
+	const bool simple = is_simple(prof, multi);
+	struct tally_event *events = arena_zalloc(&prof->arena, 2 * sizeof(*events));
+	struct tally_options plan = {.keys = keys,
+				     .keys_n = ARRAY_SIZE(keys),
+				     .cells = cells,
+				     .cells_n = ARRAY_SIZE(cells),
+				     .events = events,
+				     .events_n = simple ? 2 : 0,
+				     .rows_max = 8192,
+				     .kernel_or_none = true};
+	int err;
 
-	if (!prof_kernel_may(prof))
-		return;
-	if (!is_simple(prof, multi)) {
-		inform("%s counts in sonde, not in the kernel: there are more than two events, or single ones are wanted",
-		       prof->profiler->name);
-		return;
+	if (!simple) {
+		plan.not_in_kernel = prof_not_in_kernel(prof);
+		if (!plan.not_in_kernel)
+			plan.not_in_kernel =
+				"there are more than two events, or single ones are wanted";
+	} else {
+		events[0] = prof_tally_event(prof->events.v[0]);
+		events[0].role = TALLY_FIRST;
+		events[0].pair = key_text(prof, multi, 0);
+		events[1] = prof_tally_event(prof->events.v[1]);
+		events[1].role = TALLY_SECOND;
+		events[1].pair = key_text(prof, multi, 1);
+		events[1].keys[0] = prof->options->perins ? events[1].pair : "0";
+		events[1].updates = &update;
+		events[1].updates_n = 1;
 	}
-	first = key_text(prof, multi, 0);
-	second = key_text(prof, multi, 1);
-	const struct prof_kernel_event events[] = {
-		{.event = prof->events.v[0], .begins = true, .pair = first},
-		{.event = prof->events.v[1],
-		 .ends = true,
-		 .pair = second,
-		 .keys = {prof->options->perins ? second : "0"},
-		 .updates = {{0}, {1, .delay = true}, {2, .delay = true}, {3, .delay = true}},
-		 .updates_n = 4},
-	};
-	prof_kernel_open(prof, &rows, events, ARRAY_SIZE(events));
-}
-
-static int take_row(void *arg, const void *key, const uint64_t *cells)
-{
-	enum { FIRST_AND_SECOND = 1 }; // 0 * 2 + 1
-	struct prof *prof = arg;
-	struct multi *multi = PROF_STATE(struct multi, prof);
-	const struct dist_part part = {cells[0], cells[1], cells[2], cells[3]};
-	struct multi_row *row;
-	uint64_t keys[2]; // key, bucket
-
-	memcpy(keys, key, sizeof(keys));
-	if (!prof->options->perins) {
-		dist_add_part(&multi->dists[FIRST_AND_SECOND], &part);
-		return 0;
-	}
-	row = multi_row_of(multi, keys[0], FIRST_AND_SECOND);
-	if (row)
-		dist_add_part(&row->dist, &part);
-	return 0;
+	err = prof_tally_open(prof, &plan);
+	return MIN(err, 0);
 }
 
 int multi_read_kernel(struct prof *prof)
 {
-	return prof_kernel_read(prof, take_row, prof);
+	enum { FIRST_AND_SECOND = 1 }; // 0 * 2 + 1
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	int err = tally_read(prof->tally);
+
+	for (size_t i = 0; i < tally_rows(prof->tally); i++) {
+		const struct dist *dist = tally_dist(prof->tally, i);
+		struct multi_row *row = NULL;
+
+		if (!prof->options->perins)
+			dist_merge(&multi->dists[FIRST_AND_SECOND], dist);
+		else
+			row = multi_row_of(multi, tally_number(prof->tally, i, 0), FIRST_AND_SECOND);
+		if (row)
+			dist_merge(&row->dist, dist);
+	}
+	tally_clear(prof->tally);
+	return err;
 }

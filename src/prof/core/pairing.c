@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/pairing.h"
+#include "tally/tally.h"
 #include "base/log.h"
 #include "prof/core/print.h"
 
@@ -28,6 +29,8 @@ bool prof_delay(struct prof *prof, uint64_t first_ns, uint64_t second_ns, uint64
 
 void prof_put_backward(struct prof *prof, uint64_t now_ns)
 {
+	if (prof->tally)
+		prof->backward_n += tally_take_backward(prof->tally);
 	uint64_t n = prof->backward_n;
 	struct out line;
 

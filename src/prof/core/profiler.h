@@ -91,7 +91,7 @@ extern const struct profiler *const profilers[]; // by name, ends with NULL; mad
 
 struct prof_tasks;
 struct prof_flame;
-struct prof_kernel;
+struct tally;
 struct prof_push;
 struct prof_typed;
 struct prof_heat;
@@ -119,11 +119,11 @@ struct prof {
 	struct prof_texts *texts; // what expressions ask for
 	struct out *out;
 	struct prof_print *print;
-	struct prof_kernel *kernel; // NULL: nothing is counted there
-	struct prof_flame *flame;   // NULL: none is drawn
-	struct prof_heat *heat;	    // likewise
-	struct prof_typed *typed;   // NULL: nobody can type
-	uint64_t period_ns;	    // 0: interval alone
+	struct tally *tally;	  // NULL: it counts by itself
+	struct prof_flame *flame; // NULL: none is drawn
+	struct prof_heat *heat;	  // likewise
+	struct prof_typed *typed; // NULL: nobody can type
+	uint64_t period_ns;	  // 0: interval alone
 	uint64_t interval_ns;
 	uint64_t sampled_n;
 	uint64_t lost_interval, lost_all; // lost events

@@ -8,7 +8,7 @@
 #include "prof/core/flame.h"
 #include "prof/core/given.h"
 #include "prof/core/heat.h"
-#include "prof/core/kernel.h"
+#include "prof/core/counted.h"
 #include "prof/core/pairing.h"
 #include "prof/core/print.h"
 #include "prof/core/push.h"
@@ -472,7 +472,8 @@ int prof_finish(struct prof *prof)
 	prof_put_backward(prof, now);
 	if (profiler->finish)
 		err = profiler->finish(prof, now);
-	else if (profiler->interval && (prof->texts->dirty || prof->kernel || !prof->interval_ns))
+	else if (profiler->interval &&
+		 (prof->texts->dirty || prof_in_kernel(prof) || !prof->interval_ns))
 		err = profiler->interval(prof, now);
 	if (prof->flame)
 		err = prof_flame_write(prof);
@@ -499,7 +500,7 @@ void prof_done(struct prof *prof)
 	vec_done(&prof->source_tasks);
 	prof_push_done(prof);
 	prof_cgroups_close(prof);
-	prof_kernel_close(prof->kernel);
+	tally_close(prof->tally);
 	prof_typed_free(prof->typed);
 	prof_flame_free(prof->flame);
 	prof_heat_free(prof->heat);

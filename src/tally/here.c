@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Counting by hits that come out of the kernel.
+#include "base/err.h"
+#include "base/log.h"
+#include "flow/event_fields.h"
+#include "tally/private.h"
+
+enum { FIRST_INTERNED = 1u << 31 }; // pair_slot.event: else it is the only key itself
+
+// ---- the plan
+
+static int open_value(struct tally *tally, const struct tally_event *event, const char *text,
+		      struct tally_value *ret)
+{
+	int err = 0;
+
+	if (!text)
+		return 0;
+	ret->has = true;
+	ret->kind = !strcmp(text, TALLY_DELAY) ? TALLY_OF_DELAY : TALLY_OF_EVENT;
+	ret->is_comm = !strcmp(text, TALLY_COMM) && tally->options.comm;
+	tally->asks_tasks |= ret->is_comm;
+	if (ret->kind == TALLY_OF_EVENT && !ret->is_comm)
+		err = event_value_init(&ret->value, tally->options.machine, event->event, text);
+	if (err || !ret->value.expr)
+		return err;
+	tally->asks_symbols |= expr_asks_symbols(ret->value.expr);
+	tally->asks_tasks |= expr_asks_tasks(ret->value.expr);
+	return 0;
+}
+
+static int open_key(struct tally *tally, const struct tally_event *event, struct tally_here *here,
+		    uint32_t k)
+{
+	const struct tally_key *key = &tally->keys[k];
+	struct tally_value *value = &here->keys[k];
+	const char *text = event->keys[k];
+	bool is_text;
+	int err;
+
+	if (key->first != (event->role == TALLY_FIRST))
+		return 0;
+	if (key->kind == TALLY_STACK) {
+		value->has = true;
+		return 0;
+	}
+	err = open_value(tally, event, text, value);
+	if (err || !text)
+		return err;
+	is_text = value->is_comm || value->value.is_text;
+	if (is_text != (key->kind == TALLY_TEXT))
+		return fail(EINVAL, "%s of %s is %s", text, event->event->name,
+			    is_text ? "a text" : "no text");
+	tally->key_signed[k] |= key->kind == TALLY_NUMBER && value->value.is_signed;
+	return 0;
+}
+
+static int open_update(struct tally *tally, const struct tally_event *event,
+		       const struct tally_update *update, struct tally_value *ret)
+{
+	const enum tally_cell_kind cell = tally->cells[update->cell];
+	int err = open_value(tally, event, update->value, ret);
+
+	if (!err && ret->value.is_text)
+		err = fail(EINVAL, "%s of %s is a text: texts don't add up", update->value,
+			   event->event->name);
+	if (!err && cell != TALLY_HITS && cell != TALLY_DIST)
+		tally->cell_signed[update->cell] |= ret->value.is_signed;
+	return err;
+}
+
+static int open_event(struct tally *tally, const struct tally_event *event, struct tally_here *here)
+{
+	int err = event->role != TALLY_ALONE ? open_value(tally, event, event->pair, &here->pair) : 0;
+
+	here->updates = xcalloc(event->updates_n + 1, sizeof(*here->updates));
+	for (uint32_t k = 0; !err && k < tally->options.keys_n; k++)
+		err = open_key(tally, event, here, k);
+	for (uint32_t i = 0; !err && i < event->updates_n; i++) {
+		err = open_update(tally, event, &event->updates[i], &here->updates[i]);
+		if (event->updates[i].cell == tally->dist)
+			here->dist = &here->updates[i];
+	}
+	return err;
+}
+
+int tally_here_open(struct tally *tally)
+{
+	const struct tally_options *options = &tally->options;
+	int err = 0;
+
+	tally->here = xcalloc(options->events_n + 1, sizeof(*tally->here));
+	for (uint32_t i = 0; !err && i < options->events_n; i++)
+		err = open_event(tally, &options->events[i], &tally->here[i]);
+	return err;
+}
+
+void tally_here_done(struct tally *tally)
+{
+	for (uint32_t i = 0; tally->here && i < tally->options.events_n; i++) {
+		struct tally_here *here = &tally->here[i];
+
+		for (uint32_t k = 0; k < TALLY_KEYS; k++)
+			event_value_done(&here->keys[k].value);
+		for (uint32_t k = 0; here->updates && k < tally->options.events[i].updates_n; k++)
+			event_value_done(&here->updates[k].value);
+		event_value_done(&here->pair.value);
+		expr_free(here->filter);
+		free(here->updates);
+	}
+	free(tally->here);
+	pairs_done(&tally->waiting);
+}
+
+int tally_here_filter(struct tally *tally, const char *text)
+{
+	const uint32_t n = tally->options.events_n;
+	auto_free struct expr **exprs = xcalloc(n + 1, sizeof(struct expr *));
+	int err = 0;
+
+	for (uint32_t i = 0; i < n && !err && *text; i++) {
+		const struct expr_fields fields = event_fields(tally->options.events[i].event);
+
+		err = expr_filter_compile(&exprs[i], text, &fields);
+		if (err == -EOPNOTSUPP)
+			err = fail(EOPNOTSUPP, "only the kernel can filter so; give it with -e");
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (err) {
+			expr_free(exprs[i]);
+			continue;
+		}
+		expr_free(tally->here[i].filter);
+		tally->here[i].filter = exprs[i];
+	}
+	return err;
+}
+
+// ---- hits
+
+static uint64_t stack_of(struct tally *tally, const struct sample *sample)
+{
+	uint64_t kernel[TALLY_STACK_MAX];
+	bool is_kernel = false;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < sample->callchain_n && n < TALLY_STACK_MAX; i++) {
+		if (sample->callchain[i] >= PERF_CONTEXT_MAX)
+			is_kernel = sample->callchain[i] == PERF_CONTEXT_KERNEL;
+		else if (is_kernel)
+			kernel[n++] = sample->callchain[i];
+	}
+	return intern_str(&tally->texts, (struct str){(const char *)kernel, n * sizeof(*kernel)});
+}
+
+static uint64_t text_of(struct tally *tally, const struct tally_value *value,
+			const struct sample *sample)
+{
+	if (!value->has)
+		return 0;
+	if (value->is_comm)
+		return intern_text(&tally->texts, tally->options.comm(tally->options.arg, sample));
+	return intern_str(&tally->texts, event_value_text(&value->value, sample));
+}
+
+static inline uint64_t number_of(const struct tally_value *value, const struct sample *sample,
+				 uint64_t delay_ns)
+{
+	return value->kind == TALLY_OF_DELAY ? delay_ns : event_value_number(&value->value, sample);
+}
+
+struct hit_source {
+	const struct sample *sample;
+	const uint64_t *first; // keys of the first event
+};
+
+static inline uint64_t key_of(struct tally *tally, uint32_t k, const struct tally_value *value,
+			      const struct tally_hit *hit, const struct sample *sample)
+{
+	const struct tally_key *key = &tally->keys[k];
+
+	if (key->kind == TALLY_NUMBER)
+		return number_of(value, sample, hit->delay_ns);
+	switch (key->kind) {
+	case TALLY_TEXT:
+		return text_of(tally, value, sample);
+	case TALLY_STACK:
+		return stack_of(tally, sample);
+	default:
+		return tally_log2(number_of(value, sample, hit->delay_ns) / MAX(key->unit, 1u));
+	}
+}
+
+// The keys of a first event as one number.
+static uint32_t pack_first(struct tally *tally, const struct tally_here *here,
+			   const struct tally_hit *hit, const struct sample *sample)
+{
+	uint64_t keys[TALLY_KEYS];
+	uint32_t n = 0;
+
+	for (uint32_t k = 0; k < tally->options.keys_n; k++)
+		if (tally->keys[k].first)
+			keys[n++] = key_of(tally, k, &here->keys[k], hit, sample);
+	if (n <= 1 && (!n || keys[0] < FIRST_INTERNED))
+		return n ? (uint32_t)keys[0] : 0;
+	return FIRST_INTERNED |
+	       intern_str(&tally->firsts, (struct str){(const char *)keys, n * sizeof(*keys)});
+}
+
+static void unpack_first(const struct tally *tally, uint32_t packed, uint64_t ret[TALLY_KEYS])
+{
+	if (packed & FIRST_INTERNED)
+		memcpy(ret, intern_get(&tally->firsts, packed & ~FIRST_INTERNED),
+		       tally->first_n * sizeof(*ret));
+	else
+		ret[0] = packed;
+}
+
+uint64_t tally_waiting_key(const struct tally *tally, const struct pair_slot *slot)
+{
+	uint64_t keys[TALLY_KEYS];
+
+	unpack_first(tally, slot->event, keys);
+	return keys[0];
+}
+
+// Which row; SIZE_MAX: there is no place.
+static size_t row_of(struct tally *tally, struct tally_here *here, struct tally_hit *hit,
+		     const struct hit_source *source)
+{
+	const uint32_t keys_n = tally->options.keys_n;
+	const uint64_t *first = source->first;
+	uint64_t keys[TALLY_KEYS] = {0}, *labels;
+	size_t row;
+
+	for (uint32_t k = 0; k < keys_n; k++) {
+		if (tally->keys[k].first)
+			keys[k] = *first++;
+		else if (!tally->keys[k].label)
+			keys[k] = key_of(tally, k, &here->keys[k], hit, source->sample);
+	}
+	row = here->last_row; // often it is the same again
+	if (row >= tally->rows_n || !tally_is_row(tally, row, keys))
+		row = tally_row(tally, keys);
+	if (row == SIZE_MAX)
+		return row;
+	here->last_row = row;
+	if (tally->told_n == keys_n)
+		return row;
+	labels = &tally->row_keys.v[row * keys_n];
+	for (uint32_t k = 0; k < keys_n; k++)
+		if (tally->keys[k].label && !labels[k])
+			labels[k] = text_of(tally, &here->keys[k], source->sample);
+	return row;
+}
+
+static enum tally_result count(struct tally *tally, uint32_t event, struct tally_hit *hit,
+			       const struct hit_source *source)
+{
+	const struct tally_event *plan = &tally->options.events[event];
+	struct tally_here *here = &tally->here[event];
+	uint64_t *cells, number = 0;
+	size_t row;
+
+	if (here->dist) {
+		number = number_of(here->dist, source->sample, hit->delay_ns);
+		if (here->dist->value.is_signed && (int64_t)number < 0) {
+			tally->stats.negative++;
+			return TALLY_LEFT_OUT;
+		}
+	}
+	row = row_of(tally, here, hit, source);
+	if (row == SIZE_MAX) {
+		tally->stats.overflow++;
+		return TALLY_LEFT_OUT;
+	}
+	cells = tally_cells_of(tally, row);
+	for (uint32_t i = 0; i < plan->updates_n; i++) {
+		const uint32_t cell = plan->updates[i].cell;
+
+		if (tally->cells[cell] == TALLY_HITS)
+			cells[cell]++;
+		else if (cell == tally->dist)
+			dist_add(&tally->row_dists.v[row], number);
+		else
+			tally_merge(tally, cell, &cells[cell],
+				    number_of(&here->updates[i], source->sample, hit->delay_ns));
+	}
+	tally->stats.hits++;
+	hit->row = (uint32_t)row;
+	return TALLY_COUNTED;
+}
+
+static enum tally_result wait_for_second(struct tally *tally, uint32_t event, struct tally_hit *hit,
+					 const struct sample *sample)
+{
+	const struct tally_here *here = &tally->here[event];
+	const uint64_t number = event_value_number(&here->pair.value, sample);
+	struct pair_slot *slot;
+	bool waits;
+
+	if (tally->options.events[event].keeps && pairs_find(&tally->waiting, number))
+		return TALLY_WAITS;
+	slot = pairs_put(&tally->waiting, number, &waits);
+	slot->time_ns = sample->time;
+	slot->event = pack_first(tally, here, hit, sample);
+	slot->data = hit->data;
+	return TALLY_WAITS;
+}
+
+static enum tally_result end_pair(struct tally *tally, uint32_t event, uint64_t pair,
+				  struct tally_hit *hit, const struct sample *sample)
+{
+	const struct tally_event *plan = &tally->options.events[event];
+	struct pair_slot *slot = pairs_find(&tally->waiting, pair);
+	uint64_t first[TALLY_KEYS];
+	bool wanted = !plan->only_first_n;
+
+	if (!slot)
+		return TALLY_LEFT_OUT;
+	if (sample->time < slot->time_ns) {
+		tally->backward_n++;
+		return TALLY_LEFT_OUT;
+	}
+	hit->delay_ns = sample->time - slot->time_ns;
+	hit->first_ns = slot->time_ns;
+	hit->data = slot->data;
+	unpack_first(tally, slot->event, first);
+	pairs_remove(&tally->waiting, slot);
+	for (uint32_t i = 0; i < plan->only_first_n; i++)
+		wanted |= plan->only_first[i] == first[0];
+	return wanted ? count(tally, event, hit, &(struct hit_source){sample, first})
+		      : TALLY_LEFT_OUT;
+}
+
+enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sample *sample,
+			    struct tally_hit *hit)
+{
+	const struct tally_here *here = &tally->here[event];
+	struct tally_hit none = {0};
+
+	hit = hit ? hit : &none;
+	if (here->filter) {
+		uint64_t context[EXPR_CONTEXTS];
+		const struct expr_record record = event_record(sample, context);
+
+		if (!expr_true(tally->options.machine, here->filter, &record))
+			return TALLY_LEFT_OUT;
+	}
+	switch (tally->options.events[event].role) {
+	case TALLY_FIRST:
+		return wait_for_second(tally, event, hit, sample);
+	case TALLY_SECOND:
+		return end_pair(tally, event, event_value_number(&here->pair.value, sample), hit,
+				sample);
+	default:
+		return count(tally, event, hit, &(struct hit_source){sample, NULL});
+	}
+}
+
+const struct pairs *tally_waiting(const struct tally *tally)
+{
+	return &tally->waiting;
+}
+
+uint64_t tally_forget_waiting(struct tally *tally)
+{
+	const uint64_t n = tally->waiting.n;
+
+	pairs_clear(&tally->waiting);
+	intern_done(&tally->firsts);
+	intern_init(&tally->firsts);
+	return n;
+}

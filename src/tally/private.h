@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The parts of tally.h.
+#pragma once
+#include "base/intern.h"
+#include "base/map.h"
+#include "flow/bpf_count.h"
+#include "flow/event_value.h"
+#include "tally/tally.h"
+
+enum tally_value_kind { TALLY_ONE, TALLY_OF_DELAY, TALLY_OF_EVENT };
+
+// What an event says to a key or a cell, read here.
+struct tally_value {
+	enum tally_value_kind kind;
+	bool has, is_comm;
+	struct event_value value;
+};
+
+struct tally_here {
+	struct tally_value keys[TALLY_KEYS], pair;
+	struct tally_value *updates; // [updates_n]
+	struct tally_value *dist;    // that of DIST; NULL: none
+	size_t last_row;	     // that it counted in
+	struct expr *filter;	     // what tally_filter added; NULL: none
+};
+
+struct tally {
+	struct tally_options options;
+	struct tally_key keys[TALLY_KEYS];
+	enum tally_cell_kind cells[TALLY_CELLS];
+	bool key_signed[TALLY_KEYS], cell_signed[TALLY_CELLS];
+	bool asks_symbols, asks_tasks;
+	uint32_t dist;		 // the cell that is one; UINT32_MAX: none
+	uint32_t told_n;	 // keys that tell rows apart,
+	uint32_t told;		 // the last one of them
+	uint32_t first_n;	 // keys that first events say
+	struct tally_here *here; // [events_n]
+	struct pairs waiting;	 // slot->event: keys of the first, as tally_first_of has them
+	struct intern firsts;	 // keys of first events
+
+	struct tally_kernel *kernel; // NULL: it doesn't count
+	struct expr *ksymbol;	     // name of the number _time
+
+	struct map by_keys; // a row's number by a hash of its keys, or by its only key
+	VEC(uint64_t) row_keys;
+	VEC(uint64_t) row_cells;
+	VEC(struct dist) row_dists;
+	size_t rows_n;
+	struct intern texts; // and stacks, as bytes
+	struct tally_stats stats;
+	uint64_t backward_n;
+	struct arena arena;
+};
+
+// here.c
+int tally_here_open(struct tally *tally);
+void tally_here_done(struct tally *tally);
+int tally_here_filter(struct tally *tally, const char *text);
+
+// kernel.c: -EOPNOTSUPP, ... with a sentence where the kernel can't. `filter` is that of tally_filter.
+int tally_kernel_open(struct tally *tally, struct tally_kernel **ret, const char *filter);
+void tally_kernel_close(struct tally_kernel *kernel, const char *name);
+int tally_kernel_read(struct tally *tally);
+
+// tally.c: the row with these keys (labels are set where it has none), made when there is none; SIZE_MAX: there is no place.
+size_t tally_row(struct tally *tally, const uint64_t keys[TALLY_KEYS]);
+static inline uint64_t *tally_cells_of(const struct tally *tally, size_t row)
+{
+	return tally->row_cells.v + row * tally->options.cells_n;
+}
+static inline bool tally_is_row(const struct tally *tally, size_t row, const uint64_t *keys)
+{
+	const uint64_t *its = tally->row_keys.v + row * tally->options.keys_n;
+
+	for (uint32_t i = 0; i < tally->options.keys_n; i++)
+		if (its[i] != keys[i] && !tally->keys[i].label)
+			return false;
+	return true;
+}
+// Which power of two, see TALLY_LOG2.
+static inline uint64_t tally_log2(uint64_t v)
+{
+	return v < 2 ? 0 : 63 - (uint64_t)__builtin_clzll(v);
+}
+// Adds what was counted elsewhere to a cell that is no distribution.
+static inline void tally_merge(const struct tally *tally, uint32_t at, uint64_t *cell, uint64_t v)
+{
+	const uint64_t flip = tally->cell_signed[at] ? (uint64_t)1 << 63 : 0;
+
+	if (tally->cells[at] == TALLY_MIN)
+		*cell = (v ^ flip) < (*cell ^ flip) ? v : *cell;
+	else if (tally->cells[at] == TALLY_MAX)
+		*cell = (v ^ flip) > (*cell ^ flip) ? v : *cell;
+	else
+		*cell += v;
+}
