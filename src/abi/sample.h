@@ -60,6 +60,16 @@ void sample_plan_init(struct sample_plan *plan, const struct perf_event_attr *at
 // what its attr promises; every pointer given out lies inside the record. About 10 ns.
 int sample_decode(const struct sample_plan *plan, const struct perf_event_header *header,
 		  struct sample *ret);
+// Of a record that has none.
+static inline void sample_ids_init(struct sample *ret, const struct perf_event_header *header)
+{
+	*ret = (struct sample){.header = header,
+			       .id = UINT64_MAX,
+			       .time = UINT64_MAX,
+			       .pid = UINT32_MAX,
+			       .tid = UINT32_MAX,
+			       .cpu = UINT32_MAX};
+}
 // Decodes the trailing ids of any other record (pid, tid, time, id, stream_id, cpu). Records that are too short have none.
 void sample_decode_trailer(const struct sample_plan *plan, const struct perf_event_header *header,
 			   struct sample *ret);

@@ -17,7 +17,7 @@ enum {
 	SECTION_SIZE = 16,
 };
 
-static struct recording *recording_new(const char *path)
+struct recording *recording_new(const char *path)
 {
 	struct recording *recording = NEW(struct recording);
 

@@ -80,9 +80,6 @@ struct recording_private {
 	bool data_damaged; // damage tells of the data, not only of features
 };
 
-// Makes an event of an attr and its ids (as they lie, count of u64).
-struct event *recording_add_event(struct recording *recording, const struct perf_event_attr *attr,
-				  const uint8_t *ids, size_t ids_n);
 // Names those without one: tracepoints by their formats.
 void recording_name_events(struct recording *recording);
 // Where a record (of either byte order) has its id; NULL: the first event is meant, or (*ret_none)

@@ -128,6 +128,11 @@ int recording_open(struct recording **ret, const char *path, const struct record
 // The same of bytes in memory, which must stay until recording_close; `name` is for messages.
 int recording_open_memory(struct recording **ret, const void *bytes, size_t size, const char *name);
 void recording_close(struct recording *recording);
+// One that is not read: what is known of events that come from elsewhere.
+struct recording *recording_new(const char *name);
+// Makes an event of an attr and its ids (as they lie, count of u64).
+struct event *recording_add_event(struct recording *recording, const struct perf_event_attr *attr,
+				  const uint8_t *ids, size_t ids_n);
 
 // The next record in file order, COMPRESSED ones unpacked, byte order native; the headers of a pipe (HEADER_ATTR,
 // EVENT_UPDATE, features, tracing data, build-ids, EVENT_TYPE, ID_INDEX) are taken in and then handed out as well.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/feed.h"
+#include "base/err.h"
+#include "flow/event_fields.h"
 
 void feed_init(struct feed *feed, const struct feed_options *options)
 {
@@ -11,6 +13,11 @@ void feed_init(struct feed *feed, const struct feed_options *options)
 
 void feed_done(struct feed *feed)
 {
+	for (size_t i = 0; i < feed->events.n; i++) {
+		expr_free(feed->events.v[i]->test);
+		map_done(&feed->events.v[i]->advanced);
+	}
+	expr_machine_free(feed->machine);
 	vec_done(&feed->events);
 	arena_done(&feed->arena);
 }
@@ -54,4 +61,64 @@ bool feed_is_of_system(const char *system)
 		if (!strcmp(system, systems[i]))
 			return true;
 	return false;
+}
+
+int feed_make_test(struct feed *feed, struct feed_event *wanted)
+{
+	struct expr_fields fields = event_fields(wanted->event);
+	int err = wanted->filter ? expr_filter_compile(&wanted->test, wanted->filter, &fields) : 0;
+
+	if (err < 0)
+		return fail_context(err, "filter of %s", wanted->event->name);
+	if (wanted->test && !feed->machine)
+		feed->machine = expr_machine_new(NULL);
+	return 0;
+}
+
+bool feed_test(const struct feed *feed, const struct feed_event *wanted, const struct sample *sample)
+{
+	uint64_t context[EXPR_CONTEXTS];
+	const struct expr_record record = event_record(sample, context);
+
+	return expr_true(feed->machine, wanted->test, &record);
+}
+
+int feed_lost(struct feed *feed, const struct feed_loss *loss)
+{
+	feed->stats.lost += loss->lost;
+	return feed->hooks->lost ? feed->hooks->lost(feed->arg, loss) : 0;
+}
+
+int feed_take_samples(void *arg, struct session *session, const struct session_sample *samples,
+		      size_t n)
+{
+	struct feed *feed = arg;
+	int err = 0;
+
+	for (const struct session_sample *it = samples; it < samples + n && !err; it++) {
+		struct feed_event *wanted = it->event->user;
+
+		feed->last_ns = it->sample.time;
+		if (feed->first_ns == UINT64_MAX)
+			feed->first_ns = it->sample.time;
+		for (; wanted && !err; wanted = wanted->next_same)
+			err = feed_sample(feed, wanted, &it->sample);
+	}
+	return err;
+}
+
+int feed_take_record(void *arg, struct session *session, struct event *event,
+		     const struct sample *ids, const struct record *record)
+{
+	struct feed *feed = arg;
+	uint32_t type = record->header->type;
+
+	if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES || type >= RECORD_HEADER_ATTR)
+		return 0;
+	return feed->hooks->record ? feed->hooks->record(feed->arg, record->header, ids) : 0;
+}
+
+int feed_take_loss(void *arg, struct session *session, const struct feed_loss *loss)
+{
+	return feed_lost(arg, loss);
 }

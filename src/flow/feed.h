@@ -2,8 +2,9 @@
 // Between an input (src/input: the running kernel, a recording) and who takes its events (src/prof): which events are
 // wanted of whom, and the hooks that get them. Neither side knows the other.
 #pragma once
-#include "data/recording.h"
+#include "expr/expr.h"
 #include "flow/foreign.h"
+#include "flow/session.h"
 #include "flow/target.h"
 #include "sym/sym.h"
 #include "sys/cgroup.h"
@@ -23,19 +24,12 @@ struct feed_event {
 	uint32_t max_stack; // frames, 0: as many as the kernel gives
 	uint64_t period_ns; // of a clock; 0: it is none
 	uint64_t frequency; // of a counter or clock: samples a second; 0: each event, or as the input thinks
-	struct feed_event *next_same;  // of the input: wants the same recorded event
-	void *test;		       // of the input
+	struct feed_event *next_same; // wants the same event; the first is its event->user
+	struct expr *test;	      // the filter, where it runs here
+	struct map advanced; // of a recording, with counts: by instance, since the last tick
 	const struct foreign *foreign; // the other system that it comes from; NULL: this one
 	uint64_t samples_n;
 	void *user; // of the consumer
-};
-
-// What the kernel could not deliver. Times are those of the last record before and the first behind the gap on that CPU,
-// 0 and UINT64_MAX where there is none.
-struct feed_loss {
-	struct feed_event *event; // NULL: any
-	uint32_t cpu;		  // UINT32_MAX: not known
-	uint64_t lost, from_ns, to_ns;
 };
 
 // Hooks return 0 to go on, > 0 to end the run quietly, < 0 (fail) to end it with the error. All may be NULL.
@@ -83,7 +77,7 @@ struct feed_options {
 };
 
 struct feed_stats {
-	uint64_t samples, lost, late, unknown, wakeups, bytes;
+	uint64_t samples, lost, late, wakeups;
 };
 
 // counter = ((time - zero) << shift) / mult: linux/perf_event.h, struct perf_event_mmap_page
@@ -123,6 +117,7 @@ struct feed {
 	pid_t workload_pid; // 0: none
 	uint64_t first_ns, last_ns;
 	struct feed_stats stats;
+	struct expr_machine *machine; // of tests; NULL: none
 	struct arena arena;
 	void *input; // private to it
 };
@@ -146,9 +141,27 @@ static inline int feed_begin(struct feed *feed)
 	return feed->hooks->begin ? feed->hooks->begin(feed->arg) : 0;
 }
 
+// ---- for the inputs
+
+// Makes wanted->test of wanted->filter, where there is one. -EINVAL with a sentence.
+int feed_make_test(struct feed *feed, struct feed_event *wanted);
+// Does the test take the sample? Some 10 ns.
+bool feed_test(const struct feed *feed, const struct feed_event *wanted, const struct sample *sample);
+
 static inline int feed_sample(struct feed *feed, struct feed_event *event, const struct sample *sample)
 {
+	if (event->test && !feed_test(feed, event, sample))
+		return 0;
 	event->samples_n++;
 	feed->stats.samples++;
 	return feed->hooks->sample ? feed->hooks->sample(feed->arg, event, sample) : 0;
 }
+
+int feed_lost(struct feed *feed, const struct feed_loss *loss);
+
+// Of a session, for each event of which event->user is the first who wants it, with a feed as the argument.
+int feed_take_samples(void *feed, struct session *session, const struct session_sample *samples,
+		      size_t n);
+int feed_take_record(void *feed, struct session *session, struct event *event,
+		     const struct sample *ids, const struct record *record);
+int feed_take_loss(void *feed, struct session *session, const struct feed_loss *loss);

@@ -122,7 +122,7 @@ static int take_heads(struct merge *merge)
 		} else {
 			pieces.n[1] -= beyond;
 		}
-		int err = merge->fresh(merge->arg, r->ring, &pieces);
+		int err = merge->fresh(merge->fresh_arg, r->ring, &pieces);
 		if (err)
 			return err;
 	}

@@ -25,8 +25,9 @@ struct merge {
 	bool ordered;
 	merge_look *look;
 	merge_give *give;
-	merge_fresh *fresh;
 	void *arg;
+	merge_fresh *fresh;
+	void *fresh_arg;
 	uint64_t hold_ns;   // in order of time: what happened then or later waits for another round
 	uint64_t newest_ns; // given last
 	uint64_t late_n;    // given behind a newer one

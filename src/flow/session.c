@@ -16,8 +16,6 @@
 
 struct session_private {
 	struct session *session;
-	const struct session_hooks *hooks;
-	void *arg;
 	struct queue queue;
 	struct fetch_order fetch_order;
 	struct archive_beside archive;
@@ -106,18 +104,45 @@ static void take_notes(struct recording *recording)
 		take_note(recording, str_cut(&rest, '\n'));
 }
 
+static struct session *new_session(void)
+{
+	struct session *session = NEW(struct session);
+
+	session->private = NEW(struct session_private);
+	session->private->session = session;
+	session->stats.first_ns = session->stats.first_lost_ns = UINT64_MAX;
+	return session;
+}
+
+int session_open_live(struct session **ret, const struct sym_options *options)
+{
+	const struct tp_options formats = {.long_size = sizeof(long),
+					   .page_size = (uint32_t)sysconf(_SC_PAGESIZE),
+					   .keep_formats = true};
+	struct session *session = new_session();
+	int err;
+
+	session->recording = recording_new("the running system");
+	session->recording->tracepoints = tracepoints_new(&formats);
+	err = sym_new(&session->sym, options);
+	if (err) {
+		session_close(session);
+		return err;
+	}
+	tracepoints_set_resolver(session->recording->tracepoints, sym_name_in_print, session->sym);
+	*ret = session;
+	return 0;
+}
+
 int session_open(struct session **ret, const struct session_options *options)
 {
 	struct recording_options reading = {.force = options->force};
-	struct session *session = NEW(struct session);
+	struct session *session = new_session();
 	int err;
 
 	alloc_expect_much();
-	session->private = NEW(struct session_private);
-	session->private->session = session;
 	session->private->unordered = options->unordered;
 	session->private->count_places = options->count_places;
-	session->stats.first_ns = session->stats.first_lost_ns = UINT64_MAX;
 	err = sym_options_check(&options->sym);
 	if (!err)
 		err = recording_open(&session->recording,
@@ -160,6 +185,7 @@ void session_close(struct session *session)
 	archive_beside_done(&session->private->archive);
 	free(session->private);
 	vec_done(&session->losses);
+	vec_done(&session->last_ns);
 	free(session);
 }
 
@@ -172,7 +198,7 @@ static int start(struct session_private *p)
 	if (session->recording->tracepoints)
 		tracepoints_set_resolver(session->recording->tracepoints, sym_name_in_print,
 					 session->sym);
-	return p->hooks->start ? p->hooks->start(p->arg, session) : 0;
+	return p->session->hooks->start ? p->session->hooks->start(p->session->arg, session) : 0;
 }
 
 static void count_place(struct session *session, const struct sample *sample, struct task *task)
@@ -188,7 +214,7 @@ static int give_batch(struct session_private *p)
 	size_t n = p->batch_n;
 
 	p->batch_n = 0;
-	return n ? p->hooks->samples(p->arg, p->session, p->batch, n) : 0;
+	return n ? p->session->hooks->samples(p->session->arg, p->session, p->batch, n) : 0;
 }
 
 // Gives out what waits before the sample, which lies in the free place of the batch.
@@ -215,17 +241,13 @@ static int give_sample(struct session_private *p, struct event *event, struct sa
 	struct session_sample *place = &p->batch[p->batch_n];
 	struct task *task = sym_task(session->sym, sample->pid, sample->tid);
 
-	if (sample->time != UINT64_MAX) {
-		if (sample->time < session->stats.first_ns)
-			session->stats.first_ns = sample->time;
-		if (sample->time > session->stats.last_ns)
-			session->stats.last_ns = sample->time;
-	}
+	session_note_sample(session, sample);
 	if (p->count_places)
 		count_place(session, sample, task);
-	if (!p->hooks->samples)
-		return p->hooks->sample
-			       ? p->hooks->sample(p->arg, session, event, sample, task, record)
+	if (!p->session->hooks->samples)
+		return p->session->hooks->sample
+			       ? p->session->hooks->sample(p->session->arg, session, event, sample,
+							   task, record)
 			       : 0;
 	place->event = event;
 	place->task = task;
@@ -318,13 +340,14 @@ static void count_loss(struct session *session, struct event *event, const struc
 	}
 }
 
-static void count_trouble(struct session *session, struct event *event, const struct sample *ids,
-			  const struct perf_event_header *header)
+// How much the record says was lost.
+static uint64_t count_trouble(struct session *session, struct event *event, const struct sample *ids)
 {
+	const struct perf_event_header *header = ids->header;
 	struct session_stats *stats = &session->stats;
 
 	if (!record_is_whole(header))
-		return;
+		return 0;
 	switch (header->type) {
 	case PERF_RECORD_LOST: {
 		const struct record_lost *lost = (const void *)header;
@@ -332,30 +355,83 @@ static void count_trouble(struct session *session, struct event *event, const st
 
 		stats->lost_events += lost->lost;
 		count_loss(session, by_id ? by_id : event, ids, lost->lost, false);
-		break;
+		return lost->lost;
 	}
 	case PERF_RECORD_LOST_SAMPLES: {
 		const struct record_lost_samples *lost = (const void *)header;
 
 		// Those a BPF filter dropped on purpose are no loss (PERF_RECORD_MISC_LOST_SAMPLES_BPF).
 		if (header->misc & (1 << 15))
-			break;
+			return 0;
 		stats->lost_samples += lost->lost;
 		count_loss(session, event, ids, lost->lost, true);
-		break;
+		return lost->lost;
 	}
 	case PERF_RECORD_THROTTLE:
 		stats->throttled++;
-		break;
+		return 0;
 	default:
-		break;
+		return 0;
 	}
+}
+
+void session_note_cpu(struct session *session, const struct sample *sample)
+{
+	enum { MOST_CPUS = 1 << 16 }; // made up numbers are bigger
+
+	if (sample->cpu >= MOST_CPUS)
+		return;
+	while (session->last_ns.n <= sample->cpu)
+		vec_push(&session->last_ns, 0);
+	session->last_ns.v[sample->cpu] = sample->time;
+}
+
+static int tell_loss(struct session *session, const struct sample *ids, uint64_t lost)
+{
+	struct feed_loss loss = {.cpu = ids->cpu, .lost = lost, .to_ns = ids->time};
+
+	// What an event's counter had at the end: of it and of the losses that were told at their time the larger one counts.
+	if (ids->header->type == PERF_RECORD_LOST_SAMPLES && !ids->time) {
+		session->counted_n += lost;
+		return 0;
+	}
+	session->told_n += lost;
+	if (ids->cpu < session->last_ns.n)
+		loss.from_ns = session->last_ns.v[ids->cpu];
+	return session->hooks->lost(session->arg, session, &loss);
+}
+
+int session_tell_counted(struct session *session)
+{
+	struct feed_loss loss = {.cpu = UINT32_MAX,
+				 .lost = session->counted_n - session->told_n,
+				 .from_ns = session->stats.last_ns,
+				 .to_ns = UINT64_MAX};
+
+	if (session->counted_n <= session->told_n || !session->hooks->lost)
+		return 0;
+	return session->hooks->lost(session->arg, session, &loss);
+}
+
+int session_take_side(struct session *session, struct event *event, const struct sample *ids,
+		      const struct record *record)
+{
+	const struct session_hooks *hooks = session->hooks;
+	uint64_t lost = count_trouble(session, event, ids);
+	int err = lost && hooks->lost ? tell_loss(session, ids, lost) : 0;
+
+	if (ids->time >= session->sym->next_jit_ns && ids->time != UINT64_MAX)
+		sym_advance(session->sym, ids->time);
+	if (sym_record(session->sym, record->header, ids->time) < 0)
+		session->stats.bad_records++;
+	if (err || !hooks->record)
+		return err;
+	return hooks->record(session->arg, session, event, ids, record);
 }
 
 static int deliver(struct session_private *p, struct event *event, const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
-	struct session *session = p->session;
 	struct sample ids;
 	int err = p->started ? 0 : start(p);
 
@@ -366,18 +442,10 @@ static int deliver(struct session_private *p, struct event *event, const struct 
 	err = give_batch(p);
 	if (err)
 		return err;
-	memset(&ids, 0, sizeof(ids));
-	ids.header = header;
-	ids.id = ids.time = UINT64_MAX;
-	ids.pid = ids.tid = ids.cpu = UINT32_MAX;
+	sample_ids_init(&ids, header);
 	if (event && header->type < RECORD_HEADER_ATTR)
 		sample_decode_trailer(&event->plan, header, &ids);
-	count_trouble(session, event, &ids, header);
-	if (ids.time >= session->sym->next_jit_ns && ids.time != UINT64_MAX)
-		sym_advance(session->sym, ids.time);
-	if (sym_record(session->sym, header, ids.time) < 0)
-		session->stats.bad_records++;
-	return p->hooks->record ? p->hooks->record(p->arg, session, event, &ids, record) : 0;
+	return session_take_side(p->session, event, &ids, record);
 }
 
 static int deliver_queued(void *arg, const struct queued *queued)
@@ -427,7 +495,7 @@ static int take(struct session_private *p, const struct record *record)
 	session->stats.total++;
 	if (header->type < ARRAY_SIZE(session->stats.records))
 		session->stats.records[header->type]++;
-	if (p->hooks->raw && (err = p->hooks->raw(p->arg, session, record)))
+	if (p->session->hooks->raw && (err = p->session->hooks->raw(p->session->arg, session, record)))
 		return err;
 	if (header->type >= RECORD_HEADER_ATTR) {
 		if (header->type == RECORD_FINISHED_ROUND && !p->unordered) {
@@ -441,15 +509,11 @@ static int take(struct session_private *p, const struct record *record)
 			   header->type == RECORD_HEADER_FEATURE) {
 			take_machine(session);
 		}
-		if (!p->hooks->record)
+		if (!p->session->hooks->record)
 			return 0;
-		struct sample none = {.header = header,
-				      .id = UINT64_MAX,
-				      .time = UINT64_MAX,
-				      .pid = UINT32_MAX,
-				      .tid = UINT32_MAX,
-				      .cpu = UINT32_MAX};
-		return p->hooks->record(p->arg, session, NULL, &none, record);
+		struct sample none;
+		sample_ids_init(&none, header);
+		return p->session->hooks->record(p->session->arg, session, NULL, &none, record);
 	}
 	event = recording_event(session->recording, header);
 	if (is_in_order(p))
@@ -503,12 +567,12 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 	struct record record;
 	int err = 0;
 
-	p->hooks = hooks;
-	p->arg = arg;
+	session->hooks = hooks;
+	session->arg = arg;
 	p->queue.delivered = give_queued_batch;
 	recording_read_in_chunks(session->recording);
 	while (!err) {
-		if (!p->hooks->raw && !is_in_order(p))
+		if (!p->session->hooks->raw && !is_in_order(p))
 			take_samples(p);
 		if (recording_next(session->recording, &record) <= 0)
 			break;
@@ -524,6 +588,8 @@ int session_process(struct session *session, const struct session_hooks *hooks, 
 		err = give_batch(p);
 	if (!err && !p->started)
 		err = start(p);
+	if (!err)
+		err = session_tell_counted(session);
 	session->stats.out_of_order = p->queue.late_n;
 	return err < 0 ? err : 0;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The running kernel as a source of events.
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
 #include "input/core/input.h"
@@ -9,7 +8,6 @@
 #include "event/core/probe.h"
 #include "input/core/live_pull.h"
 #include "sys/signals.h"
-#include "sys/tracefs.h"
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -17,7 +15,6 @@
 
 enum {
 	OTHERS = 3, // to wait for, behind the rings: signals, what is typed, who listens
-	MOST_FORMAT_BYTES = 1 << 20,
 	IDLE_MS = 1000,
 	WAITING_MS = 40, // until the records of a quiet ring are given
 };
@@ -35,11 +32,11 @@ static const char *name_in_print(void *arg, uint64_t addr, uint64_t *ret_start,
 
 static int open_live(struct feed *feed)
 {
+	static const struct session_hooks hooks = {.samples = feed_take_samples,
+						   .record = feed_take_record,
+						   .lost = feed_take_loss};
+	const struct sym_options sym = {.live = true, .functions = true};
 	struct watching *live = NEW(struct watching);
-	struct tp_options options = {.long_size = sizeof(long),
-				     .page_size = (uint32_t)sysconf(_SC_PAGESIZE),
-				     .keep_formats = true};
-	struct sym_options sym = {.live = true, .functions = true};
 	int err;
 
 	feed->input = live;
@@ -47,66 +44,26 @@ static int open_live(struct feed *feed)
 	feed->is_live = true;
 	live->feed = feed;
 	live->signal_fd = live->to_fd = -1;
-	live->formats = tracepoints_new(&options);
 	event_specs_init(&live->specs);
-	err = sym_new(&feed->sym, &sym);
+	err = session_open_live(&live->session, &sym);
 	if (err)
 		return err;
+	live->session->hooks = &hooks;
+	live->session->arg = feed;
+	rings_init(&live->rings, live->session);
+	feed->sym = live->session->sym;
 	feed->sym->clock_is_monotonic = true;
-	tracepoints_set_resolver(live->formats, name_in_print, live);
+	tracepoints_set_resolver(live->session->recording->tracepoints, name_in_print, live);
 	return 0;
 }
 
 static struct event *known(const struct watching *live, const char *name)
 {
-	for (size_t i = 0; i < live->events.n; i++) {
-		if (!strcmp(live->events.v[i]->name, name))
-			return live->events.v[i];
+	vec_each(struct event *const, it, &live->session->recording->events) {
+		if (!strcmp((*it)->name, name))
+			return *it;
 	}
 	return NULL;
-}
-
-struct format_place {
-	const struct tracefs *tracefs;
-	const char *system, *name;
-};
-
-static int read_format(struct watching *live, const struct format_place *of,
-		       const struct tracepoint **ret)
-{
-	auto_free char *path = text_dup_fmt("events/%s/%s/format", of->system, of->name);
-	auto_free char *text = NULL;
-	size_t n;
-	int err = tracefs_read(of->tracefs, path, MOST_FORMAT_BYTES, &text, &n);
-
-	if (err)
-		return fail(-err, "can't read the format of %s:%s: %s", of->system, of->name,
-			    strerror(-err));
-	err = tracepoints_add(live->formats, of->system, (struct str){text, n});
-	*ret = tracepoints_by_name(live->formats, of->system, of->name);
-	return err;
-}
-
-static int take_spec(struct watching *live, const struct event_spec *spec, struct event **ret)
-{
-	struct event *event = arena_zalloc(&live->arena, sizeof(*event));
-	int err = 0;
-
-	event->index = (uint32_t)live->events.n;
-	event->attr = spec->attr;
-	event->name = arena_strdup(&live->arena, str_of(spec->name));
-	event->leader = event;
-	event->scale = 1;
-	if (spec->tp_system) {
-		const struct format_place of = {live->specs.tracefs, spec->tp_system, spec->tp_name};
-
-		err = read_format(live, &of, &event->tp);
-	}
-	if (err)
-		return err;
-	vec_push(&live->events, event);
-	*ret = event;
-	return 0;
 }
 
 static bool is_inherited(const struct feed *feed)
@@ -132,13 +89,13 @@ static int add_dynamic(struct watching *live, const struct event_probe *probe,
 		err = event_dynamic_add(&live->dynamic, probe, &made);
 	if (err < 0)
 		return err;
-	*ret = tracepoints_by_name(live->formats, live->dynamic.group, made->name);
+	*ret = tracepoints_by_name(live->session->recording->tracepoints, live->dynamic.group,
+				   made->name);
 	if (*ret) // the same event once more
 		return 0;
-	const struct format_place of = {live->dynamic.tracefs, live->dynamic.group, made->name};
-
-	err = read_format(live, &of, ret);
-	return err || *ret ? err : fail(EIO, "%s:%s has no format", of.system, of.name);
+	err = rings_read_format(live->session, live->dynamic.tracefs, live->dynamic.group,
+				made->name, ret);
+	return err || *ret ? err : fail(EIO, "%s:%s has no format", live->dynamic.group, made->name);
 }
 
 // As an event of tracefs, where it has to be one, or has fields by it.
@@ -180,7 +137,7 @@ static int find_probes(struct watching *live, const char *text, input_found *fou
 
 		event->attr = probes[i].attr;
 		event->name = probes[i].name;
-		event->index = (uint32_t)live->events.n;
+		event->index = (uint32_t)live->session->recording->events.n;
 		event->leader = event;
 		event->scale = 1;
 		err = make_dynamic(live, &probes[i], event);
@@ -204,7 +161,7 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 		struct event *event = known(live, spec->name);
 
 		if (!event)
-			err = take_spec(live, spec, &event);
+			err = rings_add_event(live->session, spec, live->specs.tracefs, &event);
 		if (!err)
 			err = found(arg, event, spec->tp_system, spec->tp_name);
 	}
@@ -259,7 +216,7 @@ static int tell_settled(struct watching *live)
 	struct feed *feed = live->feed;
 
 	return feed->hooks->settled
-		       ? feed->hooks->settled(feed->arg, live->settled_ns[live->merge.ordered])
+		       ? feed->hooks->settled(feed->arg, live->settled_ns[live->rings.merge.ordered])
 		       : 0;
 }
 
@@ -271,13 +228,12 @@ static int one_round(struct watching *live, bool all)
 		live->settled_ns[1] = live->settled_ns[0];
 		live->settled_ns[0] = events_now(live);
 	}
-	live->merge.hold_ns = live_pull_hold(live->pull);
+	live->rings.merge.hold_ns = live_pull_hold(live->pull);
 	if (!err)
-		err = merge_round(&live->merge, all);
+		err = merge_round(&live->rings.merge, all);
 	if (!err)
 		err = tell_settled(live);
-	live->feed->stats.late = live->merge.late_n;
-	live->feed->stats.bytes = live->merge.bytes;
+	live->feed->stats.late = live->rings.merge.late_n;
 	if (!err && live->writer)
 		err = writer_round(live->writer);
 	return err;
@@ -321,7 +277,7 @@ static int tick(struct watching *live)
 		live->next_tick_ns = now + feed->tick_ns - (now - live->next_tick_ns) % feed->tick_ns;
 	if (live->counts_n)
 		err = watching_counts(live);
-	if (!err && live->merge.n)
+	if (!err && live->rings.merge.n)
 		err = settle(live);
 	if (!err && feed->hooks->tick)
 		err = feed->hooks->tick(feed->arg, now + (uint64_t)feed->ahead_ns);
@@ -334,7 +290,7 @@ static int answer(struct watching *live)
 	int signal = live->asked_signal, err = live->counts_n ? watching_counts(live) : 0;
 
 	live->asked_signal = 0;
-	if (!err && live->merge.n)
+	if (!err && live->rings.merge.n)
 		err = settle(live);
 	return err ? err : feed->hooks->asked(feed->arg, signal);
 }
@@ -342,10 +298,10 @@ static int answer(struct watching *live)
 static int sleep_ms(const struct watching *live, int pull_ms)
 {
 	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
-	int ms = live->merge.ordered && merge_waits(&live->merge) ? WAITING_MS : IDLE_MS;
+	int ms = live->rings.merge.ordered && merge_waits(&live->rings.merge) ? WAITING_MS : IDLE_MS;
 
 	// Rings wake us up by their fill; what trickles is looked for twenty times a second.
-	if (live->merge.n)
+	if (live->rings.merge.n)
 		ms = MIN(ms, 50);
 	if (live->pull)
 		ms = MIN(ms, pull_ms);
@@ -402,27 +358,49 @@ static int learn_tsc(struct watching *live)
 	return 0;
 }
 
+static uint64_t look(void *arg, const struct perf_event_header *header, void **ret_what)
+{
+	struct watching *live = arg;
+	uint64_t id = pull_id(header);
+
+	if (!pull_is(id))
+		return rings_look(&live->rings, header, ret_what);
+	*ret_what = live->pull;
+	return pull_time(header);
+}
+
+static int give(void *arg, const struct perf_event_header *header, uint64_t time, void *what)
+{
+	struct watching *live = arg;
+
+	return what == live->pull ? live_pull_give(live->pull, header, live->feed)
+				  : rings_give(&live->rings, header, time, what);
+}
+
 static void begin_merge(struct watching *live)
 {
-	uint64_t late = live->merge.late_n, bytes = live->merge.bytes;
+	struct merge *merge = &live->rings.merge;
 
-	merge_done(&live->merge);
-	merge_init(&live->merge, live->opened.rings.v, live->opened.rings.n);
-	live->merge.ordered = live->feed->options->ordered;
-	live->merge.look = watching_look;
-	live->merge.give = watching_give;
-	live->merge.fresh = live->writer ? watching_to_fresh : NULL;
-	live->merge.arg = live;
-	live->merge.late_n = late;
-	live->merge.bytes = bytes;
+	rings_begin(&live->rings, &live->opened);
+	merge->ordered = live->feed->options->ordered;
+	if (live->writer) {
+		merge->fresh = watching_to_fresh;
+		merge->fresh_arg = live;
+	}
+	if (!live->pull)
+		return;
+	// Others' records lie beside the kernel's.
+	merge->look = look;
+	merge->give = give;
+	merge->arg = live;
 	for (size_t i = 0; i < live_pull_sources(live->pull); i++)
-		merge_add(&live->merge, live_pull_ring(live->pull, i));
+		merge_add(merge, live_pull_ring(live->pull, i));
 }
 
 // Processors came back: what lies in the rings is given before they change.
 static int change_cpus(struct watching *live, struct pollfd **fds)
 {
-	bool has_rings = live->merge.n > 0;
+	bool has_rings = live->rings.merge.n > 0;
 	int err = live->counts_n ? watching_counts(live) : 0;
 
 	for (int i = 0; i < 2 && has_rings && !err; i++)
@@ -466,7 +444,7 @@ static int loop(struct watching *live)
 		}
 		if (!live->workload.pid && tasks_ended(live, fds))
 			feed->stop = true;
-		if (live->merge.n && !feed->stop)
+		if (live->rings.merge.n && !feed->stop)
 			err = one_round(live, false);
 		if (!err && fds[rings + 1].revents && feed->hooks->typed)
 			err = feed->hooks->typed(feed->arg);
@@ -479,20 +457,6 @@ static int loop(struct watching *live)
 			err = change_cpus(live, &fds);
 	}
 	return err;
-}
-
-// What was lost behind the last record of a ring is only in the counters.
-static int tell_last_losses(struct watching *live)
-{
-	uint64_t lost = watching_lost(live);
-	struct feed *feed = live->feed;
-	struct feed_loss loss = {.cpu = UINT32_MAX, .from_ns = feed->last_ns, .to_ns = UINT64_MAX};
-
-	if (lost <= live->lost_told)
-		return 0;
-	loss.lost = lost - live->lost_told;
-	feed->stats.lost += loss.lost;
-	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
 }
 
 static void begin_pull(struct watching *live)
@@ -519,7 +483,7 @@ static int start(struct watching *live)
 	feed->has_wall = live->has_clockid;
 	feed->wall_offset_ns = (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_MONOTONIC));
 	begin_pull(live);
-	if (!live->has_clockid && !live->pull && !options->tsc && live->merge.n &&
+	if (!live->has_clockid && !live->pull && !options->tsc && live->rings.merge.n &&
 	    perf_clock_open(&live->clock) == 0)
 		look_at_clock(live);
 	err = feed_begin(feed);
@@ -558,13 +522,13 @@ static int finish(struct watching *live)
 	opened_disable(&live->opened);
 	if (live->counts_n)
 		err = watching_counts(live);
-	if (!err && live->merge.n)
+	if (!err && live->rings.merge.n)
 		err = one_round(live, true);
-	if (!err && live->merge.n)
+	if (!err && live->rings.merge.n)
 		err = one_round(live, true);
-	if (!err)
-		err = tell_last_losses(live);
-	return err;
+	// What was lost behind the last record of a ring is only there.
+	live->session->counted_n = watching_lost(live);
+	return err ? err : session_tell_counted(live->session);
 }
 
 static int run(struct feed *feed)
@@ -623,10 +587,8 @@ static void close_live(struct feed *feed)
 
 	if (!live)
 		return;
-	watching_filters_done(live);
 	perf_clock_close(&live->clock);
 	live_pull_free(live->pull);
-	merge_done(&live->merge);
 	opened_done(&live->opened);
 	event_dynamic_done(&live->dynamic);
 	target_done(&live->target);
@@ -636,20 +598,14 @@ static void close_live(struct feed *feed)
 	if (live->signal_fd >= 0)
 		close(live->signal_fd);
 	free(live->opened_specs);
-	free(live->plans);
 	free(live->wanted);
-	free(live->id_table);
 	free(live->last_counts);
-	free(live->gaps);
-	free(live->last_ns);
 	free(live->online);
 	free(live->returned);
-	map_done(&live->ids);
-	vec_done(&live->events);
 	event_specs_done(&live->specs);
-	tracepoints_free(live->formats);
 	arena_done(&live->arena);
-	sym_free(feed->sym);
+	rings_done(&live->rings);
+	session_close(live->session);
 	free(live);
 	feed->sym = NULL;
 	feed->input = NULL;

@@ -2,7 +2,6 @@
 // A perf.data of any age as a source of events (--from).
 #include "base/err.h"
 #include "base/nearest.h"
-#include "flow/event_fields.h"
 #include "flow/filter.h"
 #include "flow/session.h"
 #include "input/core/input.h"
@@ -12,15 +11,7 @@ struct source {
 	struct feed *feed;
 	struct session *session;
 	struct filter *filter; // -C -p -t
-	struct expr_machine *machine;
 	uint64_t next_tick_ns;
-	// of counted events, since the last tick: [event][cpu]
-	struct map *counts;
-	uint64_t *last_ns; // [cpu], for the place of losses
-	size_t cpus_n;
-	uint64_t lost,
-		counted_lost;	// by LOST records; by what the events' own counters had at the end
-	struct feed_loss *gaps; // [cpu]: the record behind is not there yet
 };
 
 // Was it made of some tasks? Looked up in its first records, which say so before they name all others.
@@ -156,6 +147,16 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 	return err || n ? err : not_found(recording, name);
 }
 
+// The recorded event of that name with so many others of it before; NULL: there are not so many.
+static struct event *recorded(const struct recording *recording, const char *name, size_t before)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		if (!strcmp(recording->events.v[i]->name, name) && !before--)
+			return recording->events.v[i];
+	}
+	return NULL;
+}
+
 // Each wanted event is joined to the recorded one of its name. Where the recording has as many of a name as are wanted, the
 // first is the first (a recording of the same profiler); else all get the first's.
 static void join(struct source *source)
@@ -167,46 +168,24 @@ static void join(struct source *source)
 		recording->events.v[i]->user = NULL;
 	for (size_t i = feed->events.n; i-- > 0;) {
 		struct feed_event *wanted = feed->events.v[i];
-		struct event *of_name[64];
-		size_t recorded = 0, all = 0, before = 0;
+		const char *name = wanted->event->name;
+		size_t all = 0, before = 0;
+		bool as_many;
 
-		for (size_t k = 0; k < recording->events.n && recorded < ARRAY_SIZE(of_name); k++) {
-			if (!strcmp(recording->events.v[k]->name, wanted->event->name))
-				of_name[recorded++] = recording->events.v[k];
-		}
 		for (size_t k = 0; k < feed->events.n; k++) {
-			if (strcmp(feed->events.v[k]->event->name, wanted->event->name))
+			if (strcmp(feed->events.v[k]->event->name, name))
 				continue;
 			all++;
 			before += k < i;
 		}
-		if (!recorded)
+		as_many = recorded(recording, name, all - 1) && !recorded(recording, name, all);
+		struct event *event = recorded(recording, name, as_many ? before : 0);
+		if (!event)
 			continue;
-		wanted->event = of_name[recorded == all ? before : 0];
-		wanted->next_same = wanted->event->user;
-		wanted->event->user = wanted;
+		wanted->event = event;
+		wanted->next_same = event->user;
+		event->user = wanted;
 	}
-}
-
-static int compile_filters(struct source *source)
-{
-	struct feed *feed = source->feed;
-	int err = 0;
-
-	source->machine = expr_machine_new(NULL);
-	for (size_t i = 0; i < feed->events.n && !err; i++) {
-		struct feed_event *wanted = feed->events.v[i];
-		struct expr_fields fields = event_fields(wanted->event);
-		struct expr *expr;
-
-		if (!wanted->filter)
-			continue;
-		err = expr_filter_compile(&expr, wanted->filter, &fields);
-		if (err)
-			return fail_context(err, "filter of %s", wanted->event->name);
-		wanted->test = expr;
-	}
-	return err;
 }
 
 // ---- what the recording gives
@@ -217,16 +196,17 @@ static int give_counts(struct source *source)
 	int err = 0;
 
 	for (size_t i = 0; i < feed->events.n && !err; i++) {
+		struct feed_event *wanted = feed->events.v[i];
 		struct map_slot slot;
 
-		for (size_t at = 0; !err && map_next(&source->counts[i], &at, &slot);) {
+		for (size_t at = 0; !err && map_next(&wanted->advanced, &at, &slot);) {
 			if (feed->hooks->count)
-				err = feed->hooks->count(feed->arg, feed->events.v[i],
-							 (uint32_t)slot.key, slot.value);
+				err = feed->hooks->count(feed->arg, wanted, (uint32_t)slot.key,
+							 slot.value);
 		}
 		// What has been seen stays there with a count of 0.
-		for (size_t at = 0; map_next(&source->counts[i], &at, &slot);)
-			*map_at(&source->counts[i], slot.key, NULL) = 0;
+		for (size_t at = 0; map_next(&wanted->advanced, &at, &slot);)
+			*map_at(&wanted->advanced, slot.key, NULL) = 0;
 	}
 	return err;
 }
@@ -253,104 +233,69 @@ static int advance(struct source *source, uint64_t time)
 	return err;
 }
 
-static int close_gap(struct source *source, uint32_t cpu, uint64_t time)
+// Nothing was sampled live of what is only counted.
+static int count(struct feed *feed, struct feed_event *wanted, const struct session_sample *hit)
 {
-	struct feed *feed = source->feed;
-	struct feed_loss loss = source->gaps[cpu];
-
-	source->gaps[cpu].lost = 0;
-	loss.to_ns = time;
-	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+	if (wanted->test && !feed_test(feed, wanted, &hit->sample))
+		return 0;
+	*map_at(&wanted->advanced, feed_has_tasks(feed) ? hit->sample.tid : hit->sample.cpu, NULL) +=
+		hit->event->tp ? 1 : hit->sample.period;
+	return 0;
 }
 
-static int on_sample(void *arg, struct session *session, struct event *event,
-		     const struct sample *sample, struct task *task, const struct record *record)
+static int take(struct source *source, const struct session_sample *hit)
 {
-	struct source *source = arg;
+	const struct sample *sample = &hit->sample;
 	struct feed *feed = source->feed;
-	uint64_t context[EXPR_CONTEXTS];
-	struct expr_record bytes = event_record(sample, context);
 	int err = advance(source, sample->time);
 
 	if (err || feed->stop)
 		return err ? err : 1;
-	if (sample->cpu < source->cpus_n)
-		source->last_ns[sample->cpu] = sample->time;
-	if (!event->user)
+	if (!hit->event->user)
 		return 0;
 	bool meant = filter_sample(source->filter, sample);
 	feed->last_ns = sample->time;
 	if (feed->first_ns == UINT64_MAX)
 		feed->first_ns = sample->time;
-	for (struct feed_event *wanted = event->user; wanted && !err; wanted = wanted->next_same) {
+	for (struct feed_event *wanted = hit->event->user; wanted && !err;
+	     wanted = wanted->next_same) {
 		if (!meant && !(wanted->everywhere && filter_cpu(source->filter, sample->cpu)))
 			continue;
-		if (wanted->test && !expr_true(source->machine, wanted->test, &bytes))
-			continue;
-		if (wanted->counts)
-			*map_at(&source->counts[wanted->index],
-				feed_has_tasks(feed) ? sample->tid : sample->cpu, NULL) +=
-				event->tp ? 1 : sample->period;
-		else
-			err = feed_sample(feed, wanted, sample);
+		err = wanted->counts ? count(feed, wanted, hit) : feed_sample(feed, wanted, sample);
 	}
 	return err;
 }
 
-static int on_loss(struct source *source, uint64_t lost, const struct sample *ids)
+static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
+			size_t n)
 {
-	struct feed *feed = source->feed;
-	struct feed_loss loss = {.cpu = ids->cpu, .lost = lost, .to_ns = ids->time};
+	int err = 0;
 
-	feed->stats.lost += lost;
-	source->lost += lost;
-	if (ids->cpu < source->cpus_n) {
-		loss.from_ns = source->last_ns[ids->cpu];
-		source->gaps[ids->cpu] = loss;
-		return close_gap(source, ids->cpu, ids->time);
-	}
-	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+	for (size_t i = 0; i < n && !err; i++)
+		err = take(arg, &samples[i]);
+	return err;
 }
 
-// The counters have the samples of LOST records, too; what is more was lost behind the last one.
-static int tell_last_losses(struct source *source)
-{
-	struct feed *feed = source->feed;
-	struct feed_loss loss = {.cpu = UINT32_MAX, .from_ns = feed->last_ns, .to_ns = UINT64_MAX};
-
-	if (source->counted_lost <= source->lost)
-		return 0;
-	loss.lost = source->counted_lost - source->lost;
-	feed->stats.lost += loss.lost;
-	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
-}
-
-static int on_record(void *arg, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record)
+static int take_loss(void *arg, struct session *session, const struct feed_loss *loss)
 {
 	struct source *source = arg;
-	struct feed *feed = source->feed;
-	const struct perf_event_header *header = record->header;
 
-	if (header->type == PERF_RECORD_LOST && record_is_whole(header))
-		return on_loss(source, ((const struct record_lost *)header)->lost, ids);
-	if (header->type == PERF_RECORD_LOST_SAMPLES && record_is_whole(header) &&
-	    !(header->misc & (1 << 15))) {
-		uint64_t lost = ((const struct record_lost_samples *)header)->lost;
+	return feed_lost(source->feed, loss);
+}
 
-		if (ids->time)
-			return on_loss(source, lost, ids);
-		source->counted_lost += lost;
-		return 0;
-	}
-	if (header->type >= RECORD_HEADER_ATTR)
-		return 0;
-	return feed->hooks->record ? feed->hooks->record(feed->arg, header, ids) : 0;
+static int take_record(void *arg, struct session *session, struct event *event,
+		       const struct sample *ids, const struct record *record)
+{
+	struct source *source = arg;
+
+	return feed_take_record(source->feed, session, event, ids, record);
 }
 
 static int run(struct feed *feed)
 {
-	static const struct session_hooks hooks = {.sample = on_sample, .record = on_record};
+	static const struct session_hooks hooks = {.samples = take_samples,
+						   .record = take_record,
+						   .lost = take_loss};
 	struct source *source = feed->input;
 	const struct recording *recording = source->session->recording;
 	const struct recording_info *info = &recording->info;
@@ -380,19 +325,13 @@ static int run(struct feed *feed)
 		feed->wall_offset_ns = (int64_t)(info->wall_clock_ns - info->clock_id_time_ns);
 	}
 	join(source);
-	err = compile_filters(source);
-	if (err)
-		return err;
-	source->counts = xcalloc(feed->events.n + 1, sizeof(*source->counts));
-	source->cpus_n = 4096;
-	source->last_ns = xcalloc(source->cpus_n, sizeof(*source->last_ns));
-	source->gaps = xcalloc(source->cpus_n, sizeof(*source->gaps));
-	err = feed_begin(feed);
+	for (size_t i = 0; i < feed->events.n && !err; i++)
+		err = feed_make_test(feed, feed->events.v[i]);
+	if (!err)
+		err = feed_begin(feed);
 	if (err)
 		return err;
 	err = session_process(source->session, &hooks, source);
-	if (!err)
-		err = tell_last_losses(source);
 	if (!err)
 		err = give_counts(source);
 	feed->stats.late = source->session->stats.out_of_order;
@@ -407,17 +346,8 @@ static void close_recording(struct feed *feed)
 
 	if (!source)
 		return;
-	for (size_t i = 0; i < feed->events.n; i++) {
-		expr_free(feed->events.v[i]->test);
-		if (source->counts)
-			map_done(&source->counts[i]);
-	}
-	expr_machine_free(source->machine);
 	filter_free(source->filter);
 	session_close(source->session);
-	free(source->counts);
-	free(source->last_ns);
-	free(source->gaps);
 	free(source);
 	feed->sym = NULL;
 	feed->input = NULL;

@@ -1,161 +1,84 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/err.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/top/top.h"
-#include "flow/session_parts.h"
 #include "flow/synthesize.h"
 #include "sym/options.h"
-#include "sys/tracefs.h"
 #include <stdio.h>
 
 enum {
 	MOST_NODES = 1 << 20, // of the table of stacks: some 30 MB
 	MOST_FRAMES = 1 << 18,
 	MOST_TEXTS = 1 << 20,
-	MOST_FORMAT_BYTES = 1 << 20,
 	RING_BYTES = 4 << 20, // a second is nothing when symbols of a large file are read
 };
 
 // ---- what the report knows of the events
 
-static int read_format(struct top *top, const struct event_spec *spec, struct event *event)
-{
-	auto_free char *path = text_dup_fmt("events/%s/%s/format", spec->tp_system, spec->tp_name);
-	auto_free char *text = NULL;
-	const struct tp_options options = {.long_size = sizeof(long),
-					   .page_size = (uint32_t)sysconf(_SC_PAGESIZE)};
-	size_t n;
-	int err = tracefs_read(top->o.record.specs.tracefs, path, MOST_FORMAT_BYTES, &text, &n);
-
-	if (err)
-		return fail(-err, "can't read the format of %s: %s", spec->name, strerror(-err));
-	if (!top->recording.tracepoints) {
-		top->recording.tracepoints = tracepoints_new(&options);
-		tracepoints_set_resolver(top->recording.tracepoints, sym_name_in_print,
-					 top->session.sym);
-	}
-	err = tracepoints_add(top->recording.tracepoints, spec->tp_system, (struct str){text, n});
-	event->tp = tracepoints_by_name(top->recording.tracepoints, spec->tp_system, spec->tp_name);
-	return err;
-}
-
 static int add_event(struct top *top, size_t i)
 {
 	const struct opened_event *opened = &top->opened.events.v[i];
-	struct event *event = arena_zalloc(&top->arena, sizeof(*event));
+	struct event *event;
+	int err = rings_add_event(top->session, opened->spec, top->o.record.specs.tracefs, &event);
 
-	event->index = (uint32_t)top->recording.events.n;
-	event->attr = opened->spec->attr;
-	event->name = opened->name;
-	event->plan = top->sources[i].plan;
-	event->leader = opened->leader == i || opened->leader >= event->index
-				? event
-				: top->recording.events.v[opened->leader];
+	if (err)
+		return err;
+	if (opened->leader < event->index)
+		event->leader = top->session->recording->events.v[opened->leader];
 	event->group_members = opened->leader == i ? MAX(opened->group_n, 1u) : 0;
-	event->scale = 1;
-	top->sources[i].event = event;
-	vec_push(&top->recording.events, event);
-	return opened->spec->tp_system ? read_format(top, opened->spec, event) : 0;
+	return 0;
 }
 
+// The first events_n; the others tell of tasks only.
 static int learn_events(struct top *top, size_t events_n)
 {
-	struct opened *opened = &top->opened;
+	size_t n = top->opened.events.n;
+	auto_free struct event **events = xcalloc(n, sizeof(struct event *));
 	int err = 0;
 
-	top->sources = xcalloc(opened->events.n, sizeof(*top->sources));
-	for (size_t i = 0; i < opened->events.n && !err; i++) {
-		const struct opened_event *event = &opened->events.v[i];
-
-		sample_plan_init(&top->sources[i].plan, &event->spec->attr);
-		for (size_t k = 0; k < event->ids.n; k++)
-			*map_at(&top->ids, event->ids.v[k], NULL) = i;
-		if (i < events_n)
-			err = add_event(top, i);
-	}
-	if (opened->events.n > 1) {
-		top->id_at = sample_id_offset(&opened->events.v[0].spec->attr);
-		top->id_before_end = -trailer_id_offset(&opened->events.v[0].spec->attr);
-	}
+	for (size_t i = 0; i < events_n && !err; i++)
+		err = add_event(top, i);
+	for (size_t i = 0; i < events_n && !err; i++)
+		events[i] = top->session->recording->events.v[i];
+	rings_init(&top->rings, top->session);
+	top->rings.tasks = true;
+	rings_learn(&top->rings, &top->opened, events);
 	return err;
 }
 
-// ---- records
+// ---- hooks
 
-static const struct top_source *source_of(const struct top *top,
-					  const struct perf_event_header *header)
-{
-	int at = header->type == PERF_RECORD_SAMPLE ? top->id_at : header->size - top->id_before_end;
-	const uint64_t *index;
-	uint64_t id;
-
-	if (!top->id_at)
-		return &top->sources[0];
-	if (at < (int)sizeof(*header) || at + 8 > header->size)
-		return NULL;
-	memcpy(&id, (const char *)header + at, 8);
-	index = map_find(&top->ids, id);
-	return index ? &top->sources[*index] : NULL;
-}
-
-static uint64_t look(void *arg, const struct perf_event_header *header, void **ret_what)
-{
-	const struct top_source *source = source_of(arg, header);
-
-	*ret_what = (void *)(uintptr_t)source;
-	return source ? sample_plan_time(&source->plan, header) : 0;
-}
-
-static int take_sample(struct top *top, const struct top_source *source,
-		       const struct perf_event_header *header)
-{
-	struct record record = {.header = header};
-	struct sample sample;
-	struct task *task;
-	bool is_user;
-
-	if (sample_decode(&source->plan, header, &sample) < 0) {
-		top->bad_n++;
-		return 0;
-	}
-	is_user = sample.cpumode == PERF_RECORD_MISC_USER ||
-		  sample.cpumode == PERF_RECORD_MISC_GUEST_USER;
-	top->samples_n++;
-	top->counts.samples++;
-	top->counts.kernel += !is_user;
-	top->counts.exact += (header->misc & PERF_RECORD_MISC_EXACT_IP) != 0;
-	if (top->frozen || (is_user ? top->o.hide_user : top->o.hide_kernel))
-		return 0;
-	task = sym_task(top->session.sym, sample.pid, sample.tid);
-	return report_sample(&top->report, &top->session, source->event, &sample, task, &record);
-}
-
-static int give(void *arg, const struct perf_event_header *header, uint64_t time, void *what)
+static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
+			size_t n)
 {
 	struct top *top = arg;
-	const struct top_source *source = what;
-	uint64_t lost = 0;
 
-	if (!source || !record_is_whole(header)) {
-		top->bad_n++;
-		return 0;
+	for (size_t i = 0; i < n; i++) {
+		uint8_t mode = samples[i].sample.cpumode;
+		bool is_user = mode == PERF_RECORD_MISC_USER || mode == PERF_RECORD_MISC_GUEST_USER;
+		int err;
+
+		top->samples_n++;
+		top->counts.samples++;
+		top->counts.kernel += !is_user;
+		top->counts.exact +=
+			(samples[i].record.header->misc & PERF_RECORD_MISC_EXACT_IP) != 0;
+		if (top->frozen || (is_user ? top->o.hide_user : top->o.hide_kernel))
+			continue;
+		err = report_samples(&top->report, session, &samples[i], 1);
+		if (err)
+			return err;
 	}
-	switch (header->type) {
-	case PERF_RECORD_SAMPLE:
-		return source->event ? take_sample(top, source, header) : 0;
-	case PERF_RECORD_LOST:
-		lost = ((const struct record_lost *)header)->lost;
-		break;
-	case PERF_RECORD_LOST_SAMPLES:
-		lost = ((const struct record_lost_samples *)header)->lost;
-		break;
-	default:
-		sym_record(top->session.sym, header, time);
-	}
-	top->counts.lost += lost;
-	top->lost_n += lost;
+	return 0;
+}
+
+static int take_loss(void *arg, struct session *session, const struct feed_loss *loss)
+{
+	struct top *top = arg;
+
+	top->counts.lost += loss->lost;
+	top->lost_n += loss->lost;
 	return 0;
 }
 
@@ -163,7 +86,7 @@ static int learn(void *arg, const struct perf_event_header *header)
 {
 	struct top *top = arg;
 
-	sym_record(top->session.sym, header, 0);
+	sym_record(top->session->sym, header, 0);
 	return 0;
 }
 
@@ -171,7 +94,7 @@ static int learn(void *arg, const struct perf_event_header *header)
 static int synthesize(struct top *top)
 {
 	struct synth synth = {.root = "",
-			      .trailer_bytes = top->sources[0].plan.trailer_size,
+			      .trailer_bytes = top->rings.sources[0].plan.trailer_size,
 			      .timeout_ns = 500000000,
 			      .emit = learn,
 			      .arg = top};
@@ -220,9 +143,9 @@ static int open_events(struct top *top)
 	return err ? err : learn_events(top, events_n);
 }
 
-// What a report would read from a file.
 static int open_session(struct top *top)
 {
+	static const struct session_hooks hooks = {.samples = take_samples, .lost = take_loss};
 	const struct report_options *o = &top->o.report;
 	const struct sym_options options = {.root = "",
 					    .live = true,
@@ -233,15 +156,18 @@ static int open_session(struct top *top)
 					    .no_demangle = !o->demangle,
 					    .demangle_kernel = o->demangle_kernel,
 					    .functions = o->functions};
+	int err;
 
-	top->recording.path = "the running system";
-	top->session.recording = &top->recording;
-	top->session.stats.first_ns = UINT64_MAX;
 	top->report.o = *o;
-	top->report.session = &top->session;
 	if (sym_options_check(&options) < 0)
 		return -COMMAND_INVALID;
-	return sym_new(&top->session.sym, &options);
+	err = session_open_live(&top->session, &options);
+	if (err)
+		return err;
+	top->report.session = top->session;
+	top->session->hooks = &hooks;
+	top->session->arg = top;
+	return 0;
 }
 
 int top_open(struct top *top)
@@ -254,11 +180,8 @@ int top_open(struct top *top)
 		err = report_prepare(&top->report);
 	if (err)
 		return err;
-	merge_init(&top->merge, top->opened.rings.v, top->opened.rings.n);
-	top->merge.ordered = true;
-	top->merge.look = look;
-	top->merge.give = give;
-	top->merge.arg = top;
+	rings_begin(&top->rings, &top->opened);
+	top->rings.merge.ordered = true;
 	top->fds = xcalloc(top->opened.rings.n + 1, sizeof(*top->fds));
 	for (size_t i = 0; i < top->opened.rings.n; i++)
 		top->fds[i] = (struct pollfd){.fd = top->opened.rings.v[i].fd, .events = POLLIN};
@@ -275,7 +198,7 @@ int top_start(struct top *top)
 
 static void free_shown(struct top *top)
 {
-	for (size_t i = 0; top->shown && i < top->recording.events.n; i++)
+	for (size_t i = 0; top->shown && i < top->session->recording->events.n; i++)
 		hist_free(top->shown[i]);
 	free(top->shown);
 	top->shown = NULL;
@@ -283,38 +206,21 @@ static void free_shown(struct top *top)
 
 void top_close(struct top *top)
 {
-	struct report *report = &top->report;
-
 	free_shown(top);
-	for (size_t i = 0; i < top->recording.events.n; i++)
-		hist_free(top->recording.events.v[i]->user);
-	if (report->session) {
-		stacks_done(&report->stacks);
-		sources_free(report->sources);
-		map_done(&report->srclines);
-	}
-	session_unwind_free(top->session.unwind);
-	sym_free(top->session.sym);
-	report->session = NULL; // is no session of a file
-	report_done(report);
-	merge_done(&top->merge);
+	report_done(&top->report);
+	rings_done(&top->rings);
 	opened_done(&top->opened);
 	target_done(&top->target);
-	vec_done(&top->recording.events);
-	tracepoints_free(top->recording.tracepoints);
 	event_specs_done(&top->o.record.specs);
 	free(top->o.record.cgroups.v);
-	free(top->sources);
 	free(top->fds);
-	map_done(&top->ids);
-	arena_done(&top->arena);
 }
 
 int top_drain(struct top *top)
 {
-	int err = merge_round(&top->merge, false);
+	int err = merge_round(&top->rings.merge, false);
 
-	sym_age(top->session.sym);
+	sym_age(top->session->sym);
 	return err < 0 ? err : 0;
 }
 
@@ -343,8 +249,8 @@ static void start_over(struct top *top)
 	struct report *report = &top->report;
 
 	free_shown(top);
-	for (size_t i = 0; i < top->recording.events.n; i++) {
-		struct event *event = top->recording.events.v[i];
+	for (size_t i = 0; i < top->session->recording->events.n; i++) {
+		struct event *event = top->session->recording->events.v[i];
 
 		hist_free(event->user);
 		event->user = NULL;
@@ -365,7 +271,7 @@ static void hide_rare(const struct top *top, struct hist *hist)
 
 int top_refresh(struct top *top)
 {
-	struct recording *recording = &top->recording;
+	struct recording *recording = top->session->recording;
 	size_t n = recording->events.n;
 	struct report *report = &top->report;
 	// perf's fading.

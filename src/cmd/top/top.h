@@ -4,7 +4,7 @@
 #pragma once
 #include "cmd/record/record.h"
 #include "cmd/core/report/report.h"
-#include "flow/merge.h"
+#include "flow/rings.h"
 #include <poll.h>
 
 struct top_options {
@@ -18,12 +18,6 @@ struct top_options {
 	const char *ignored_text;
 };
 
-// Who wrote a record.
-struct top_source {
-	struct event *event; // NULL: the dummy that follows tasks
-	struct sample_plan plan;
-};
-
 // Since the last page of text, as perf counts them.
 struct top_counts {
 	uint64_t samples, kernel, exact, lost;
@@ -32,20 +26,14 @@ struct top_counts {
 struct top {
 	struct top_options o;
 	struct report report;
-	struct session session; // of the running kernel: its recording is nothing but the events
-	struct recording recording;	 // likewise
-	struct event_specs formats_from; // finds tracefs
-	struct arena arena;
+	struct session *session; // the report's
 	struct target target;
 	struct opened opened;
-	struct top_source *sources; // by index of opened
-	struct map ids;		    // id -> index of opened
-	int id_at, id_before_end;   // where a record's id lies, 0: there is but one
-	struct merge merge;
+	struct rings rings;
 	struct pollfd *fds;  // of the rings
 	struct hist **shown; // by event, NULL before the first refresh
 	struct top_counts counts;
-	uint64_t lost_n, samples_n, bad_n; // bad: records that could not be read
+	uint64_t lost_n, samples_n;
 	bool frozen, ended, kernel_hidden, forget;
 	uint64_t started_over_n; // what only grows was full
 };

@@ -4,31 +4,21 @@
 #include "data/writer.h"
 #include "expr/expr.h"
 #include "flow/feed.h"
-#include "flow/merge.h"
-#include "flow/opened.h"
+#include "flow/rings.h"
 #include "event/core/dynamic.h"
 #include "sys/perf_clock.h"
 #include "sys/workload.h"
-
-// What a kernel's event id stands for.
-struct watching_id {
-	struct feed_event *event; // NULL: the dummy that follows tasks
-	const struct sample_plan *plan;
-	bool plain; // id, tid, time, cpu, period and raw data, nothing else
-};
 
 struct watching {
 	struct feed *feed;
 	struct event_specs specs; // of all names looked for
 	struct event_context context;
-	struct tracepoints *formats;
+	struct session *session;
 	struct event_dynamic dynamic;
-	VEC(struct event *) events;
 	struct arena arena;
 
 	// while it runs
 	struct event_spec *opened_specs; // [opened.events.n]
-	struct sample_plan *plans;	 // likewise
 	struct feed_event **wanted;	 // likewise; NULL: the dummy
 	struct target target;
 	struct cgroup_mount cgroup_mount;
@@ -36,11 +26,7 @@ struct watching {
 	struct target asked; // with events that are everywhere: of whom they are wanted
 	struct opened opened;
 	struct workload workload;
-	struct merge merge;
-	struct map ids; // id -> index of opened
-	struct watching_id *id_table;
-	uint64_t first_id, ids_n;
-	struct sample sample;  // what all plain samples share
+	struct rings rings;
 	uint64_t *last_counts; // [counted event * counts_stride + descriptor]
 	size_t counts_n, counts_stride;
 	int signal_fd, exit_signal;
@@ -49,15 +35,7 @@ struct watching {
 	bool has_clockid, warned_not_running, knows_kernel;
 	struct perf_clock clock; // of events without CLOCK_MONOTONIC
 	uint64_t next_clock_ns;
-	struct expr_machine *machine; // of filters that run here; NULL: none
-
-	// losses placed in time
-	struct watching_gap {
-		uint64_t lost, from_ns;
-	} * gaps;	    // [cpu], waiting for the record behind
-	uint64_t *last_ns;  // [cpu]
-	size_t cpus_n;	    // that there may be
-	uint64_t lost_told; // in LOST records
+	size_t cpus_n; // that there may be
 
 	// processors come and go
 	bool *online, *returned; // [cpu]: is there; was opened anew
@@ -94,17 +72,6 @@ bool watching_cpus_changed(struct watching *live);
 // live_filter.c: where the filter of an event runs: *ret_kernel is what the kernel gets, NULL: nothing; else wanted->test runs here.
 // -EINVAL with a sentence.
 int watching_filter(struct watching *live, struct feed_event *wanted, const char **ret_kernel);
-// Likewise of an event that comes from another system: it runs here.
-int watching_filter_foreign(struct watching *live, struct feed_event *wanted);
-// Does the filter that runs here take the sample? Some 10 ns.
-bool watching_wants(struct watching *live, const struct feed_event *wanted,
-		    const struct sample *sample);
-void watching_filters_done(struct watching *live);
-
-// live_records.c: for the merge.
-uint64_t watching_look(void *arg, const struct perf_event_header *header, void **ret_what);
-int watching_give(void *arg, const struct perf_event_header *header, uint64_t time, void *what);
-
 // live_to.c: the recording of --to.
 int watching_to_open(struct watching *live);
 int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_pieces *pieces);

@@ -54,44 +54,7 @@ int watching_filter(struct watching *live, struct feed_event *wanted, const char
 	if (wanted->counts) // there are no samples that could be looked at here
 		return count_in_kernel(wanted, expr);
 	inform("%s: the filter '%s' runs in sonde", wanted->event->name, wanted->filter);
-	if (!live->machine)
-		live->machine = expr_machine_new(NULL);
-	wanted->test = expr;
+	expr_free(expr);
 	*ret_kernel = NULL;
-	return 0;
-}
-
-int watching_filter_foreign(struct watching *live, struct feed_event *wanted)
-{
-	struct expr_fields fields = event_fields(wanted->event);
-	struct expr *expr;
-	int err = wanted->filter ? expr_filter_compile(&expr, wanted->filter, &fields) : 0;
-
-	if (err < 0)
-		return fail_context(err, "filter of %s", wanted->event->name);
-	if (!wanted->filter)
-		return 0;
-	if (!live->machine)
-		live->machine = expr_machine_new(NULL);
-	wanted->test = expr;
-	return 0;
-}
-
-bool watching_wants(struct watching *live, const struct feed_event *wanted,
-		    const struct sample *sample)
-{
-	uint64_t context[EXPR_CONTEXTS];
-	const struct expr_record record = event_record(sample, context);
-
-	return expr_true(live->machine, wanted->test, &record);
-}
-
-void watching_filters_done(struct watching *live)
-{
-	for (size_t i = 0; i < live->feed->events.n; i++) {
-		expr_free(live->feed->events.v[i]->test);
-		live->feed->events.v[i]->test = NULL;
-	}
-	expr_machine_free(live->machine);
-	live->machine = NULL;
+	return feed_make_test(live->feed, wanted);
 }

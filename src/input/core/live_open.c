@@ -10,10 +10,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define PLAIN_SAMPLE                                                                               \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |           \
-	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW)
-
 enum {
 	RING_BYTES = 16 << 20,	 // 1.3 million events a second are 150 MB/s
 	RINGS_BYTES = 256 << 20, // in all
@@ -99,7 +95,7 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	attr->read_format = PERF_FORMAT_ID | PERF_FORMAT_LOST;
 	// Without PERF_SAMPLE_PERIOD an event that counts (sched_stat_runtime: ns) would come once for each:
 	// kernel/events/core.c, perf_swevent_event.
-	attr->sample_type |= PLAIN_SAMPLE & ~(uint64_t)PERF_SAMPLE_RAW;
+	attr->sample_type |= RINGS_PLAIN & ~(uint64_t)PERF_SAMPLE_RAW;
 	if (wanted && attr->type != PERF_TYPE_TRACEPOINT)
 		attr->sample_type |= PERF_SAMPLE_IP;
 	if (wanted && wanted->stack) {
@@ -203,7 +199,7 @@ static int add_events(struct watching *live)
 		if (i % per_event && wanted->everywhere)
 			continue;
 		if (wanted->foreign) {
-			err = i % per_event ? 0 : watching_filter_foreign(live, wanted);
+			err = i % per_event ? 0 : feed_make_test(live->feed, wanted);
 			continue;
 		}
 		// Its own attr and plan, though others may want the same kernel event.
@@ -282,49 +278,20 @@ static void choose_wakeups(struct watching *live)
 void watching_note_ids(struct watching *live)
 {
 	size_t n = live->opened.events.n;
-	struct watching_id *by_event = xcalloc(n + 1, sizeof(*by_event));
-	uint64_t first = UINT64_MAX, last = 0;
+	auto_free struct event **events = xcalloc(n + 1, sizeof(struct event *));
 
-	free(live->plans);
-	free(live->id_table);
-	map_clear(&live->ids);
-	live->ids_n = 0;
-	live->plans = xcalloc(n + 1, sizeof(*live->plans));
+	// What is counted in the kernel stays what it is; a dummy stands for it here.
+	for (size_t i = 0; i < n; i++)
+		events[i] = live->wanted[i] && !live->wanted[i]->in_kernel ? live->wanted[i]->event
+									   : NULL;
+	rings_learn(&live->rings, &live->opened, events);
 	for (size_t i = 0; i < n; i++) {
-		const struct opened_event *event = &live->opened.events.v[i];
-
-		sample_plan_init(&live->plans[i], &event->spec->attr);
-		by_event[i] =
-			(struct watching_id){.event = live->wanted[i],
-					     .plan = &live->plans[i],
-					     .plain = event->spec->attr.sample_type == PLAIN_SAMPLE};
-		// What is counted in the kernel stays what it is; a dummy stands for it here.
-		if (live->wanted[i] && !live->wanted[i]->in_kernel) {
-			live->wanted[i]->event->plan = live->plans[i];
-			live->wanted[i]->event->attr = event->spec->attr;
-		}
-		for (size_t k = 0; k < event->ids.n; k++) {
-			*map_at(&live->ids, event->ids.v[k], NULL) = i;
-			first = MIN(first, event->ids.v[k]);
-			last = MAX(last, event->ids.v[k]);
-		}
+		if (!events[i])
+			continue;
+		events[i]->plan = live->rings.sources[i].plan;
+		events[i]->attr = live->opened.events.v[i].spec->attr;
+		events[i]->user = live->wanted[i];
 	}
-	// The kernel gives numbers in a row, so they are places in a table.
-	if (first > last || last - first >= 1 << 20) {
-		live->id_table = by_event;
-		live->first_id = UINT64_MAX;
-		return;
-	}
-	live->first_id = first;
-	live->ids_n = last - first + 1;
-	live->id_table = xcalloc(live->ids_n, sizeof(*live->id_table));
-	for (size_t i = 0; i < n; i++) {
-		const struct opened_event *event = &live->opened.events.v[i];
-
-		for (size_t k = 0; k < event->ids.n; k++)
-			live->id_table[event->ids.v[k] - first] = by_event[i];
-	}
-	free(by_event);
 }
 
 static void prepare_counts(struct watching *live)
@@ -366,11 +333,6 @@ static int make_target(struct watching *live)
 	return err;
 }
 
-static void init_sample(struct watching *live)
-{
-	live->sample = (struct sample){.branch_hw_idx = UINT64_MAX, .addr = 0, .period = 1};
-}
-
 int watching_tell_opened(struct watching *live, size_t first, size_t n)
 {
 	const struct feed_hooks *hooks = live->feed->hooks;
@@ -406,7 +368,6 @@ int watching_open(struct watching *live)
 	}
 	live->has_clockid =
 		(clock_is_fast() || live->feed->options->monotonic) && !live->feed->options->tsc;
-	init_sample(live);
 	err = make_target(live);
 	if (!err && live->feed->options->cgroups)
 		err = select_cgroups(live);
@@ -435,12 +396,7 @@ int watching_open(struct watching *live)
 		live->cpus_n = MAX(live->cpus_n, (size_t)(live->target.cpus.v[i] + 1));
 	prepare_counts(live);
 	watching_cpus_init(live);
-	err = watching_tell_opened(live, 0, live->target.cpus.n);
-	if (err)
-		return err;
-	live->gaps = xcalloc(live->cpus_n + 1, sizeof(*live->gaps));
-	live->last_ns = xcalloc(live->cpus_n + 1, sizeof(*live->last_ns));
-	return 0;
+	return watching_tell_opened(live, 0, live->target.cpus.n);
 }
 
 static int take_count(struct watching *live, const struct opened_event *event, size_t at,

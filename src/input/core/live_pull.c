@@ -278,13 +278,7 @@ int live_pull_poll(const struct live_pull *pull, struct pollfd *fds)
 	return ms;
 }
 
-int live_pull_give(struct live_pull *pull, const struct perf_event_header *header,
-		   const struct pull_taker *taker)
+int live_pull_give(struct live_pull *pull, const struct perf_event_header *header, struct feed *feed)
 {
-	uint64_t id;
-
-	memcpy(&id,
-	       (const char *)header + (header->type == PERF_RECORD_SAMPLE ? 8 : header->size - 8),
-	       sizeof(id));
-	return pull_source_give(&pull->sources.v[pull_index(id)]->source, header, taker);
+	return pull_source_give(&pull->sources.v[pull_index(pull_id(header))]->source, header, feed);
 }

@@ -33,5 +33,4 @@ struct pollfd;
 int live_pull_poll(const struct live_pull *pull, struct pollfd *fds);
 
 // A record of one of the rings, see pull_source_give.
-int live_pull_give(struct live_pull *pull, const struct perf_event_header *header,
-		   const struct pull_taker *taker);
+int live_pull_give(struct live_pull *pull, const struct perf_event_header *header, struct feed *feed);

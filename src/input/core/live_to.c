@@ -124,7 +124,7 @@ int watching_learn(struct watching *live)
 {
 	const struct feed_options *options = live->feed->options;
 	struct synth synth = {.root = "",
-			      .trailer_bytes = live->plans[0].trailer_size,
+			      .trailer_bytes = live->rings.sources[0].plan.trailer_size,
 			      .no_mmaps = !options->needs_maps,
 			      .emit = learn,
 			      .arg = live};
@@ -151,7 +151,7 @@ static int learn_name(void *arg, const struct perf_event_header *header)
 void watching_learn_kernel(struct watching *live)
 {
 	const struct synth synth = {.root = "",
-				    .trailer_bytes = live->plans[0].trailer_size,
+				    .trailer_bytes = live->rings.sources[0].plan.trailer_size,
 				    .emit = learn_name,
 				    .arg = live};
 	bool hidden;

@@ -368,33 +368,27 @@ static int give_lost(struct feed *feed, const struct lost_record *record)
 				 .from_ns = record->from_ns,
 				 .to_ns = record->to_ns};
 
-	feed->stats.lost += record->lost;
-	return feed->hooks->lost ? feed->hooks->lost(feed->arg, &loss) : 0;
+	return feed_lost(feed, &loss);
 }
 
 int pull_source_give(struct pull_source *source, const struct perf_event_header *header,
-		     const struct pull_taker *taker)
+		     struct feed *feed)
 {
 	const struct sample_record *record = (const void *)header;
-	struct feed *feed = taker->feed;
 	struct sample sample;
 	int err = 0;
 
 	if (header->type != PERF_RECORD_SAMPLE)
 		return give_lost(feed, (const void *)header);
-	if (sample_decode(&source->plan, header, &sample) < 0) {
-		feed->stats.unknown++;
+	if (sample_decode(&source->plan, header, &sample) < 0)
 		return 0;
-	}
 	foreign_set_name(&source->foreign, sample.tid,
 			 (const char *)header + header->size - COMM_BYTES);
 	feed->last_ns = sample.time;
 	if (feed->first_ns == UINT64_MAX)
 		feed->first_ns = sample.time;
 	for (struct feed_event *wanted = source->events[record->id & 0xffff].wanted; wanted && !err;
-	     wanted = wanted->next_same) {
-		if (!wanted->test || taker->wants(taker->arg, wanted, &sample))
-			err = feed_sample(feed, wanted, &sample);
-	}
+	     wanted = wanted->next_same)
+		err = feed_sample(feed, wanted, &sample);
 	return err;
 }

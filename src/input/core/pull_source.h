@@ -65,6 +65,14 @@ ssize_t pull_source_hear(struct pull_source *source, const uint8_t *p, size_t n)
 // Once, before the first sample is heard.
 void pull_source_align(struct pull_source *source, const struct pull_clock *clock);
 
+static inline uint64_t pull_id(const struct perf_event_header *header)
+{
+	bool is_sample = header->type == PERF_RECORD_SAMPLE;
+	uint64_t id;
+
+	memcpy(&id, (const char *)header + (is_sample ? 8 : header->size - 8), sizeof(id));
+	return id;
+}
 // A record of such a ring? By its id; which one's, which event.
 static inline bool pull_is(uint64_t id)
 {
@@ -75,11 +83,6 @@ static inline uint32_t pull_index(uint64_t id)
 	return (uint32_t)(id >> 32 & 0xffff);
 }
 uint64_t pull_time(const struct perf_event_header *header);
-// Gives it to the hooks of the feed; `wants` says whether an event's filter takes it. As these, or 0.
-struct pull_taker {
-	struct feed *feed;
-	bool (*wants)(void *arg, const struct feed_event *wanted, const struct sample *sample);
-	void *arg;
-};
+// Gives it to the hooks of the feed. As these, or 0.
 int pull_source_give(struct pull_source *source, const struct perf_event_header *header,
-		     const struct pull_taker *taker);
+		     struct feed *feed);

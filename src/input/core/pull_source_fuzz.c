@@ -22,7 +22,7 @@ static int take(void *arg, struct feed_event *event, const struct sample *sample
 }
 
 // All that lies in the ring.
-static void drain(struct pull_source *source, const struct pull_taker *taker)
+static void drain(struct pull_source *source, struct feed *feed)
 {
 	static char record[1 << 16] __attribute__((aligned(8)));
 	struct ring *ring = &source->ring;
@@ -40,7 +40,7 @@ static void drain(struct pull_source *source, const struct pull_taker *taker)
 		if (size > pieces.n[0])
 			memcpy(record + pieces.n[0], pieces.p[1], size - pieces.n[0]);
 		pull_time((void *)record);
-		pull_source_give(source, (void *)record, taker);
+		pull_source_give(source, (void *)record, feed);
 		ring_release(ring, ring->tail + size);
 	}
 }
@@ -65,7 +65,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	auto_free struct feed_event *wanted = xcalloc(WIRE_EVENTS_MAX, sizeof(*wanted));
 	struct feed_options options = {0};
 	struct feed feed;
-	struct pull_taker taker = {.feed = &feed};
 	struct pull_source source;
 	size_t piece = size ? 64 + data[0] * 64u : 1, at = 1;
 	auto_free uint8_t *waiting = xmalloc(size + 1);
@@ -93,9 +92,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memmove(waiting, waiting + done, n - (size_t)done);
 		n -= (size_t)done;
 		want(&source, wanted);
-		drain(&source, &taker);
+		drain(&source, &feed);
 	}
-	drain(&source, &taker);
+	drain(&source, &feed);
 	pull_source_done(&source);
 	feed_done(&feed);
 	err_clear();

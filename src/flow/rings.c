@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "flow/rings.h"
+#include "base/alloc.h"
+#include "base/err.h"
+#include "sys/tracefs.h"
+
+enum { MOST_IDS = 1 << 20, MOST_FORMAT_BYTES = 1 << 20, PLAIN_HEAD_BYTES = 52 };
+
+// ---- events
+
+int rings_read_format(struct session *session, const struct tracefs *tracefs, const char *system,
+		      const char *name, const struct tracepoint **ret)
+{
+	struct tracepoints *formats = session->recording->tracepoints;
+	auto_free char *path = text_dup_fmt("events/%s/%s/format", system, name);
+	auto_free char *text = NULL;
+	size_t n;
+	int err = tracefs_read(tracefs, path, MOST_FORMAT_BYTES, &text, &n);
+
+	if (err)
+		return fail(-err, "can't read the format of %s:%s: %s", system, name, strerror(-err));
+	err = tracepoints_add(formats, system, (struct str){text, n});
+	*ret = tracepoints_by_name(formats, system, name);
+	return err;
+}
+
+int rings_add_event(struct session *session, const struct event_spec *spec,
+		    const struct tracefs *tracefs, struct event **ret)
+{
+	struct recording *recording = session->recording;
+	const struct tracepoint *tp = NULL;
+	int err = spec->tp_system
+			  ? rings_read_format(session, tracefs, spec->tp_system, spec->tp_name, &tp)
+			  : 0;
+
+	if (err)
+		return err;
+	*ret = recording_add_event(recording, &spec->attr, NULL, 0);
+	(*ret)->name = arena_strdup(&recording->arena, str_of(spec->name));
+	(*ret)->tp = tp;
+	return 0;
+}
+
+// ---- whose records are
+
+void rings_init(struct rings *rings, struct session *session)
+{
+	*rings = (struct rings){.session = session};
+	rings->hit.sample = (struct sample){.branch_hw_idx = UINT64_MAX};
+}
+
+static void forget_ids(struct rings *rings)
+{
+	free(rings->sources);
+	free(rings->by_id);
+	rings->by_id = NULL;
+	rings->ids_n = 0;
+}
+
+void rings_done(struct rings *rings)
+{
+	forget_ids(rings);
+	map_done(&rings->ids);
+	merge_done(&rings->merge);
+}
+
+void rings_learn(struct rings *rings, const struct opened *opened, struct event *const *events)
+{
+	size_t n = opened->events.n;
+	uint64_t first = UINT64_MAX, last = 0;
+
+	forget_ids(rings);
+	map_clear(&rings->ids);
+	rings->sources = xcalloc(n + 1, sizeof(*rings->sources));
+	for (size_t i = 0; i < n; i++) {
+		const struct opened_event *event = &opened->events.v[i];
+		struct rings_source *source = &rings->sources[i];
+
+		source->event = events[i];
+		source->plain = event->spec->attr.sample_type == RINGS_PLAIN;
+		sample_plan_init(&source->plan, &event->spec->attr);
+		vec_each(const uint64_t, id, &event->ids) {
+			*map_at(&rings->ids, *id, NULL) = i;
+			first = MIN(first, *id);
+			last = MAX(last, *id);
+		}
+	}
+	if (n) {
+		rings->id_at = sample_id_offset(&opened->events.v[0].spec->attr);
+		rings->id_before_end = -trailer_id_offset(&opened->events.v[0].spec->attr);
+	}
+	if (first > last || last - first >= MOST_IDS)
+		return;
+	rings->first_id = first;
+	rings->ids_n = last - first + 1;
+	rings->by_id = xcalloc(rings->ids_n, sizeof(*rings->by_id));
+	for (size_t i = 0; i < n; i++)
+		vec_each(const uint64_t, id, &opened->events.v[i].ids)
+			rings->by_id[*id - first] = &rings->sources[i];
+}
+
+static const struct rings_source *source_of(const struct rings *rings,
+					    const struct perf_event_header *header)
+{
+	int at = header->type == PERF_RECORD_SAMPLE ? rings->id_at
+						    : header->size - rings->id_before_end;
+	const uint64_t *index;
+	uint64_t id;
+
+	if (!rings->id_at)
+		return rings->sources;
+	if (at < (int)sizeof(*header) || at + 8 > header->size)
+		return NULL;
+	memcpy(&id, (const char *)header + at, 8);
+	if (id - rings->first_id < rings->ids_n)
+		return rings->by_id[id - rings->first_id];
+	index = map_find(&rings->ids, id);
+	return index ? &rings->sources[*index] : NULL;
+}
+
+uint64_t rings_look(void *arg, const struct perf_event_header *header, void **ret_what)
+{
+	const struct rings_source *source = source_of(arg, header);
+
+	*ret_what = (void *)(uintptr_t)source;
+	return source ? sample_plan_time(&source->plan, header) : 0;
+}
+
+// ---- what they are
+
+static int give_side(struct rings *rings, const struct rings_source *source,
+		     const struct perf_event_header *header)
+{
+	const struct record record = {.header = header};
+	struct sample ids;
+
+	sample_ids_init(&ids, header);
+	sample_decode_trailer(&source->plan, header, &ids);
+	return session_take_side(rings->session, source->event, &ids, &record);
+}
+
+static bool decode(const struct rings_source *source, const struct perf_event_header *header,
+		   struct sample *ret)
+{
+	const uint32_t *words = (const uint32_t *)header;
+
+	if (!source->plain || header->size < PLAIN_HEAD_BYTES + 4)
+		return sample_decode(&source->plan, header, ret) == 0;
+	ret->header = header;
+	memcpy(&ret->id, &words[2], 8);
+	ret->pid = words[4];
+	ret->tid = words[5];
+	memcpy(&ret->time, &words[6], 8);
+	ret->cpu = words[8];
+	ret->cpumode = header->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	memcpy(&ret->period, &words[10], 8);
+	ret->raw_size = words[12];
+	ret->raw = &words[13];
+	return ret->raw_size <= header->size - (unsigned)PLAIN_HEAD_BYTES;
+}
+
+static int give_sample(struct rings *rings, const struct rings_source *source,
+		       const struct perf_event_header *header)
+{
+	struct session *session = rings->session;
+	struct session_sample other, *hit = &rings->hit;
+
+	if (!source->plain) {
+		hit = &other;
+		hit->record = (struct record){0};
+	}
+	if (!decode(source, header, &hit->sample)) {
+		session->stats.bad_samples++;
+		return 0;
+	}
+	if (!source->event)
+		return 0;
+	session_note_sample(session, &hit->sample);
+	hit->event = source->event;
+	hit->task = rings->tasks ? sym_task(session->sym, hit->sample.pid, hit->sample.tid) : NULL;
+	hit->record.header = header;
+	return session->hooks->samples(session->arg, session, hit, 1);
+}
+
+int rings_give(void *arg, const struct perf_event_header *header, uint64_t time, void *what)
+{
+	struct rings *rings = arg;
+	const struct rings_source *source = what;
+
+	if (!source) {
+		rings->session->stats.unknown_ids++;
+		return 0;
+	}
+	return header->type == PERF_RECORD_SAMPLE ? give_sample(rings, source, header)
+						  : give_side(rings, source, header);
+}
+
+void rings_begin(struct rings *rings, const struct opened *opened)
+{
+	struct merge *merge = &rings->merge;
+	uint64_t late = merge->late_n, bytes = merge->bytes;
+	bool ordered = merge->ordered;
+
+	merge_done(merge);
+	merge_init(merge, opened->rings.v, opened->rings.n);
+	merge->ordered = ordered;
+	merge->look = rings_look;
+	merge->give = rings_give;
+	merge->arg = rings;
+	merge->late_n = late;
+	merge->bytes = bytes;
+}
