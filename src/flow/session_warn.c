@@ -58,6 +58,8 @@ static void warn_symbols(const struct session *session)
 	for (size_t i = 0; i < session->sym->dsos.n; i++) {
 		const struct dso *dso = session->sym->dsos.v[i];
 
+		if (dso->refused)
+			warn("%s", dso->refused);
 		if (dso->state != DSO_NO_SYMBOLS || !dso->note)
 			continue;
 		if (dso->kind == DSO_KERNEL) {

@@ -62,6 +62,10 @@ void load_module(struct sym *sym, struct dso *dso, const struct mapping *map);
 void load_perfmap(struct sym *sym, struct dso *dso);
 // Is that the name of one, and whose? It is a number of a thread, as the program knows it.
 bool perfmap_pid(const char *name, int *ret);
+// What a running process has written to its perf map since. Looked for now and then only; true: there are more symbols.
+bool perfmap_follow(struct sym *sym, struct dso *dso);
+// Moves when there are; likewise.
+uint32_t perfmap_epoch(struct sym *sym, struct dso *dso);
 void load_vdso(struct sym *sym, struct dso *dso);
 // A map of a file without symbols that the perf-PID.map of its process has names in (.NET writes code to a memfd) is that JIT code's.
 void perfmap_take_over(struct sym *sym, const struct space *space, struct mapping *map);

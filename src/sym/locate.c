@@ -86,12 +86,17 @@ static const struct symbol *user_symbol(struct sym *sym, struct dso *dso, uint64
 {
 	struct known_symbol *known;
 
-	if (!dso->symtab->symbols.n && !dso->symtab->late.n)
+	bool follows = dso_private_of(dso)->perfmap.follows;
+
+	if (!dso->symtab->symbols.n && !dso->symtab->late.n && !follows)
 		return NULL;
 	known = &sym->private->known_user[hash_mix(addr, (uintptr_t)dso) % KNOWN_USER];
-	if (known->dso == dso && known->addr == addr && !dso->symtab->late.n)
+	if (known->dso == dso && known->addr == addr && !dso->symtab->late.n &&
+	    (known->sym || !follows))
 		return known->sym;
 	*known = (struct known_symbol){dso, addr, named(dso, symtab_find(dso->symtab, addr))};
+	if (!known->sym && follows && perfmap_follow(sym, dso))
+		known->sym = symtab_find(dso->symtab, addr);
 	return known->sym;
 }
 

@@ -32,6 +32,8 @@ bool perfmap_next(struct str *rest, struct perfmap_line *ret)
 		struct str line = str_cut(rest, '\n');
 		struct perfmap_line parsed;
 
+		if (line.n && line.p[line.n - 1] == '\r')
+			line.n--;
 		if (!hex(&line, &parsed.start) || !hex(&line, &parsed.size) || !line.n)
 			continue;
 		parsed.name = line;

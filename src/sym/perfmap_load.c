@@ -2,14 +2,20 @@
 // Names of what a JIT compiler made, from perf-PID.map.
 #include <limits.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include "base/err.h"
 #include "base/search.h"
+#include "base/time.h"
 #include "sym/load.h"
 #include "sym/perfmap.h"
 #include "sym/seen.h"
 
 enum { MOST_PERFMAP = 1 << 28 };
+// Less code than that may be more by the time that it is written about.
+enum { LEAST_CODE = 1 << 24 };
+// A file that grows is looked at again no sooner.
+#define FOLLOW_NS (NSEC_PER_SEC / 4)
 
 struct jit_symbol {
 	struct perfmap_line line;
@@ -58,10 +64,53 @@ static bool is_trusted(const struct sym *sym, const struct dso *dso, uid_t owner
 	return sym->options.live && dso->pid && stat(process, &st) == 0 && st.st_uid == owner;
 }
 
-// -errno with a sentence.
-static int read_perfmap(const struct sym *sym, const struct dso *dso, const char *path,
-			struct str *ret)
+// When the process started, by the wall clock; 0: nobody knows.
+static int64_t started_ns(const struct sym *sym, const struct dso *dso)
 {
+	const struct task *task = sym_find_task((struct sym *)(uintptr_t)sym, dso->pid);
+	int64_t now_ns = seen_start_ns(dso->pid), recorded_ns = sym->options.recorded_ns;
+
+	if (sym->options.live)
+		return now_ns;
+	if (!sym->options.same_host || !sym->options.same_boot || !recorded_ns)
+		return 0;
+	if (now_ns && now_ns < recorded_ns) // it runs still
+		return now_ns;
+	// Times of perf's own clock are those since the boot, more or less.
+	if (!task || !task->start_time || task->start_time == UINT64_MAX)
+		return 0;
+	return (int64_t)(task->start_time + time_now_ns(CLOCK_REALTIME) -
+			 time_now_ns(CLOCK_MONOTONIC));
+}
+
+// Numbers of processes come again, and what an earlier one wrote stays. 0, else -errno with a sentence.
+static int check_age(const struct sym *sym, const struct dso *dso, const char *path,
+		     const struct stat *st)
+{
+	const int64_t slack_ns =
+		(sym->options.live || sym->clock_is_monotonic ? 2 : 60) * (int64_t)NSEC_PER_SEC;
+	int64_t written_ns = st->st_mtim.tv_sec * (int64_t)NSEC_PER_SEC + st->st_mtim.tv_nsec;
+	int64_t start_ns = started_ns(sym, dso), recorded_ns = sym->options.recorded_ns;
+
+	if (sym->options.foreign_maps)
+		return 0;
+	if (start_ns && written_ns < start_ns - slack_ns)
+		return fail(ESTALE,
+			    "%s is older than process %u: an earlier process of that number wrote it, so it is not used (-f uses it)",
+			    path, dso->pid);
+	if (!sym->options.live && sym->options.same_host && !sym->options.same_boot &&
+	    recorded_ns && written_ns > recorded_ns)
+		return fail(ESTALE,
+			    "%s is of a later boot than the recording: another process wrote it, so it is not used (-f uses it)",
+			    path);
+	return 0;
+}
+
+// What is new of it since. 0 or -errno with a sentence.
+static int read_perfmap(const struct sym *sym, struct dso *dso, const char *path, struct str *ret)
+{
+	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
+	char archived[PATH_MAX];
 	struct stat st, link;
 	char *text;
 	size_t n;
@@ -80,63 +129,178 @@ static int read_perfmap(const struct sym *sym, const struct dso *dso, const char
 			    "%s belongs to user %u, neither you nor root, so it is not used (-f "
 			    "uses it)",
 			    path, is_trusted(sym, dso, st.st_uid) ? link.st_uid : st.st_uid);
+	err = archived_file(sym, dso->name, archived) ? 0 : check_age(sym, dso, path, &st);
+	if (err < 0)
+		return err;
 	if (st.st_size > MOST_PERFMAP)
 		return fail(EFBIG, "%s is larger than %u MiB, so it is not read", path,
 			    MOST_PERFMAP >> 20);
-	err = file_read_fd(fd, MOST_PERFMAP, &text, &n);
-	if (err < 0)
-		return fail(-err, "can't read %s: %s", path, strerror(-err));
+	if (st.st_ino != state->inode || (uint64_t)st.st_size < state->read_bytes)
+		state->read_bytes = 0;
+	state->inode = st.st_ino;
+	if ((state->read_bytes && lseek(fd, (off_t)state->read_bytes, SEEK_SET) < 0) ||
+	    (err = file_read_fd(fd, MOST_PERFMAP, &text, &n)) < 0)
+		return fail(EIO, "can't read %s: %s", path, strerror(err ? -err : errno));
+	// The end of a line may not be written yet.
+	if (state->follows)
+		while (n && text[n - 1] != '\n')
+			n--;
+	state->read_bytes += n;
 	*ret = (struct str){text, n};
 	return 0;
 }
 
-void load_perfmap(struct sym *sym, struct dso *dso)
+// The most that lies in one piece of the process's code.
+static uint64_t longest_code(const struct sym *sym, const struct dso *dso)
 {
+	const struct task *task = sym_find_task((struct sym *)(uintptr_t)sym, dso->pid);
+	uint64_t longest = LEAST_CODE, start = 0, end = 0;
+
+	for (size_t i = 0; task && i < task->space->maps.n; i++) {
+		const struct mapping *map = task->space->maps.v[i];
+
+		if (!(map->prot & PROT_EXEC) || (map->dso != dso && !map->may_be_jit))
+			continue;
+		if (map->start != end)
+			start = map->start;
+		end = map->end;
+		longest = MAX(longest, end - start);
+	}
+	return longest;
+}
+
+static void add_symbols(struct sym *sym, struct dso *dso, struct symtab *to, struct str text)
+{
+	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
+	uint64_t longest = longest_code(sym, dso);
 	VEC(struct jit_symbol) symbols = {0};
-	const char *path = dso->long_name;
-	char seen[PATH_MAX];
-	struct str text;
 	struct perfmap_line line;
 
-	if (seen_perfmap(sym, dso->pid, seen))
-		path = seen;
-	if (read_perfmap(sym, dso, path, &text) < 0) {
-		load_failed(sym, dso, "%s", err_sentence());
-		return;
+	for (struct str rest = text; perfmap_next(&rest, &line);) {
+		// Names of all there is name nothing.
+		if (line.size > longest || line.start + line.size < line.start)
+			state->refused_n++;
+		else
+			vec_push(&symbols, (struct jit_symbol){line, (uint32_t)symbols.n});
 	}
-	for (struct str rest = text; perfmap_next(&rest, &line);)
-		vec_push(&symbols, (struct jit_symbol){line, (uint32_t)symbols.n});
 	if (symbols.n)
 		qsort(symbols.v, symbols.n, sizeof(*symbols.v), by_place);
 	symbols.n = drop_overwritten(symbols.v, symbols.n);
 	vec_each(const struct jit_symbol, it, &symbols)
-		symtab_add(dso->symtab,
-			   &(struct symbol){
-				   .start = it->line.start,
-				   .end = it->line.start + it->line.size,
-				   .name = arena_strdup(&dso->symtab->names, it->line.name),
-				   .binding = STB_GLOBAL,
-				   .type = STT_FUNC,
-			   });
+		symtab_add(to, &(struct symbol){
+				       .start = it->line.start,
+				       .end = it->line.start + it->line.size,
+				       .name = arena_strdup(&to->names, it->line.name),
+				       .binding = STB_GLOBAL,
+				       .type = STT_FUNC,
+			       });
 	vec_done(&symbols);
+	symtab_sort(to);
+	if (state->refused_n)
+		dso->refused =
+			arena_fmt(&sym->private->arena,
+				  "%s: %llu of its lines %s not used: more than the process has of code can't be one function",
+				  dso->name, (unsigned long long)state->refused_n,
+				  state->refused_n == 1 ? "is" : "are");
+}
+
+static const char *path_of(const struct sym *sym, const struct dso *dso, char room[PATH_MAX])
+{
+	return seen_perfmap(sym, dso->pid, room) ? room : dso->long_name;
+}
+
+void load_perfmap(struct sym *sym, struct dso *dso)
+{
+	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
+	char seen[PATH_MAX];
+	const char *path = path_of(sym, dso, seen);
+	struct str text;
+
+	state->follows = sym->options.live && dso->pid;
+	if (state->follows)
+		state->first_ns = time_now_ns(CLOCK_MONOTONIC);
+	state->next_ns = state->first_ns + FOLLOW_NS;
+	if (read_perfmap(sym, dso, path, &text) < 0) {
+		load_failed(sym, dso, "%s", err_sentence());
+		return;
+	}
+	add_symbols(sym, dso, dso->symtab, text);
 	free((char *)text.p);
-	symtab_sort(dso->symtab);
 	load_done(sym, dso, 'j', path);
 }
 
+bool perfmap_follow(struct sym *sym, struct dso *dso)
+{
+	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
+	uint64_t now_ns = time_now_ns(CLOCK_MONOTONIC);
+	const struct task *task;
+	struct symtab *newer;
+	char seen[PATH_MAX];
+	const char *path;
+	struct str text;
+
+	state->misses = true;
+	if (!state->follows || now_ns < state->next_ns)
+		return false;
+	state->misses = false;
+	// Each time what is new is one more table to look through.
+	state->next_ns = now_ns + MAX(FOLLOW_NS, (now_ns - state->first_ns) / 16);
+	path = path_of(sym, dso, seen);
+	if (read_perfmap(sym, dso, path, &text) < 0) {
+		err_clear();
+		return false;
+	}
+	newer = arena_zalloc(&sym->private->arena, sizeof(*newer));
+	add_symbols(sym, dso, newer, text);
+	free((char *)text.p);
+	if (!newer->symbols.n) {
+		symtab_done(newer);
+		return false;
+	}
+	newer->before = dso->symtab;
+	dso->symtab = newer;
+	dso->note = NULL;
+	dso->names_epoch++;
+	load_done(sym, dso, 'j', path);
+	// Whole chains are known by the address space as it was.
+	task = sym_find_task(sym, dso->pid);
+	if (task)
+		task->space->generation++;
+	return true;
+}
+
+uint32_t perfmap_epoch(struct sym *sym, struct dso *dso)
+{
+	if (dso_private_of(dso)->perfmap.misses)
+		perfmap_follow(sym, dso);
+	return dso->names_epoch;
+}
+
+// One that is not of more than the map.
 static bool has_symbol_in(const struct symtab *symtab, uint64_t start, uint64_t end)
 {
-	size_t at = SEARCH(symtab->symbols.n, i, symtab->symbols.v[i].end <= start);
+	for (; symtab; symtab = symtab->before) {
+		size_t at = SEARCH(symtab->symbols.n, i, symtab->symbols.v[i].start < start);
 
-	return at < symtab->symbols.n && symtab->symbols.v[at].start < end;
+		if (at < symtab->symbols.n && symtab->symbols.v[at].end <= end)
+			return true;
+	}
+	return false;
 }
 
 void perfmap_take_over(struct sym *sym, const struct space *space, struct mapping *map)
 {
+	// A running process may write what it made later.
+	bool follows = sym->options.live && text_starts(map->dso->name, "/memfd:");
+	struct perfmap_state *state = &dso_private_of(map->dso)->perfmap;
+	uint64_t now_ns = follows ? time_now_ns(CLOCK_MONOTONIC) : 0;
 	char name[40], path[PATH_MAX];
 	struct dso *dso;
 
-	map->may_be_jit = false;
+	if (follows && now_ns < state->next_ns)
+		return;
+	state->next_ns = now_ns + FOLLOW_NS;
+	map->may_be_jit = follows;
 	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)space->pid);
 	dso = dso_find(sym, name);
 	if (!dso) {
@@ -149,8 +313,12 @@ void perfmap_take_over(struct sym *sym, const struct space *space, struct mappin
 	}
 	if (dso->state == DSO_NOT_LOADED)
 		dso_load(sym, dso, NULL);
+	else if (follows)
+		perfmap_follow(sym, dso);
 	if (!has_symbol_in(dso->symtab, map->start, map->end))
 		return;
+	map->may_be_jit = false;
+	map->follows = sym->options.live;
 	map->dso->note = NULL;
 	map->dso = dso;
 	map->identity = true;

@@ -12,7 +12,9 @@ static void lines(void **state)
 			      "0x20 0x30 b\n"
 			      "30\t10\tc d\te\n"
 			      " \t 40 \t 10  f\n"
-			      "\t50\t10\t\n");
+			      "\t50\t10\t\n"
+			      "60 10 g\r\n"
+			      "70 10 \r\n");
 	struct perfmap_line line;
 
 	assert_true(perfmap_next(&text, &line));
@@ -29,6 +31,8 @@ static void lines(void **state)
 	assert_true(perfmap_next(&text, &line));
 	assert_int_equal(line.start, 0x40);
 	assert_true(str_is(line.name, " f"));
+	assert_true(perfmap_next(&text, &line));
+	assert_true(str_is(line.name, "g"));
 	assert_false(perfmap_next(&text, &line));
 }
 

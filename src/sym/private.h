@@ -12,6 +12,15 @@
 // May the file that has a dso's name now give its names?
 enum verdict { VERDICT_NONE, VERDICT_TAKE, VERDICT_TAKE_NOTED, VERDICT_REFUSE };
 
+// Of a perf-PID.map: how far it was read, and when it may be looked at again.
+struct perfmap_state {
+	uint64_t read_bytes, inode;
+	uint64_t first_ns, next_ns;
+	uint64_t refused_n; // lines
+	bool follows;	    // of a running process: it may grow
+	bool misses;	    // an address had no name since it was read
+};
+
 struct dso_private {
 	struct dso dso; // first: dso_private_of casts
 	struct dso_private *same_name;
@@ -28,6 +37,7 @@ struct dso_private {
 	uint64_t mapped_at, mapped_end;
 	uint64_t mount_space;	// inode of that process's mount namespace, 0: not known
 	bool section_of_kernel; // [kernel.kallsyms].init.text and the like
+	struct perfmap_state perfmap;
 	struct symtab symtab;
 };
 

@@ -3,8 +3,10 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include "base/err.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/time.h"
 #include "sym/idcache.h"
 #include "sym/load.h"
 
@@ -236,6 +238,26 @@ bool seen_inner_pid(uint32_t pid, uint64_t *ret)
 		return num_parse_u64(number, ret) == 0;
 	}
 	return false;
+}
+
+int64_t seen_start_ns(uint32_t pid)
+{
+	enum { FIELDS_BETWEEN = 20 }; // starttime is field 22, the name's end that of field 2
+	auto_free char *path = text_dup_fmt("/proc/%u/stat", pid), *text = NULL;
+	struct str rest, word = {0};
+	uint64_t ticks, hz = (uint64_t)sysconf(_SC_CLK_TCK);
+
+	if (file_read(path, 4096, &text, NULL) < 0 || !strrchr(text, ')')) {
+		err_clear();
+		return 0;
+	}
+	rest = str_of(strrchr(text, ')') + 1);
+	for (int i = 0; i <= FIELDS_BETWEEN; i++)
+		word = str_cut(&rest, ' ');
+	if (num_parse_u64(word, &ticks) < 0 || !hz)
+		return 0;
+	return (int64_t)(time_now_ns(CLOCK_REALTIME) - time_now_ns(CLOCK_BOOTTIME) +
+			 ticks * (NSEC_PER_SEC / hz));
 }
 
 bool seen_elsewhere(uint32_t pid)

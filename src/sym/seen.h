@@ -24,6 +24,8 @@ bool archived_file(const struct sym *sym, const char *name, char *ret);
 bool is_deleted_name(const char *name);
 // Takes in a NAMESPACES record.
 void seen_namespaces(struct sym *sym, const struct record_namespaces *record);
+// When the process that has the number now was started, by the wall clock. 0: it is gone.
+int64_t seen_start_ns(uint32_t pid);
 // Has the process a /tmp or a number of its own, by its mount and pid namespaces?
 bool seen_elsewhere(uint32_t pid);
 // Its number in its own pid namespace. False: it is gone.

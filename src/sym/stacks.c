@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/stacks.h"
 #include "base/hash.h"
-#include "sym/private.h"
+#include "sym/load.h"
 
 void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 {
@@ -218,6 +218,12 @@ static inline uint64_t place_of(const struct stacks *stacks, struct task *task,
 	map = space_find_near(stacks->sym, task->space, step->ip);
 	if (!map)
 		return 0;
+	// What has no name yet may get one.
+	if (map->follows)
+		return hash_mix(step->ip,
+				(uintptr_t)map->dso + step->is_return +
+					((uint64_t)perfmap_epoch(stacks->sym, map->dso) << 48)) |
+		       1;
 	return hash_mix(mapping_addr(map, step->ip), (uintptr_t)map->dso + step->is_return) | 1;
 }
 

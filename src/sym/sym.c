@@ -335,6 +335,7 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	if (sym->options.live && is_code && (no_file || text_starts(name, "/memfd:")))
 		held_note_code(sym->options.held, facts->pid);
 	if (no_file) {
+		map->follows = sym->options.live && is_code;
 		map->identity = true;
 		map->dso->kind = DSO_ANON;
 		map->dso->pid = task->pid;
@@ -492,6 +493,8 @@ int sym_record(struct sym *sym, const struct perf_event_header *header, uint64_t
 		if (!text)
 			return malformed(header);
 		task_set_comm(sym, sym_task(sym, comm->pid, comm->tid), text, time);
+		if (comm->header.misc & PERF_RECORD_MISC_COMM_EXEC)
+			sym_task(sym, comm->pid, comm->tid)->start_time = time;
 		break;
 	}
 	case PERF_RECORD_NAMESPACES:

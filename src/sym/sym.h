@@ -81,6 +81,8 @@ struct dso {
 	uint64_t cut_stacks_n; // that end in it, as it has no unwind information
 	bool is_other_file; // what has its name now is not surely the file that ran, as `note` says
 	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL
+	const char *refused;	  // what of the file that gave them is not believed, or NULL
+	uint32_t names_epoch;	  // moves when more symbols came
 	uint32_t pid;		  // of anonymous maps: whose perf-PID.map
 	const char *symbols_path; // the file the symbols came from, or NULL
 	struct symtab *symtab;	  // private
@@ -96,6 +98,7 @@ struct mapping {
 	bool identity; // addresses are the dso's own (kernel)
 	bool is_mmap2, has_build_id;
 	bool may_be_jit; // private: of a file; whether a perf-PID.map has names in it is not known yet
+	bool follows;	 // private: of code that a running process makes
 	uint32_t refs;
 };
 
@@ -113,7 +116,7 @@ struct task {
 	struct space *space; // shared by the threads of a process; never NULL
 	uint32_t comm;	     // interned id (sym->strings); ":TID" until known
 	bool comm_set, exited;
-	uint64_t comm_time, start_time;
+	uint64_t comm_time, start_time; // of its fork or last exec
 	int32_t cpu;
 	uint32_t index; // dense, in order of first sight
 	void *user;

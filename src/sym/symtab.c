@@ -18,10 +18,12 @@ static void forget_order(struct symtab *symtab)
 
 void symtab_done(struct symtab *symtab)
 {
-	vec_done(&symtab->symbols);
-	vec_done(&symtab->late);
-	arena_done(&symtab->names);
-	forget_order(symtab);
+	for (; symtab; symtab = symtab->before) {
+		vec_done(&symtab->symbols);
+		vec_done(&symtab->late);
+		arena_done(&symtab->names);
+		forget_order(symtab);
+	}
 }
 
 void symtab_clear(struct symtab *symtab)
@@ -262,7 +264,7 @@ static struct symbol *find_late(const struct symtab *symtab, uint64_t addr)
 	return NULL;
 }
 
-struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
+static struct symbol *find_in(const struct symtab *symtab, uint64_t addr)
 {
 	struct symbol *v = symtab->symbols.v;
 	size_t low;
@@ -283,6 +285,15 @@ struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
 		low = symtab->around[low];
 	}
 	return &v[low];
+}
+
+struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
+{
+	struct symbol *found = find_in(symtab, addr);
+
+	while (!found && (symtab = symtab->before))
+		found = find_in(symtab, addr);
+	return found;
 }
 
 void symtab_name(struct symtab *symtab, struct symbol *symbol)

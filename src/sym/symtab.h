@@ -14,6 +14,7 @@ struct symtab {
 	unsigned index_shift;
 	bool parameters; // demangled names with them
 	bool aliases;	 // several symbols of one address stay
+	struct symtab *before; // what is looked through next: symbols that were read earlier stay where they are
 };
 
 void symtab_done(struct symtab *symtab);
