@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "cmd/core/command.h"
 #include "cmd/core/rows.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 
 #define AT(field) offsetof(struct record_options, field)
 #define UNSUPPORTED(n, a, why)                                                                     \

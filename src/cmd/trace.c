@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "cmd/trace/files.h"
 #include "cmd/trace/trace.h"
 #include "flow/session_parts.h"

@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/flamegraph/flamegraph.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>

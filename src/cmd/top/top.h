@@ -2,7 +2,7 @@
 // The parts of `sonde top`: a report that goes on. Samples come from the rings into the rows of a report; at each refresh what is there
 // is shown, and an older, lighter copy of it takes the samples that follow.
 #pragma once
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "cmd/core/report/report.h"
 #include "flow/rings.h"
 #include <poll.h>

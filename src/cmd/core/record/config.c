@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "sym/unwind.h"
 #include <sys/resource.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 // with the whole call chain instead. The records of all rings pass in the order of time, so that the maps are those
 // of the sample's moment.
 #pragma once
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 
 struct live;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/record/parts.h"
+#include "cmd/core/record/parts.h"
 #include "base/alloc.h"
 #include <string.h>
 

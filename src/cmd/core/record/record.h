@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The parts of `sonde record`.
+// Recording: what `sonde record` and those commands that record first, or sample as it does, share.
 #pragma once
 #include "base/intern.h"
 #include "base/map.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/record/drain.h"
+#include "cmd/core/record/drain.h"
 #include "base/err.h"
 #include "base/time.h"
-#include "cmd/record/parts.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/parts.h"
+#include "cmd/core/record/record.h"
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

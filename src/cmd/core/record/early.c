@@ -3,8 +3,8 @@
 // others wake up when they are half full, and by then a short process is gone, and with it the way to its files.
 #include "base/err.h"
 #include "base/log.h"
-#include "cmd/record/live.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/live.h"
+#include "cmd/core/record/record.h"
 #include <stdio.h>
 
 enum { PAGES = 4 };

@@ -2,7 +2,7 @@
 // --kcore: the recording is a folder, "data" beside kcore_dir/{kallsyms,modules,kcore} (perf's "perf.data directory format").
 #include <sys/stat.h>
 #include "base/err.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "sym/kcore.h"
 
 int kcore_save_beside(const char *folder)

@@ -4,10 +4,10 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/time.h"
-#include "cmd/record/drain.h"
-#include "cmd/record/live.h"
-#include "cmd/record/readers.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/drain.h"
+#include "cmd/core/record/live.h"
+#include "cmd/core/record/readers.h"
+#include "cmd/core/record/record.h"
 #include <stdio.h>
 
 enum { LARGEST_RECORD = 1 << 16 };

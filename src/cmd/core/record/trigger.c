@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // --switch-output-event: events that are not recorded; a sample of one begins a new file.
 #include "base/err.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 
 // What happens so often that each occurrence can't mean a new file.
 static bool needs_period(const struct perf_event_attr *attr)

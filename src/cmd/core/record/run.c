@@ -7,10 +7,10 @@
 #include "cmd/core/archiver.h"
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
-#include "cmd/record/drain.h"
-#include "cmd/record/live.h"
-#include "cmd/record/readers.h"
-#include "cmd/record/watch.h"
+#include "cmd/core/record/drain.h"
+#include "cmd/core/record/live.h"
+#include "cmd/core/record/readers.h"
+#include "cmd/core/record/watch.h"
 #include "sys/signals.h"
 #include <sched.h>
 #include <signal.h>

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "base/num.h"
 #include "base/vec.h"
-#include "cmd/record/readers.h"
+#include "cmd/core/record/readers.h"
 #include "sys/topology.h"
 #include <stdio.h>
 #include <string.h>

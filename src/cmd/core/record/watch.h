@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The wait of a recording: for rings, signals, commands of --control, times and triggers. Private to cmd/record.
 #pragma once
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "flow/control.h"
 #include <poll.h>
 

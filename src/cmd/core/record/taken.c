@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What --threads and --affinity are given, and options of perf that have nothing to do here.
 #include "base/err.h"
-#include "cmd/record/readers.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/readers.h"
+#include "cmd/core/record/record.h"
 #include "sym/options.h"
 #include <strings.h>
 

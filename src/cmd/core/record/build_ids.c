@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Build-ids of what was mapped: read at the end, once a file.
 #include "base/file.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "obj/elf.h"
 #include "sym/idcache.h"
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/record/watch.h"
+#include "cmd/core/record/watch.h"
 #include "base/err.h"
 #include "base/time.h"
-#include "cmd/record/drain.h"
-#include "cmd/record/live.h"
-#include "cmd/record/readers.h"
+#include "cmd/core/record/drain.h"
+#include "cmd/core/record/live.h"
+#include "cmd/core/record/readers.h"
 #include <signal.h>
 #include <stdio.h>
 #include <sys/signalfd.h>

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/test.h"
-#include "cmd/record/readers.h"
+#include "cmd/core/record/readers.h"
 #include <stdio.h>
 #include <stdlib.h>
 

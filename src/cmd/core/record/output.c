@@ -5,8 +5,8 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cmd/core/output.h"
-#include "cmd/record/live.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/live.h"
+#include "cmd/core/record/record.h"
 #include "flow/synthesize.h"
 #include "sys/cgroup.h"
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Threads that only copy: each moves the bytes of its rings to files. What has to be known of them (samples, losses, maps) is
 // looked up in the files at the end, so the threads share nothing while they run.
-#include "cmd/record/readers.h"
+#include "cmd/core/record/readers.h"
 #include "base/err.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/record/live.h"
+#include "cmd/core/record/live.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "cmd/record/parts.h"
+#include "cmd/core/record/parts.h"
 #include "flow/queue.h"
 #include "sym/unwind.h"
 #include <stdio.h>

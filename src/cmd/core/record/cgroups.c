@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/err.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include "sys/cgroup.h"
 
 // "a,,b" over all -G options: the n-th name is for the n-th event, an empty one leaves its event alone.

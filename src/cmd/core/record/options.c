@@ -5,7 +5,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "cmd/core/settings.h"
-#include "cmd/record/record.h"
+#include "cmd/core/record/record.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <time.h>

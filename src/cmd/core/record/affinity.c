@@ -2,7 +2,7 @@
 // --affinity: the thread that reads follows the rings, so that what it copies is in a cache or in memory that is near.
 #include "base/alloc.h"
 #include "base/num.h"
-#include "cmd/record/readers.h"
+#include "cmd/core/record/readers.h"
 #include "sys/ring.h"
 #include "sys/topology.h"
 
