@@ -5,6 +5,8 @@
 #include "cmd/top/top.h"
 #include "flow/synthesize.h"
 #include "sym/options.h"
+#include "sys/signals.h"
+#include <signal.h>
 #include <stdio.h>
 
 enum {
@@ -19,8 +21,10 @@ enum {
 static int add_event(struct top *top, size_t i)
 {
 	const struct opened_event *opened = &top->opened.events.v[i];
+	const struct tracefs *tracefs =
+		opened->spec->probe ? top->dynamic.tracefs : top->o.record.specs.tracefs;
 	struct event *event;
-	int err = rings_add_event(top->session, opened->spec, top->o.record.specs.tracefs, &event);
+	int err = rings_add_event(top->session, opened->spec, tracefs, &event);
 
 	if (err)
 		return err;
@@ -108,6 +112,24 @@ static int synthesize(struct top *top)
 	return err;
 }
 
+// From here on signals wait, for the screen or the pages of text to read them: the events must be taken away at the end.
+static int make_probes(struct top *top)
+{
+	struct event_specs *specs = &top->o.record.specs;
+	bool any = false;
+	int fd;
+
+	vec_each(const struct event_spec, spec, &specs->events)
+		any |= spec->probe != NULL;
+	if (!any)
+		return 0;
+	fd = signals_open(SIGWINCH);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return event_dynamic_make(&top->dynamic, specs);
+}
+
 static int open_events(struct top *top)
 {
 	struct record_options *o = &top->o.record;
@@ -117,14 +139,10 @@ static int open_events(struct top *top)
 
 	if (!o->specs.events.n)
 		err = event_default(&o->specs, &context, true);
-	vec_each(const struct event_spec, spec, &o->specs.events) {
-		if (spec->probe)
-			return fail(EINVAL,
-				    "%s: a probe isn't made for 'sonde top'; 'sonde prof top' takes it, record and stat, too",
-				    spec->name);
-	}
 	if (!err)
 		err = target_init(&top->target, &o->target);
+	if (!err)
+		err = make_probes(top);
 	if (err)
 		return err;
 	events_n = o->specs.events.n;
@@ -210,6 +228,7 @@ void top_close(struct top *top)
 	report_done(&top->report);
 	rings_done(&top->rings);
 	opened_done(&top->opened);
+	event_dynamic_done(&top->dynamic);
 	target_done(&top->target);
 	event_specs_done(&top->o.record.specs);
 	free(top->o.record.cgroups.v);

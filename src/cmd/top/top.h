@@ -4,6 +4,7 @@
 #pragma once
 #include "cmd/core/record/record.h"
 #include "cmd/core/report/report.h"
+#include "event/core/dynamic.h"
 #include "flow/rings.h"
 #include <poll.h>
 
@@ -30,8 +31,9 @@ struct top {
 	struct target target;
 	struct opened opened;
 	struct rings rings;
-	struct pollfd *fds;  // of the rings
-	struct hist **shown; // by event, NULL before the first refresh
+	struct event_dynamic dynamic; // probes among the events
+	struct pollfd *fds;	      // of the rings
+	struct hist **shown;	      // by event, NULL before the first refresh
 	struct top_counts counts;
 	uint64_t lost_n, samples_n;
 	bool frozen, ended, kernel_hidden, forget;
