@@ -176,7 +176,8 @@ static void put_bitmask(const struct tp_run *r, const struct step *step, int32_t
 	for (uint32_t i = at.size; i-- > 0;) {
 		uint32_t index = r->tp->all->options.big_endian ? at.size - 1 - i : i;
 
-		n += (size_t)sprintf(text + n, "%02x", bits[index]);
+		num_put_bytes(text + n, &bits[index], 1);
+		n += 2;
 		if (i && i % 4 == 0)
 			text[n++] = ',';
 	}

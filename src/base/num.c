@@ -226,3 +226,12 @@ unsigned num_put_hex(char *p, uint64_t v)
 		p[i] = "0123456789abcdef"[v & 15];
 	return n;
 }
+
+void num_put_bytes(char *p, const uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		*p++ = "0123456789abcdef"[bytes[i] >> 4];
+		*p++ = "0123456789abcdef"[bytes[i] & 15];
+	}
+	*p = '\0';
+}

@@ -19,3 +19,5 @@ int num_parse_list(struct str s, uint32_t max, void (*add)(void *arg, uint32_t n
 // Decimal digits of v at p (at most 20, no NUL); returns how many.
 unsigned num_put_u64(char *p, uint64_t v);
 unsigned num_put_hex(char *p, uint64_t v); // lower case, no 0x, no padding, at most 16
+// Two lower case digits a byte, and a NUL behind them.
+void num_put_bytes(char *p, const uint8_t *bytes, size_t n);

@@ -93,4 +93,14 @@ static void digits(void **state)
 	}
 }
 
-RUN_TESTS(TEST(numbers), TEST(sizes_and_times), TEST(lists), TEST(digits))
+static void bytes(void **state)
+{
+	char got[8] = "xxxxxxx";
+
+	num_put_bytes(got, (const uint8_t *)"\x00\x9f\xff", 3);
+	assert_string_equal(got, "009fff");
+	num_put_bytes(got, NULL, 0);
+	assert_string_equal(got, "");
+}
+
+RUN_TESTS(TEST(numbers), TEST(sizes_and_times), TEST(lists), TEST(digits), TEST(bytes))

@@ -118,9 +118,7 @@ static bool id_of(const struct job *job, const char *path, struct build_id *ret,
 			     path);
 		return false;
 	}
-	for (unsigned i = 0; i < ret->n; i++)
-		sprintf(text + 2 * i, "%02x", ret->bytes[i]);
-	text[2 * ret->n] = '\0';
+	build_id_text(ret, text);
 	return true;
 }
 

@@ -481,9 +481,11 @@ int stat_output_open(struct counting *stat)
 	if (stat->out.fd < 0)
 		out_init_fd(&stat->out, fd);
 	if (options->output && !options->keep) {
+		struct tm local;
 		char when[64];
 
-		strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", localtime(&now));
+		localtime_r(&now, &local);
+		strftime(when, sizeof(when), "%a %b %e %H:%M:%S %Y", &local);
 		out_printf(&stat->out, "# started on %s\n\n", when);
 	}
 	return 0;

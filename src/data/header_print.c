@@ -496,9 +496,8 @@ void recording_print_header(struct out *out, struct recording *recording, bool f
 	bool pipe = recording->is_pipe;
 	char date[64];
 
-	if (!ctime_r(&modified, date))
-		strcpy(date, "unknown\n");
-	out_printf(out, "# ========\n# captured on    : %s", date);
+	out_printf(out, "# ========\n# captured on    : %s",
+		   ctime_r(&modified, date) ? date : "unknown\n");
 	out_printf(out, "# header version : %u\n", recording->version - 1);
 	out_printf(out, "# data offset    : %llu\n",
 		   pipe ? 0ull : (unsigned long long)recording->data_offset);

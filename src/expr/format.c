@@ -184,7 +184,7 @@ int expr_format_compile(struct arena *arena, struct str format, const struct exp
 }
 
 struct printed {
-	char sign[3]; // "-", "+", " ", "0x", ""
+	const char *sign; // "-", "+", " ", "0x", ""
 	char digits[24];
 	unsigned n;
 };
@@ -199,18 +199,18 @@ static void print_digits(struct printed *ret, const struct piece *piece, uint64_
 	char reversed[24];
 	unsigned n = 0;
 
-	ret->sign[0] = 0;
+	ret->sign = "";
 	if (piece->conversion == 'd') {
 		const int64_t number = (int64_t)(value << shift) >> shift;
 
 		value = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
-		strcpy(ret->sign, number < 0 ? "-" : piece->plus ? "+" : piece->space ? " " : "");
+		ret->sign = number < 0 ? "-" : piece->plus ? "+" : piece->space ? " " : "";
 	} else {
 		value = value << shift >> shift;
 		if (piece->conversion == 'p' || (piece->hash && base == 16 && value))
-			strcpy(ret->sign, piece->conversion == 'X' ? "0X" : "0x");
+			ret->sign = piece->conversion == 'X' ? "0X" : "0x";
 		else if (piece->hash && base == 8 && value)
-			strcpy(ret->sign, "0");
+			ret->sign = "0";
 	}
 	for (; value || !n; value /= base)
 		reversed[n++] = digits[value % base];

@@ -485,7 +485,7 @@ static int walk_cgroups(struct cgroup_walk *walk, char path[PATH_MAX])
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
 		    length + strlen(entry->d_name) + 2 > PATH_MAX)
 			continue;
-		sprintf(path + length, "/%s", entry->d_name);
+		snprintf(path + length, PATH_MAX - length, "/%s", entry->d_name);
 		walk->depth++;
 		err = walk_cgroups(walk, path);
 		walk->depth--;

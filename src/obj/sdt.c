@@ -113,13 +113,15 @@ static const struct reg_name x86_names[] = {
 	{"sp", "sp"},  {"spl", "sp"}, {"rip", "ip"},
 };
 
-static bool x86_register(struct str name, char ret[8])
+enum { REGISTER_SIZE = 8 };
+
+static bool x86_register(struct str name, char ret[REGISTER_SIZE])
 {
 	uint64_t n;
 
 	for (size_t i = 0; i < ARRAY_SIZE(x86_names); i++) {
 		if (str_is(name, x86_names[i].from)) {
-			strcpy(ret, x86_names[i].to);
+			snprintf(ret, REGISTER_SIZE, "%s", x86_names[i].to);
 			return true;
 		}
 	}
@@ -129,22 +131,22 @@ static bool x86_register(struct str name, char ret[8])
 	if (name.n < 2 || name.n > 3 || name.p[0] != 'r' ||
 	    num_parse_u64((struct str){name.p + 1, name.n - 1}, &n) < 0 || n < 8 || n > 15)
 		return false;
-	sprintf(ret, "r%u", (unsigned)n);
+	snprintf(ret, REGISTER_SIZE, "r%u", (unsigned)n);
 	return true;
 }
 
-static bool arm64_register(struct str name, char ret[8])
+static bool arm64_register(struct str name, char ret[REGISTER_SIZE])
 {
 	uint64_t n;
 
 	if (str_is(name, "sp")) {
-		strcpy(ret, "sp");
+		snprintf(ret, REGISTER_SIZE, "sp");
 		return true;
 	}
 	if (name.n < 2 || name.n > 3 || !strchr("xw", name.p[0]) ||
 	    num_parse_u64((struct str){name.p + 1, name.n - 1}, &n) < 0 || n > 30)
 		return false;
-	sprintf(ret, "x%u", (unsigned)n);
+	snprintf(ret, REGISTER_SIZE, "x%u", (unsigned)n);
 	return true;
 }
 

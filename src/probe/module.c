@@ -2,6 +2,7 @@
 // A module of the kernel: its file, which has to be of the module that runs, and symbols of a relocatable file.
 #include "probe/target.h"
 #include "base/err.h"
+#include "base/num.h"
 #include "obj/unpack.h"
 #include "sys/modules.h"
 #include <stdio.h>
@@ -23,8 +24,7 @@ static void running_id(const char *name, struct module_id *ret)
 	*ret = (struct module_id){0};
 	if (file_read(path, LARGEST_NOTES, &notes, &n) == 0)
 		ret->n = notes_build_id((struct str){notes, n}, false, ret->bytes);
-	for (size_t i = 0; i < ret->n; i++)
-		sprintf(ret->text + 2 * i, "%02x", ret->bytes[i]);
+	num_put_bytes(ret->text, ret->bytes, ret->n);
 }
 
 static bool is_running(const struct probe_target *target, const struct module_id *id)

@@ -16,9 +16,7 @@
 
 void build_id_text(const struct build_id *id, char ret[41])
 {
-	for (unsigned i = 0; i < id->n; i++)
-		sprintf(ret + i * 2, "%02x", id->bytes[i]);
-	ret[id->n * 2] = '\0';
+	num_put_bytes(ret, id->bytes, id->n);
 }
 
 static uint64_t device_word(unsigned major, unsigned minor)

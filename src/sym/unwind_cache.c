@@ -2,6 +2,7 @@
 #include "sym/unwind_cache.h"
 #include "base/cache.h"
 #include "base/err.h"
+#include "base/num.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include <stdio.h>
@@ -114,8 +115,7 @@ static bool path_of(const struct build_id *id, char *ret, size_t ret_size)
 {
 	char name[64] = "unwind-";
 
-	for (unsigned i = 0; i < id->n; i++)
-		sprintf(name + 7 + i * 2, "%02x", id->bytes[i]);
+	num_put_bytes(name + strlen(name), id->bytes, id->n);
 	return id->n && cache_file(name, ret, ret_size) == 0;
 }
 

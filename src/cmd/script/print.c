@@ -371,7 +371,7 @@ static inline char *put_six(char *p, uint32_t v)
 static inline char *put_cpu(char *p, uint32_t cpu)
 {
 	if (cpu > 999)
-		return p + sprintf(p, "[%03d] ", (int)cpu);
+		return p + snprintf(p, sizeof("[-2147483648] "), "[%03d] ", (int)cpu);
 	*p++ = '[';
 	*p++ = (char)('0' + cpu / 100);
 	memcpy(p, pairs + cpu % 100 * 2, 2);

@@ -2,6 +2,7 @@
 // --stdio: a page of text at each refresh, as perf top prints it.
 #include "base/err.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "base/time.h"
 #include "cmd/core/text_color.h"
 #include "cmd/top/top.h"
@@ -23,13 +24,21 @@ struct text {
 	uint64_t shown_ns, delay_ns;
 };
 
+// 0: it doesn't say.
+static int from_environment(const char *name)
+{
+	const char *text = getenv(name);
+	uint64_t n;
+
+	return text && num_parse_u64(str_of(text), &n) == 0 && n <= INT16_MAX ? (int)n : 0;
+}
+
 static void terminal_size(int *ret_rows, int *ret_columns)
 {
-	const char *lines = getenv("LINES"), *columns = getenv("COLUMNS");
 	struct winsize size = {0};
 
-	*ret_rows = lines ? atoi(lines) : 0;
-	*ret_columns = columns ? atoi(columns) : 0;
+	*ret_rows = from_environment("LINES");
+	*ret_columns = from_environment("COLUMNS");
 	if (*ret_rows > 0 && *ret_columns > 0)
 		return;
 	*ret_rows = DEFAULT_ROWS;
