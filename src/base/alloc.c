@@ -65,15 +65,9 @@ void alloc_failed(void)
 	static const char text[] =
 		"sonde: out of memory: give it less at a time, or raise the limit (ulimit -v, "
 		"memory.max)\n";
-	static bool ending;
-
 	(void)!write(2, text, sizeof(text) - 1);
-	// What is to be undone is undone, where that needs no memory.
-	if (!ending) {
-		ending = true;
-		exit(STATUS);
-	}
-	_exit(STATUS);
+	// What is to be undone is undone, where that needs no memory: glibc goes on with what is left when this happens there.
+	exit(STATUS);
 }
 
 void *xmalloc(size_t size)

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <stdint.h>
 
-_Thread_local int opt_words_before_dashes;
-
 bool opt_is_end(const struct opt *opt)
 {
 	return opt->kind == OPT_GROUP && !opt->help;
@@ -266,7 +264,6 @@ static int parse_letters(const struct opt *table, void *options, char **argv, in
 int opt_parse(const struct opt *table, void *options, int argc, char **argv, int flags)
 {
 	int words = 1, i;
-	bool dashes = false;
 
 	for (i = 1; i < argc; i++) {
 		const struct opt *opt = NULL;
@@ -279,8 +276,7 @@ int opt_parse(const struct opt *table, void *options, int argc, char **argv, int
 			continue;
 		}
 		if (!strcmp(argv[i], "--")) {
-			dashes = true;
-			i++;
+			i += !(flags & OPT_KEEP_DASHES);
 			break;
 		}
 		err = argv[i][1] == '-' ? parse_long(table, options, argv, argc, &i, &opt)
@@ -292,11 +288,21 @@ int opt_parse(const struct opt *table, void *options, int argc, char **argv, int
 			break;
 		}
 	}
-	opt_words_before_dashes = dashes ? words - 1 : -1;
 	for (; i < argc; i++)
 		argv[words++] = argv[i];
-	if (opt_words_before_dashes < 0)
-		opt_words_before_dashes = words - 1;
 	argv[words < argc ? words : argc] = NULL;
 	return words - 1;
+}
+
+int opt_cut_dashes(int *words, char **argv, int flags)
+{
+	int last = flags & OPT_STOP_AT_WORD ? MIN(*words, 1) : *words, at = 1;
+
+	while (at <= last && strcmp(argv[at], "--"))
+		at++;
+	if (at > last)
+		return *words;
+	memmove(&argv[at], &argv[at + 1], (size_t)(*words - at + 1) * sizeof(*argv));
+	(*words)--;
+	return at - 1;
 }

@@ -58,6 +58,7 @@ struct opt {
 
 enum opt_flags {
 	OPT_STOP_AT_WORD = 1, // the first word that is not an option ends the options (record CMD -x)
+	OPT_KEEP_DASHES = 2, // the "--" that ends the options stays among the words, for opt_cut_dashes
 };
 
 // Parses argv[1..]; what is left (words, and all behind "--") is moved to argv[1..ret]; returns that
@@ -66,9 +67,8 @@ enum opt_flags {
 // return -ECANCELED, which callers answer with the help.
 int opt_parse(const struct opt *table, void *options, int argc, char **argv, int flags);
 
-// Was argv cut at "--"? (after opt_parse: index of the first word that stood behind "--", or the
-// count of left words).
-extern _Thread_local int opt_words_before_dashes;
+// Takes out the "--" that opt_parse left with these flags; returns how many words stood before it: all, when there was none.
+int opt_cut_dashes(int *words, char **argv, int flags);
 
 // Helpers for .call
 void opt_list_add(struct opt_list *list, const char *text);

@@ -107,9 +107,21 @@ static void forms(void **state)
 	assert_string_equal(argv[1], "cmd");
 	assert_int_equal(options.verbose, 0);
 
-	assert_int_equal(parse(&options, 0, argv, "x -- -a"), 2);
+	int words = parse(&options, 0, argv, "x -- -a");
+	assert_int_equal(words, 2);
 	assert_false(options.all);
-	assert_int_equal(opt_words_before_dashes, 1);
+	words = parse(&options, OPT_KEEP_DASHES, argv, "x -- -a --");
+	assert_int_equal(words, 4);
+	assert_int_equal(opt_cut_dashes(&words, argv, 0), 1);
+	assert_int_equal(words, 3);
+	assert_string_equal(argv[2], "-a");
+	assert_string_equal(argv[3], "--");
+	assert_null(argv[4]);
+	words = parse(&options, OPT_KEEP_DASHES | OPT_STOP_AT_WORD, argv, "x -- -a");
+	assert_int_equal(opt_cut_dashes(&words, argv, OPT_STOP_AT_WORD), 3);
+	words = parse(&options, OPT_KEEP_DASHES | OPT_STOP_AT_WORD, argv, "-- x");
+	assert_int_equal(opt_cut_dashes(&words, argv, OPT_STOP_AT_WORD), 0);
+	assert_int_equal(words, 1);
 }
 
 static void errors(void **state)

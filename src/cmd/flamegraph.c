@@ -361,11 +361,11 @@ static int run(int argc, char **argv)
 {
 	struct options options = {.stacks = {.sym = {.functions = true}}};
 	struct flame flame;
-	int n = command_parse(&command_flamegraph, &options, argc, argv, 0);
+	int n = command_parse(&command_flamegraph, &options, argc, argv, OPT_KEEP_DASHES);
 
 	if (n < 0)
 		return n;
-	int files = opt_words_before_dashes;
+	int files = opt_cut_dashes(&n, argv, 0);
 	if (options.folded && options.format && strcmp(options.format, "folded"))
 		return fail(COMMAND_USAGE, "--folded and --format %s exclude each other",
 			    options.format);

@@ -246,17 +246,19 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 	struct command command = {0};
 	struct feed_options feed;
 	struct opt_list defaults = {0};
-	int words, err;
+	const int flags = OPT_STOP_AT_WORD | OPT_KEEP_DASHES;
+	int words, before_dashes, err;
 
 	for (size_t i = 0; sub(i, &command) && strcmp(command.name, profiler->name); i++)
 		;
-	words = command_parse(&command, options, argc, argv, OPT_STOP_AT_WORD);
+	words = command_parse(&command, options, argc, argv, flags);
 	if (words < 0)
 		return words == -ECANCELED ? 0 : words;
+	before_dashes = opt_cut_dashes(&words, argv, flags);
 	if (options->version)
 		return put_version();
 	log_set_level(options->quiet ? LOG_QUIET : options->verbose);
-	if (words == 1 && !strcmp(argv[1], "help") && opt_words_before_dashes == 1) {
+	if (words == 1 && !strcmp(argv[1], "help") && before_dashes == 1) {
 		for (size_t i = 0;
 		     !options->events.n && profiler->default_events && profiler->default_events[i];
 		     i++)
@@ -269,7 +271,7 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 		free(options->events.v);
 		return err;
 	}
-	if (profiler->takes_word && words && opt_words_before_dashes) {
+	if (profiler->takes_word && before_dashes) {
 		options->word = *++argv;
 		// options may stand behind it, too; argv[0] is the word
 		words = command_parse(&command, options, words, argv, OPT_STOP_AT_WORD);

@@ -628,13 +628,14 @@ static int run(int argc, char **argv)
 {
 	struct trace_options options = {.comm = true};
 	struct feed_options feed = {.ordered = true, .needs_tasks = true};
+	const int flags = OPT_STOP_AT_WORD | OPT_KEEP_DASHES;
 	int words, err;
 
-	words = command_parse(&command_trace, &options, argc, argv, OPT_STOP_AT_WORD);
+	words = command_parse(&command_trace, &options, argc, argv, flags);
 	if (words < 0)
 		return words;
 	log_set_level(options.verbose);
-	if (words && opt_words_before_dashes && !strcmp(argv[1], "record")) {
+	if (opt_cut_dashes(&words, argv, flags) && !strcmp(argv[1], "record")) {
 		err = record(&options, words, argv);
 		vec_done(&options.choices);
 		return err;

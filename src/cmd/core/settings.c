@@ -39,21 +39,23 @@ static const struct settings_row rows[] = {
 	{"core.proc-map-timeout", "record", "proc-map-timeout"},
 };
 
-// Read at the first question.
-static struct config settings;
-static bool settings_read;
-static VEC(const struct config_entry *) used; // by the command that runs
+// Those of the user who runs this, read at the first question.
+static struct {
+	bool read;
+	struct config config;
+	VEC(const struct config_entry *) used; // by the command that runs
+} settings;
 
 static const struct config *all_settings(void)
 {
-	if (!settings_read) {
-		settings_read = true;
-		if (config_read(&settings, CONFIG_SYSTEM | CONFIG_USER) < 0) {
+	if (!settings.read) {
+		settings.read = true;
+		if (config_read(&settings.config, CONFIG_SYSTEM | CONFIG_USER) < 0) {
 			warn("%s; the settings behind it are ignored", err_sentence());
 			err_clear();
 		}
 	}
-	return &settings;
+	return &settings.config;
 }
 
 const char *settings_get(const char *key)
@@ -63,11 +65,11 @@ const char *settings_get(const char *key)
 
 	if (!entry)
 		return NULL;
-	vec_each(const struct config_entry *, it, &used)
+	vec_each(const struct config_entry *, it, &settings.used)
 		known |= *it == entry;
 	if (!known && !entry->value && entry->file)
 		warn("%s:%u: %s has no value, so it is taken as true", entry->file, entry->line, key);
-	vec_push(&used, entry);
+	vec_push(&settings.used, entry);
 	return entry->value ? entry->value : "true";
 }
 
@@ -129,7 +131,7 @@ int settings_blame(const char *key, int err)
 
 int settings_explain(int err)
 {
-	vec_each(const struct config_entry *, it, &used) {
+	vec_each(const struct config_entry *, it, &settings.used) {
 		const struct config_entry *entry = *it;
 		auto_free char *quoted = text_dup_fmt("'%s'", entry->value ? entry->value : "true");
 		auto_free char *also = text_dup_fmt("`%s", quoted + 1);
@@ -208,7 +210,7 @@ char **settings_as_options(const struct command *command, int *argc, char **argv
 		word = value ? option_of(row, value) : NULL;
 		if (word) {
 			// Options keep pointers into their words.
-			vec_push(&words, arena_strdup(&settings.arena, str_of(word)));
+			vec_push(&words, arena_strdup(&settings.config.arena, str_of(word)));
 			free(word);
 		}
 	}

@@ -53,21 +53,14 @@ static void crashed(int number)
 }
 
 // So is the terminal left where memory ends.
-static bool watched;
-
-static void at_exit(void)
+__attribute__((destructor)) static void at_exit(void)
 {
-	if (watched)
+	if (stdscr && !isendwin())
 		endwin();
 }
 
 static void watch_crashes(void)
 {
-	static bool registered;
-
-	watched = true;
-	if (!registered)
-		registered = atexit(at_exit) == 0;
 	const struct sigaction action = {.sa_handler = crashed,
 					 .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
 	struct sigaction before;
@@ -82,8 +75,6 @@ static void watch_crashes(void)
 static void unwatch_crashes(void)
 {
 	struct sigaction now;
-
-	watched = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(crashes); i++) {
 		if (sigaction(crashes[i], NULL, &now) == 0 && now.sa_handler == crashed)
