@@ -312,7 +312,8 @@ static void take_extra(struct report *report, struct entry *template, const stru
 	struct extra *x = template->x;
 	uint64_t quantum = report->quantum_ns;
 
-	*x = (struct extra){.time = quantum ? sample->time / quantum * quantum : sample->time,
+	*x = (struct extra){.event = event,
+			    .time = quantum ? sample->time / quantum * quantum : sample->time,
 			    .transaction = sample->transaction,
 			    .cgroup = sample->cgroup,
 			    .code_page_size = sample->code_page_size};

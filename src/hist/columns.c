@@ -399,6 +399,30 @@ static void make_levels(struct report *report)
 	}
 }
 
+// Columns of fields of the same name share one list.
+static void find_siblings(struct report *report)
+{
+	size_t events_n = report->session->recording->events.n;
+
+	for (size_t i = 0; i < report->fields.n; i++) {
+		struct column *column = report->fields.v[i], *like = NULL;
+
+		if (!column->field)
+			continue;
+		for (size_t k = 0; k < i && !like; k++) {
+			if (report->fields.v[k]->field &&
+			    !strcmp(report->fields.v[k]->name, column->name))
+				like = report->fields.v[k];
+		}
+		column->siblings_n = events_n;
+		column->siblings =
+			like ? like->siblings
+			     : arena_zalloc(&report->arena, events_n * sizeof(struct column *));
+		if (!column->siblings[column->event->index])
+			column->siblings[column->event->index] = column;
+	}
+}
+
 enum { COLUMN_WIDTH_MAX = 10000 };
 
 static int set_user_widths(struct report *report)
@@ -471,6 +495,7 @@ int report_setup_columns(struct report *report)
 	}
 	append_unless_there(report, true);
 	append_unless_there(report, false);
+	find_siblings(report);
 	make_levels(report);
 	for (size_t i = 0; i < report->sorts.n; i++) {
 		struct column *column = report->sorts.v[i];

@@ -83,8 +83,9 @@ static uint64_t column_hash(const struct report *report, const struct column *co
 			    const struct entry *e)
 {
 	if (column->field) {
+		const struct column *of = column_of_entry(column, e);
 		const uint8_t *p = NULL;
-		int n = column->event == e->hist->event ? column_field_part(column, e, &p) : 0;
+		int n = of && (of == column || report->grouped) ? column_field_part(of, e, &p) : 0;
 
 		return n > 0 ? hash_bytes(p, (size_t)n) : 0;
 	}
@@ -108,20 +109,9 @@ static int64_t compare_context(const struct report *report, const struct entry *
 {
 	for (size_t i = 0; i < report->context_keys.n; i++) {
 		const struct column *column = report->context_keys.v[i];
-		const uint8_t *a, *b;
-		int64_t cmp;
+		int64_t cmp = column->field ? column_field_compare(column, l, r)
+					    : column->key->compare(report, l, r);
 
-		if (column->field) {
-			int a_n = column_field_part(column, l, &a),
-			    b_n = column_field_part(column, r, &b);
-
-			cmp = column->event != l->hist->event ? 0
-			      : a_n != b_n		      ? 1
-			      : a_n			      ? memcmp(a, b, (size_t)a_n)
-							      : 0;
-		} else {
-			cmp = column->key->compare(report, l, r);
-		}
 		if (cmp)
 			return cmp;
 	}

@@ -402,17 +402,48 @@ static bool symbol_filtered(const struct report *report, const struct entry *e)
 	       (!e->place.sym || !strstr(e->place.sym->name, report->o.symbol_filter));
 }
 
+// What perf compares: of neighbours in the order of their keys the older one, when the newer one comes; when rows are put into
+// order, the second of two that weigh the same.
+static void note_compared(struct hist *hist, const uint32_t *ids, bool as_rows)
+{
+	struct report *report = hist->report;
+
+	for (size_t i = 0; i < hist->sorted_n; i++) {
+		struct entry *e = hist->entries.v[ids[i]];
+		struct entry *before = i ? hist->entries.v[ids[i - 1]] : NULL;
+
+		for (size_t c = 0; c < report->sorts.n; c++) {
+			struct column *column = report->sorts.v[c];
+
+			if (e->samples > 1)
+				column_was_compared(column, e);
+			if (!before)
+				continue;
+			if (!as_rows)
+				column_was_compared(column, before->id < e->id ? before : e);
+			else if (before->period == e->period)
+				column_was_compared(column, e);
+			if (columns_compare(report, &report->sorts.v[c], 1, before, e))
+				before = NULL;
+		}
+	}
+}
+
 static void make_rows(struct hist *hist)
 {
 	uint32_t *ids;
 
 	list_again(hist);
+	if (hist->report->has_dynamic)
+		note_compared(hist, hist->sorted, false);
 	for (size_t i = 0; i < hist->sorted_n; i++)
 		add_totals(hist, hist->entries.v[hist->sorted[i]]);
 	if (hist->report->no_rows)
 		return;
 	ids = xmemdup(hist->sorted, hist->sorted_n * sizeof(*ids));
 	order_ids(hist, ids, hist->sorted_n, row_order_at);
+	if (hist->report->has_dynamic)
+		note_compared(hist, ids, true);
 	hist->rows = xcalloc(hist->sorted_n + 1, sizeof(*hist->rows));
 	hist->rows_n = hist->sorted_n;
 	for (size_t i = 0; i < hist->rows_n; i++)

@@ -11,16 +11,23 @@ struct place_in_level {
 static int level_order(void *arg, uint32_t a, uint32_t b)
 {
 	const struct place_in_level *at = arg;
-	int64_t cmp = columns_compare(at->report, at->level->columns.v, at->level->columns.n,
-				      at->set->entries.v[b], at->set->entries.v[a]);
+	const struct entry *l = at->set->entries.v[b], *r = at->set->entries.v[a];
+	int64_t cmp = (int64_t)l->level - r->level;
 
+	for (size_t i = 0; i < at->level->columns.n && !cmp; i++) {
+		column_was_compared(at->level->columns.v[i], l);
+		cmp = columns_compare(at->report, &at->level->columns.v[i], 1, l, r);
+	}
 	return cmp < 0 ? -1 : cmp > 0;
 }
 
+// Nothing but fields of other events.
 static bool level_skipped(const struct level *level, const struct hist *hist)
 {
 	for (size_t i = 0; i < level->columns.n; i++) {
-		if (!column_skipped(level->columns.v[i], hist))
+		const struct column *column = level->columns.v[i];
+
+		if (!column->elided && (!column->field || column->event == hist->event))
 			return false;
 	}
 	return true;
@@ -124,6 +131,8 @@ static void insert_entry(struct hist *hist, struct entry *from)
 
 		if (level->level == 0 || level_skipped(level, hist))
 			continue;
+		from->level = (uint32_t)
+			i; // rows of a group's other events may stand there that are of another level
 		e = find_in_level(report, set, level, from);
 		if (e) {
 			add_numbers(e, from);
@@ -203,7 +212,7 @@ static void sort_level(struct hist *hist, struct level_set *set)
 		order_insert(&rows, ids[i], level_rows, &at);
 		if (!e->filtered && hist->report->measure)
 			hist->report->measure(hist, e);
-		if (!e->leaf)
+		if (e->below->entries.n)
 			sort_level(hist, e->below);
 	}
 	order_list(&rows, ids);

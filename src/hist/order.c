@@ -2,9 +2,31 @@
 // How rows compare, by their columns.
 #include "hist/report.h"
 
+static const struct column *sibling(const struct column *column, size_t event)
+{
+	return event < column->siblings_n ? column->siblings[event] : NULL;
+}
+
+// The first event of the group that has the field has it for all.
+static bool is_for_group(const struct column *column, const struct event *leader)
+{
+	for (size_t i = leader->index; i < column->event->index; i++) {
+		if (sibling(column, i))
+			return false;
+	}
+	return column->event->leader == leader;
+}
+
 bool column_skipped(const struct column *column, const struct hist *hist)
 {
-	return column->elided || (column->field && column->event != hist->event);
+	if (column->elided || !column->field || column->event == hist->event)
+		return column->elided;
+	return !hist->report->grouped || !is_for_group(column, hist->event);
+}
+
+const struct column *column_of_entry(const struct column *column, const struct entry *e)
+{
+	return column->event == e->x->event ? column : sibling(column, e->x->event->index);
 }
 
 int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret)
@@ -26,20 +48,39 @@ int column_field_part(const struct column *column, const struct entry *e, const 
 	return (int)size;
 }
 
+int64_t column_field_compare(const struct column *column, const struct entry *l,
+			     const struct entry *r)
+{
+	const struct column *of_l, *of_r;
+	const uint8_t *a = NULL, *b = NULL;
+	int a_n, b_n, cmp;
+
+	if (column->event != l->x->event && l->x->event == r->x->event)
+		return 0;
+	of_l = column_of_entry(column, l);
+	of_r = column_of_entry(column, r);
+	if (!of_l || !of_r)
+		return (of_l != NULL) - (of_r != NULL);
+	a_n = column_field_part(of_l, l, &a);
+	b_n = column_field_part(of_r, r, &b);
+	cmp = a && b ? memcmp(a, b, (size_t)(a_n < b_n ? a_n : b_n)) : 0;
+	return cmp ? cmp : a_n - b_n;
+}
+
+void column_was_compared(struct column *column, const struct entry *e)
+{
+	const uint8_t *part;
+
+	if (column->field && column->field->is_dynamic && column->event == e->x->event)
+		column->dynamic_width =
+			MAX(column->dynamic_width, column_field_part(column, e, &part));
+}
+
 static int64_t column_compare(const struct report *report, const struct column *column,
 			      const struct entry *l, const struct entry *r, bool sorting)
 {
-	if (column->field) {
-		const uint8_t *a = NULL, *b = NULL;
-		int a_n, b_n, cmp;
-
-		if (column->event != l->hist->event || column->event != r->hist->event)
-			return 0;
-		a_n = column_field_part(column, l, &a);
-		b_n = column_field_part(column, r, &b);
-		cmp = a && b ? memcmp(a, b, (size_t)(a_n < b_n ? a_n : b_n)) : 0;
-		return cmp ? cmp : a_n - b_n;
-	}
+	if (column->field)
+		return column_field_compare(column, l, r);
 	if (!column->key)
 		return 0;
 	return sorting && column->key->sort ? column->key->sort(report, l, r)

@@ -72,6 +72,7 @@ struct memory_access {
 
 // What only some sort keys look at.
 struct extra {
+	const struct event *event; // whose `raw` and `trace` are
 	uint64_t time, weight, transaction, cgroup, cgroup_dev, cgroup_ino, code_page_size, map_size;
 	uint32_t ins_lat, p_stage_cyc, raw_size;
 	const char *trace, *srcline, *srcfile;
@@ -226,6 +227,9 @@ struct column {
 	const char *name;
 	int level, user_width, dynamic_width;
 	bool elided, raw_trace;
+	// Of a field: by event, the first column of the event's field of that name, NULL: it has none. `siblings_n` events.
+	struct column **siblings;
+	size_t siblings_n;
 };
 
 struct level {
@@ -372,7 +376,16 @@ void report_done(struct report *report);
 
 // columns.c: what perf calls sorting: -s, -F and the rest become columns. -EINVAL with a sentence.
 int report_setup_columns(struct report *report);
+// The events of a group share a table, which has a column for each name of a field that one of them has.
 bool column_skipped(const struct column *column, const struct hist *hist);
+// Where the entry's value of the column's field is: the field of that name of the event that the entry is of, which differs from
+// the column's where events of a group share rows. NULL: it has none.
+const struct column *column_of_entry(const struct column *column, const struct entry *e);
+// A text of variable length that perf compared with another row's makes its column as wide as it is with its NUL.
+void column_was_compared(struct column *column, const struct entry *e);
+// As columns_compare; of rows of the same event 0 for the fields of others.
+int64_t column_field_compare(const struct column *column, const struct entry *l,
+			     const struct entry *r);
 int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r);
 int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
 			const struct entry *l, const struct entry *r);

@@ -9,16 +9,13 @@ static const struct level *numbers(const struct report *report)
 	return &report->levels.v[0];
 }
 
-static bool is_of_other_event(const struct column *column, const struct hist *hist)
-{
-	return column->field && column->event != hist->event;
-}
-
-// A level of fields that the event hasn't is none of this event's.
+// A level of fields that neither the event nor one of its group has is none of this table's.
 static bool level_exists(const struct level *level, const struct hist *hist)
 {
 	for (size_t i = 0; i < level->columns.n; i++) {
-		if (!is_of_other_event(level->columns.v[i], hist))
+		const struct column *column = level->columns.v[i];
+
+		if (!column->field || !column_skipped(column, hist))
 			return true;
 	}
 	return false;
@@ -75,10 +72,12 @@ static void print_row(const struct entry *e, struct out *out, struct out *line)
 	out_fill(out, ' ', numbers_indent(hist));
 	level = &report->levels.v[e->level];
 	for (size_t i = 0; i < level->columns.n; i++) {
-		if (is_of_other_event(level->columns.v[i], hist))
+		const struct column *column = level->columns.v[i];
+
+		if (column->field && column->event != e->x->event)
 			continue;
 		line->n = 0;
-		column_print(level->columns.v[i], hist, e, line);
+		column_print(column, hist, e, line);
 		out_text(out, separator ? separator : "  ");
 		print_trimmed(out, (struct str){line->buf, line->n});
 	}
@@ -120,7 +119,7 @@ static void print_level(const struct hist *hist, const struct level_set *set, st
 
 		if (!e->filtered && entry_percent(e) >= report->o.percent_limit) {
 			print_row(e, out, line);
-			if (!e->leaf && !shows_children(e)) {
+			if (e->below->entries.n && !shows_children(e)) {
 				if (!report->separator)
 					out_fill(out, ' ', (levels_n(hist) + e->depth - 1) * INDENT);
 				out_fill(out, ' ', (size_t)numbers_width(hist) + 4);
@@ -128,8 +127,7 @@ static void print_level(const struct hist *hist, const struct level_set *set, st
 					   (double)report->o.percent_limit);
 			}
 		}
-		if (!e->leaf)
-			print_level(hist, e->below, out, line);
+		print_level(hist, e->below, out, line);
 	}
 }
 

@@ -87,7 +87,8 @@ static void json_row(struct json *j, struct report *report, const struct entry *
 	for (size_t i = 0; i < report->fields.n; i++) {
 		const struct column *column = report->fields.v[i];
 
-		if (column_skipped(column, e->hist))
+		if (column_skipped(column, e->hist) ||
+		    (column->field && column->event != e->hist->event))
 			continue;
 		if (!column->key && !column->field) {
 			json_number(j, column, e);

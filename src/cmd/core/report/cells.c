@@ -142,16 +142,11 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 	for (size_t i = 0; i < report->fields.n; i++) {
 		struct column *column = report->fields.v[i];
 
-		if (column->field && column->event == hist->event) {
+		if (column->field && !column_skipped(column, hist)) {
 			struct report *writable = hist->report;
-			const uint8_t *part;
 
 			writable->scratch.n = 0;
 			column_print(column, hist, e, &writable->scratch);
-			// What perf compared with another row counts with its NUL.
-			if (column->field->is_dynamic && hist->entries.n > 1)
-				column->dynamic_width = MAX(column->dynamic_width,
-							    column_field_part(column, e, &part));
 		}
 	}
 }
@@ -293,43 +288,48 @@ static void print_number(const struct column *column, const struct hist *hist,
 	}
 }
 
-// "name=value" of the printed event; without it the field's raw value.
-static void print_field(const struct column *column, const struct entry *e, struct out *out)
+// "name=value" of the printed event; without it the field's raw value. Can the column be made wider for it?
+static bool field_text(const struct column *column, const struct entry *e, struct str *ret,
+		       struct out *scratch)
 {
-	struct column *writable = (struct column *)column;
 	const char *at = column->raw_trace ? NULL : e->x->trace;
 	size_t name_n = strlen(column->field->name);
-	struct str value = {0};
-	struct out number;
-	int width;
 
-	out_init_memory(&number);
 	while (at && *at) {
 		const char *end = strchrnul(at, ' ');
 
 		if (!strncmp(at, column->field->name, name_n) && (size_t)(end - at) > name_n) {
-			value = (struct str){at + name_n + 1, (size_t)(end - at) - name_n - 1};
-			writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
-			break;
+			*ret = (struct str){at + name_n + 1, (size_t)(end - at) - name_n - 1};
+			return true;
 		}
 		at = *end ? end + 1 : NULL;
 	}
-	if (!value.p) {
-		if (column->field->is_string) {
-			value = tp_string(column->field, e->x->raw, e->x->raw_size);
-		} else {
-			tp_print_value(&number, column->field, e->x->raw, e->x->raw_size);
-			value = (struct str){number.buf, number.n};
-		}
-		if (!column->field->is_array) // bytes of arrays are cut
-			writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
+	if (column->field->is_string) {
+		*ret = tp_string(column->field, e->x->raw, e->x->raw_size);
+	} else {
+		tp_print_value(scratch, column->field, e->x->raw, e->x->raw_size);
+		*ret = (struct str){scratch->buf, scratch->n};
 	}
+	return column->field->is_string || !column->field->is_array; // bytes of arrays are cut
+}
+
+static void print_field(const struct column *column, const struct entry *e, struct out *out)
+{
+	struct column *writable = (struct column *)column;
+	const struct column *of = column_of_entry(column, e);
+	struct str value = str_of("N/A");
+	struct out scratch;
+	int width;
+
+	out_init_memory(&scratch);
+	if (!of || field_text(of, e, &value, &scratch))
+		writable->dynamic_width = MAX(column->dynamic_width, (int)value.n);
 	width = column->user_width ? column->user_width : field_width(column);
 	if ((int)value.n > width)
 		value.n = (size_t)width;
 	out_fill(out, ' ', (size_t)width - value.n);
 	out_str(out, value);
-	out_done(&number);
+	out_done(&scratch);
 }
 
 static void print_cell(const struct column *column, const struct hist *hist, const struct entry *e,
