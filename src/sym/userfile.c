@@ -338,8 +338,7 @@ static bool load_bare(struct sym *sym, struct dso *dso)
 // Files without a place in the tree of files: none could be here.
 static bool has_no_file(const char *name)
 {
-	return text_starts(name, "/memfd:") || text_starts(name, "/SYSV") ||
-	       text_starts(name, "/i915") || text_starts(name, "//");
+	return text_starts(name, "/SYSV") || text_starts(name, "/i915") || text_starts(name, "//");
 }
 
 void load_user(struct sym *sym, struct dso *dso)
@@ -373,6 +372,10 @@ void load_user(struct sym *sym, struct dso *dso)
 		if (load_bare(sym, dso))
 			return;
 		load_failed(sym, dso, "%s has no symbols", dso->long_name);
+	} else if (text_starts(dso->long_name, "/memfd:")) {
+		load_failed(sym, dso,
+			    "%s lay in memory alone, so its names can be read only while its process runs, by root",
+			    dso->long_name);
 	} else if (has_no_file(dso->long_name)) {
 		return;
 	} else if (is_deleted_name(dso->long_name)) {
