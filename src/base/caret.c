@@ -3,24 +3,21 @@
 #include "base/alloc.h"
 #include <stdio.h>
 
-void caret_put(char *buf, size_t size, struct str text, struct str where)
+void caret_put(struct caret *ret, struct str text, struct str where)
 {
 	enum { BEFORE = 40, WIDTH = 72 };
 	size_t at = (size_t)(where.p - text.p), from = at > BEFORE ? at - BEFORE : 0;
 	size_t shown = MIN(text.n - from, (size_t)WIDTH), length = MAX(where.n, (size_t)1);
-	size_t dots = from ? 2 : 0, used;
+	size_t dots = from ? 2 : 0, used = dots;
 
 	length = MIN(length, shown > at - from ? shown - (at - from) : 1);
-	used = (size_t)snprintf(buf, size, "\n  %s", from ? ".." : "");
-	for (size_t i = 0; i < shown && used + 1 < size; i++) {
+	memcpy(ret->text, "..", dots);
+	for (size_t i = 0; i < shown; i++) {
 		unsigned char c = (unsigned char)text.p[from + i];
-		buf[used++] = c < ' ' || c == 127 ? '?' : (char)c;
+		ret->text[used++] = c < ' ' || c == 127 ? '?' : (char)c;
 	}
-	if (used + 1 < size)
-		used += (size_t)snprintf(buf + used, size - used, "%s\n  %*s",
-					 from + shown < text.n ? ".." : "", (int)(at - from + dots),
-					 "");
-	for (size_t i = 0; i < length && used + 1 < size; i++)
-		buf[used++] = '^';
-	buf[MIN(used, size - 1)] = 0;
+	snprintf(ret->text + used, sizeof(ret->text) - used, "%s", from + shown < text.n ? ".." : "");
+	memset(ret->mark, ' ', at - from + dots);
+	memset(ret->mark + at - from + dots, '^', length);
+	ret->mark[at - from + dots + length] = 0;
 }

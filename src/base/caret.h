@@ -3,5 +3,10 @@
 #pragma once
 #include "base/str.h"
 
-// "\n  text\n    ^^^" into buf, cut to a line of a terminal; control characters become '?'. `where` lies in `text` or at its end.
-void caret_put(char *buf, size_t size, struct str text, struct str where);
+struct caret {
+	char text[128], mark[128];
+};
+
+// For "...\n  %s\n  %s" of a message: both lines, cut to one of a terminal; control characters become '?'. `where` lies in `text` or at its
+// end.
+void caret_put(struct caret *ret, struct str text, struct str where);

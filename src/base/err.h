@@ -3,6 +3,8 @@
 // may put context before it; main prints it once.
 #pragma once
 #include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
 
 // What fail takes beside errno: perf's exit statuses for a command that was used wrongly, and for a file of the kernel's symbols that is
 // not there or a --time that can't be read, where perf's command says so.
@@ -16,6 +18,11 @@ int fail_context(int err, const char *fmt, ...) __attribute__((format(printf, 2,
 int fail_again(int err, const char *sentence) __attribute__((cold));
 const char *err_sentence(void); // "" when there is none
 void err_clear(void);
-// Sentences hold names that strangers chose: what would command a terminal or turn its writing, and what is no UTF-8, becomes '?' byte
-// by byte; line ends and tabs stay. Sentences and messages are so already.
+// Sentences hold names that strangers chose: what would command a terminal or turn its writing, line ends, tabs, and what is no UTF-8,
+// becomes '?' byte by byte. Sentences and messages are so already.
 void err_tame(char *text);
+// vsnprintf and err_tame of what fills the format: line ends and tabs of the format itself, and of the sentence so far, stay. size: at most
+// ERR_SENTENCE_SIZE.
+enum { ERR_SENTENCE_SIZE = 2048 };
+void err_format(char *to, size_t size, const char *fmt, va_list args)
+	__attribute__((format(printf, 3, 0)));

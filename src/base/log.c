@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/log.h"
 #include "base/err.h"
-#include <stdarg.h>
 #include <stdio.h>
 
 static int level;
@@ -18,10 +17,9 @@ int log_get_level(void)
 
 static void put(const char *fmt, va_list args)
 {
-	char text[2048];
+	char text[ERR_SENTENCE_SIZE];
 
-	vsnprintf(text, sizeof(text), fmt, args);
-	err_tame(text);
+	err_format(text, sizeof(text), fmt, args);
 	fprintf(stderr, "%s\n", text);
 }
 

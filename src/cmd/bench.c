@@ -196,6 +196,6 @@ static int run(int argc, char **argv)
 	closed = out_close(&out, "standard output");
 	out_done(&out);
 	if (err < 0 && *sentence)
-		return fail(-err, "%s", sentence);
+		return fail_again(err, sentence);
 	return err < 0 ? err : closed < 0 ? closed : err;
 }

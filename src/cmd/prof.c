@@ -216,7 +216,7 @@ static int run_profiler(const struct profiler *profiler, struct prof_options *op
 	auto_free char *sentence = xstrdup(err_sentence());
 	closed = out_close(&out, options->output ? options->output : "standard output");
 	if (err < 0 && *sentence)
-		fail(-err, "%s", sentence);
+		fail_again(err, sentence);
 	code = feed.exit_code;
 	prof_done(&prof);
 	input->close(&feed);

@@ -545,7 +545,7 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 	auto_free char *sentence = xstrdup(err_sentence());
 	closed = out_close(&out, options->output ? options->output : "standard error");
 	if (err < 0 && *sentence)
-		fail(-err, "%s", sentence);
+		fail_again(err, sentence);
 	if (trace.lost_n)
 		warn("%llu events were lost: calls are missing%s; -m makes the buffers larger",
 		     (unsigned long long)trace.lost_n,

@@ -66,7 +66,7 @@ int expr_filter_compile(struct expr **ret, const char *text, const struct expr_f
 		expr_free(*ret);
 		err = fail(EINVAL, "the filter '%s' has no value", text);
 	} else if (err < 0 && kernel_at > c_at) { // whoever came further understood more
-		err = fail(EINVAL, "%s", sentence);
+		err = fail_again(-EINVAL, sentence);
 	} else if (!err) {
 		err_clear();
 	}

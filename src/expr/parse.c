@@ -12,7 +12,8 @@ static struct node *parse_unary(struct parser *p);
 
 struct node *node_error(struct parser *p, struct str where, const char *fmt, ...)
 {
-	char message[512], caret[512];
+	char message[512];
+	struct caret caret;
 	va_list args;
 
 	if (p->failed)
@@ -26,8 +27,9 @@ struct node *node_error(struct parser *p, struct str where, const char *fmt, ...
 	for (char *c = message; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
-	caret_put(caret, sizeof(caret), p->text, where);
-	fail(EINVAL, "expression, column %zu: %s%s", p->failed_at + 1, message, caret);
+	caret_put(&caret, p->text, where);
+	fail(EINVAL, "expression, column %zu: %s\n  %s\n  %s", p->failed_at + 1, message,
+	     caret.text, caret.mark);
 	return p->nothing;
 }
 

@@ -564,7 +564,7 @@ static int run(struct feed *feed)
 		int closed = watching_to_close(live);
 
 		if (err < 0 && *sentence)
-			fail(-err, "%s", sentence);
+			fail_again(err, sentence);
 		else if (!err)
 			err = closed;
 	}

@@ -98,7 +98,7 @@ static int setup(struct prof *prof)
 		state->of_task = true;
 		err = by_runtime(prof, state);
 		if (err == -ENOENT)
-			fail(ENOENT, "%s", sentence);
+			fail_again(err, sentence);
 	}
 	return err;
 }

@@ -88,7 +88,7 @@ void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map)
 	// That symbols are not found is no error.
 	err_clear();
 	if (*sentence)
-		fail(EIO, "%s", sentence);
+		fail_again(-EIO, sentence);
 	free(sentence);
 }
 

@@ -45,3 +45,18 @@ echo '$ sonde report of another machine'
 sonde report -i $T/data/singleprocess.data --stdio -s dso,sym >out
 echo "[$?]"
 grep -c '\[k\] 0xffffffff' out
+# names of strangers end no line of a message and move no cursor
+name=$(printf 'no\nsuch\033[2J\tfile')
+named() # COMMAND...: with the name behind it
+{
+	echo "\$ $* NAME"
+	"$@" "$name"
+	echo "[$?]"
+}
+named sonde report -i
+named sonde
+named sonde report --symfs=/nowhere -i $T/data/sleep.data --sort
+named sonde record -a -o x.data -e
+named sonde prof top -e
+named sonde config
+named sonde annotate -i $T/data/sleep.data

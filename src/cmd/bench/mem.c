@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/num.h"
+#include "base/log.h"
 #include "cmd/bench/bench.h"
 #include "cmd/core/rows.h"
 #include <stdio.h>
@@ -150,7 +151,7 @@ static int run_mem(const struct bench_common *common, const struct mem *mem,
 		return 0;
 	}
 	if (!parse_size(mem->size, &n) || n > SIZE_MAX / 2) {
-		fprintf(stderr, "Invalid size:%s\n", mem->size);
+		say("Invalid size:%s", mem->size);
 		return 1;
 	}
 	const struct routine *one = routines;

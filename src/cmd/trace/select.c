@@ -296,7 +296,7 @@ static int add_other(struct trace *trace, char *word)
 
 		if (!strpbrk(word, ":/*@") && unknown(word) < 0)
 			return -COMMAND_USAGE;
-		return fail(-err, "%s", sentence);
+		return fail_again(err, sentence);
 	}
 	for (size_t i = before; i < trace->events.n; i++)
 		trace->events.v[i].max = limit;

@@ -119,7 +119,8 @@ void event_add_core(struct event_parser *p, uint32_t type, uint64_t config)
 
 int event_fail(struct event_parser *p, int code, struct str where, const char *fmt, ...)
 {
-	char message[1024], caret[512];
+	char message[1024];
+	struct caret caret;
 	va_list args;
 
 	va_start(args, fmt);
@@ -128,8 +129,9 @@ int event_fail(struct event_parser *p, int code, struct str where, const char *f
 	for (char *c = message; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
-	caret_put(caret, sizeof(caret), (struct str){p->text, p->n}, where);
-	return fail(code, "event, column %zu: %s%s", (size_t)(where.p - p->text) + 1, message, caret);
+	caret_put(&caret, (struct str){p->text, p->n}, where);
+	return fail(code, "event, column %zu: %s\n  %s\n  %s", (size_t)(where.p - p->text) + 1,
+		    message, caret.text, caret.mark);
 }
 
 struct str event_until(struct event_parser *p, const char *stop)

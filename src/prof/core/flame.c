@@ -187,8 +187,7 @@ int prof_flame_write(struct prof *prof)
 	if (!err)
 		err = write_as(prof, "svg", ".svg");
 	if (!err && !prof->options->quiet)
-		fprintf(stderr,
-			"sonde prof %s: the stacks are in %s.folded, the flame graph is %s.svg\n",
-			prof->profiler->name, prof->options->flame_graph, prof->options->flame_graph);
+		say("sonde prof %s: the stacks are in %s.folded, the flame graph is %s.svg",
+		    prof->profiler->name, prof->options->flame_graph, prof->options->flame_graph);
 	return err;
 }
