@@ -6,7 +6,10 @@
 #include <unistd.h>
 #include "base/alloc.h"
 #include "base/err.h"
+#include "abi/record.h"
 #include "base/file.h"
+#include "base/hash.h"
+#include "flow/synthesize.h"
 #include "obj/elf.h"
 
 enum { PAGE = 4096, PAGES = 5 };
@@ -87,4 +90,87 @@ bool moved_text_find(const struct moved_text *text, uint64_t *ret)
 	found = elf_init(&elf, file.p, file.n) == 0 && find(&elf, text, ret);
 	file_unmap(&file);
 	return found;
+}
+
+// Compilers map code again and again; programs move theirs when they begin.
+enum { MOST_LOOKS = 32 };
+
+static const struct record_mmap2 *anonymous_code(const struct perf_event_header *header)
+{
+	const struct record_mmap2 *map = (const void *)header;
+
+	return header->type == PERF_RECORD_MMAP2 && !(header->misc & PERF_RECORD_MISC_MMAP_DATA) &&
+			       record_is_whole(header) &&
+			       text_starts(record_text(header, map->filename), "//anon")
+		       ? map
+		       : NULL;
+}
+
+static uint64_t key_of(const struct record_mmap2 *map)
+{
+	return hash_mix(map->pid, map->start);
+}
+
+static int keep(void *arg, const struct perf_event_header *header)
+{
+	void **ret = arg;
+
+	free(*ret);
+	*ret = xmemdup(header, header->size);
+	return 0;
+}
+
+static void look(struct moved_texts *texts, const struct record_mmap2 *map)
+{
+	uint64_t *looks = map_at(&texts->looks, map->pid, NULL);
+	void *found = NULL;
+	const struct synth synth = {.root = "", .emit = keep, .arg = &found};
+
+	if ((*looks)++ >= MOST_LOOKS || !map->pid)
+		return;
+	synth_moved_text(&synth, (pid_t)map->pid, map->start);
+	free(map_find_ptr(&texts->found, key_of(map)));
+	map_set_ptr(&texts->found, key_of(map), found);
+}
+
+void moved_texts_look(struct moved_texts *texts, const struct perf_event_header *header)
+{
+	const struct record_mmap2 *map = anonymous_code(header);
+
+	if (map)
+		look(texts, map);
+}
+
+const struct perf_event_header *moved_texts_record(struct moved_texts *texts,
+						   const struct perf_event_header *header,
+						   size_t trailer_bytes)
+{
+	const struct record_mmap2 *map = anonymous_code(header);
+	const struct perf_event_header *found;
+	struct perf_event_header *record;
+
+	if (!map || header->size < trailer_bytes)
+		return NULL;
+	if (!map_find_ptr(&texts->found, key_of(map)))
+		look(texts, map);
+	found = map_find_ptr(&texts->found, key_of(map));
+	if (!found)
+		return NULL;
+	record = texts->record = xrealloc(texts->record, found->size + trailer_bytes);
+	memcpy(record, found, found->size);
+	memcpy((char *)record + found->size, (const char *)header + header->size - trailer_bytes,
+	       trailer_bytes);
+	record->size = (uint16_t)(found->size + trailer_bytes);
+	return record;
+}
+
+void moved_texts_done(struct moved_texts *texts)
+{
+	struct map_slot slot;
+
+	for (size_t i = 0; map_next(&texts->found, &i, &slot);)
+		free((void *)(uintptr_t)slot.value);
+	map_done(&texts->found);
+	map_done(&texts->looks);
+	free(texts->record);
 }

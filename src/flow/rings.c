@@ -62,6 +62,7 @@ void rings_done(struct rings *rings)
 	forget_ids(rings);
 	map_done(&rings->ids);
 	merge_done(&rings->merge);
+	moved_texts_done(&rings->moved);
 }
 
 void rings_learn(struct rings *rings, const struct opened *opened, struct event *const *events)
@@ -132,11 +133,17 @@ static int give_side(struct rings *rings, const struct rings_source *source,
 		     const struct perf_event_header *header)
 {
 	const struct record record = {.header = header};
+	const struct perf_event_header *moved;
 	struct sample ids;
+	int err;
 
 	sample_ids_init(&ids, header);
 	sample_decode_trailer(&source->plan, header, &ids);
-	return session_take_side(rings->session, source->event, &ids, &record);
+	err = session_take_side(rings->session, source->event, &ids, &record);
+	moved = moved_texts_record(&rings->moved, header, 0);
+	if (moved)
+		sym_record(rings->session->sym, moved, ids.time);
+	return err;
 }
 
 static bool decode(const struct rings_source *source, const struct perf_event_header *header,

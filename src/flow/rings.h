@@ -3,6 +3,7 @@
 // given to the hooks. What a record is for is looked up once, by its id.
 #pragma once
 #include "flow/merge.h"
+#include "flow/moved_text.h"
 #include "flow/opened.h"
 #include "flow/session.h"
 
@@ -21,6 +22,7 @@ struct rings {
 	struct session *session; // its hooks get what comes
 	bool tasks; // hits have their task; else it is for those to look up who want it
 	struct merge merge;
+	struct moved_texts moved;
 	struct rings_source *sources; // by index of the opened events
 	struct map ids;		      // id -> index of sources
 	const struct rings_source **by_id;

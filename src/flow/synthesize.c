@@ -236,7 +236,8 @@ static const struct maps_line *file_beside(const struct maps_line *before,
 		       : NULL;
 }
 
-static int emit_maps(const struct synth *synth, pid_t pid)
+// `moved`: only the map that has that address, if it is one of a file's code that was moved; NULL: all.
+static int emit_maps(const struct synth *synth, pid_t pid, const uint64_t *moved)
 {
 	char path[64];
 	auto_free char *text = NULL;
@@ -256,7 +257,8 @@ static int emit_maps(const struct synth *synth, pid_t pid)
 		file = is_anonymous_code(&line) ? file_beside(&before, &line, rest, &behind) : NULL;
 		if (file && !*synth->root)
 			name_moved_text(pid, file, &line);
-		err = emit_map(synth, pid, &line);
+		if (!moved || (file && line.ino && *moved >= line.start && *moved < line.end))
+			err = emit_map(synth, pid, &line);
 		before = line;
 	}
 	return err;
@@ -277,7 +279,7 @@ static int emit_task(const struct synth *synth, pid_t tid)
 			err = emit_comm(synth, tid, &status);
 	}
 	if (!err && tid == status.tgid && !synth->no_mmaps)
-		err = emit_maps(synth, tid);
+		err = emit_maps(synth, tid, NULL);
 	return err;
 }
 
@@ -325,6 +327,11 @@ int synth_process(const struct synth *synth, pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	return each_pid(synth, path, emit_task);
+}
+
+int synth_moved_text(const struct synth *synth, pid_t pid, uint64_t addr)
+{
+	return emit_maps(synth, pid, &addr);
 }
 
 int synth_all_processes(const struct synth *synth)

@@ -27,6 +27,8 @@ int synth_kernel(const struct synth *synth, bool *ret_hidden);
 // All threads of a process, and its maps. A process that is gone gives nothing.
 int synth_process(const struct synth *synth, pid_t pid);
 int synth_all_processes(const struct synth *synth);
+// The map that has an address, if it is anonymous but holds a file's code (flow/moved_text): as one of the file.
+int synth_moved_text(const struct synth *synth, pid_t pid, uint64_t addr);
 // The process of a thread; the thread itself where that can't be read.
 pid_t synth_process_of(pid_t tid);
 // Ids and paths below the cgroup2 mount (or v1 perf_event).

@@ -135,6 +135,30 @@ static void note_time(struct recorder *recorder, const struct perf_event_header 
 		recorder->last_ns = sample.time;
 }
 
+// Code of a file that a program moved to anonymous memory is the file's, as the next record says then.
+static void follow(struct recorder *recorder, const struct perf_event_header *header)
+{
+	const struct perf_event_header *next =
+		header->type == PERF_RECORD_MMAP2
+			? moved_texts_record(&recorder->moved, header, recorder->plans[0].trailer_size)
+			: NULL;
+
+	if (next && recorder->live)
+		live_add(recorder->live, live_copy(recorder->live, next, next->size, NULL, 0));
+	else if (next)
+		out_bytes(&recorder->behind, next, next->size);
+}
+
+static int write_behind(struct recorder *recorder)
+{
+	int err = 0;
+
+	if (recorder->behind.n)
+		err = writer_records(recorder->writer, recorder->behind.buf, recorder->behind.n);
+	recorder->behind.n = 0;
+	return err;
+}
+
 int collect_account(struct recorder *recorder, const struct ring *ring,
 		    const struct ring_pieces *pieces)
 {
@@ -164,6 +188,7 @@ int collect_account(struct recorder *recorder, const struct ring *ring,
 		note_record(recorder, ring, header);
 		if (recorder->live)
 			live_add(recorder->live, header);
+		follow(recorder, header);
 		if (header->type == PERF_RECORD_SAMPLE) {
 			if (!last && header != recorder->straddle)
 				note_time(recorder, header);
@@ -231,6 +256,8 @@ int collect_rings(struct recorder *recorder, uint64_t *ret_bytes)
 			if (pieces.n[k])
 				err = writer_records(recorder->writer, pieces.p[k], pieces.n[k]);
 		}
+		if (!err)
+			err = write_behind(recorder);
 		if (recorder->live)
 			ends[i] = pieces.end;
 		else

@@ -56,8 +56,10 @@ static void take_records(struct recorder *recorder, const struct ring_pieces *pi
 
 		if (header->size < sizeof(*header) || header->size > total - at)
 			break;
-		if (header->type == PERF_RECORD_MMAP2)
+		if (header->type == PERF_RECORD_MMAP2) {
 			collect_note_map(recorder, header);
+			moved_texts_look(&recorder->moved, header);
+		}
 		at += header->size;
 	}
 }

@@ -187,7 +187,7 @@ bool readers_failed(const struct readers *readers)
 
 static int look_at(struct recorder *recorder, const struct ring_file *file)
 {
-	struct ring_pieces whole = {0};
+	struct ring_pieces whole = {0}, behind = {0};
 	struct stat st;
 	void *map;
 	int err;
@@ -203,7 +203,13 @@ static int look_at(struct recorder *recorder, const struct ring_file *file)
 	whole.n[0] = (size_t)st.st_size;
 	err = collect_account(recorder, file->ring, &whole);
 	munmap(map, (size_t)st.st_size);
-	return err;
+	behind.p[0] = (const uint8_t *)recorder->behind.buf;
+	behind.n[0] = recorder->behind.n;
+	recorder->behind.n = 0;
+	if (err)
+		return err;
+	err = write_pieces(file->fd, &behind);
+	return err < 0 ? fail(-err, "can't write what follows a map: %s", strerror(-err)) : 0;
 }
 
 // Returns err, with its sentence, or when there is none yet what came next.

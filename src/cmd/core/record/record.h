@@ -9,6 +9,7 @@
 #include "event/core/dynamic.h"
 #include "event/core/spec.h"
 #include "flow/control.h"
+#include "flow/moved_text.h"
 #include "flow/opened.h"
 #include "flow/target.h"
 #include "sym/held.h"
@@ -139,6 +140,8 @@ struct recorder {
 	size_t losses_n;
 	struct intern dsos, modules; // paths of files, of the kernel's modules
 	struct held *held;	     // files that were mapped executable
+	struct moved_texts moved;
+	struct out behind; // records that follow those that collect_account saw
 	bool kernel_hidden;
 	void *straddle; // room for one record cut by the ring's end
 };

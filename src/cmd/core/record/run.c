@@ -214,6 +214,8 @@ static void done(struct recorder *recorder)
 	target_done(&recorder->target);
 	event_specs_done(&recorder->options->specs);
 	held_free(recorder->held);
+	moved_texts_done(&recorder->moved);
+	out_done(&recorder->behind);
 	intern_done(&recorder->dsos);
 	intern_done(&recorder->modules);
 	vec_each(char *, file, &recorder->files)
@@ -316,6 +318,7 @@ static void init(struct recorder *recorder, struct record_options *options)
 	recorder->held->keeps_facts = true;
 	recorder->held->keeps_open = options->archive || options->overwrite;
 	recorder->straddle = xmalloc(1 << 16);
+	out_init_memory(&recorder->behind);
 }
 
 static int start(struct recorder *recorder, struct watch *watch, char **command)
