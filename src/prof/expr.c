@@ -4,12 +4,13 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "flow/event_fields.h"
-#include "prof/core/profiler.h"
+#include "prof/core/rows.h"
 
 struct expr_state {
 	struct prof_options common;
 	struct expr **programs; // by event
 	uint64_t evaluated_n, failed_n;
+	struct prof_rows rows;
 };
 
 static const struct opt options[] = {
@@ -51,13 +52,12 @@ static int setup(struct prof *prof)
 			   expr_type_text(state->programs[i]));
 		expr_dump(state->programs[i], prof->out);
 	}
+	prof_rows_begin(prof, &state->rows, false);
 	return 0;
 }
 
-static void put_value(struct prof *prof, const struct expr *program, const struct expr_value *value)
+static void put_value(struct out *out, const struct expr *program, const struct expr_value *value)
 {
-	struct out *out = prof->out;
-
 	if (expr_is_text(program)) {
 		out_char(out, '"');
 		for (size_t i = 0; i < value->text.n; i++) { // names come from strangers
@@ -79,7 +79,6 @@ static void put_value(struct prof *prof, const struct expr *program, const struc
 				     ? value->number & ((1ull << 8 * expr_size(program)) - 1)
 				     : value->number);
 	}
-	out_char(out, '\n');
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -100,11 +99,17 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 		return 0;
 	}
 	if (expr_prints(program) || expr_is_void(program))
-		return out_broken(prof->out) ? prof->out->error : 0;
+		return prof_broken(prof);
+	if (prof_rows_on(&state->rows)) {
+		put_value(prof_rows_fields(&state->rows), program, &value);
+		prof_rows_put_as(prof, &state->rows, event, sample);
+		return prof_broken(prof);
+	}
 	prof_put_time(prof, sample->time);
 	out_printf(prof->out, " %s: ", event->feed->event->name);
-	put_value(prof, program, &value);
-	return out_broken(prof->out) ? prof->out->error : 0;
+	put_value(prof->out, program, &value);
+	out_char(prof->out, '\n');
+	return prof_broken(prof);
 }
 
 static int finish(struct prof *prof, uint64_t now_ns)
@@ -127,6 +132,7 @@ static void done(struct prof *prof)
 	for (size_t i = 0; state->programs && i < prof->events.n; i++)
 		expr_free(state->programs[i]);
 	free(state->programs);
+	prof_rows_done(&state->rows);
 }
 
 const struct profiler profiler_expr = {

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "prof/core/flame.h"
-#include "prof/core/profiler.h"
+#include "prof/core/rows.h"
 
 enum { MOST_CPUS = 4096 };
 
@@ -21,6 +21,7 @@ struct hrtimer {
 	struct hr_cpu *cpus;
 	size_t events_n; // of -e
 	uint64_t shown_n;
+	struct prof_rows rows;
 };
 
 static const struct opt options[] = {
@@ -92,6 +93,7 @@ static int setup(struct prof *prof)
 	state->timer->feed->period_ns = state->period_ns;
 	state->timer->feed->stack = prof->options->call_graph;
 	state->cpus = xcalloc(MOST_CPUS, sizeof(*state->cpus));
+	prof_rows_begin(prof, &state->rows, state->timer->feed->stack);
 	return 0;
 }
 
@@ -108,11 +110,25 @@ static bool holds(struct prof *prof, struct hrtimer *state, const uint64_t *coun
 	return false;
 }
 
+static void put_counts(const struct prof *prof, struct out *out, const uint64_t *counts)
+{
+	for (size_t i = 0; i < PROF_STATE(struct hrtimer, prof)->events_n; i++)
+		out_printf(out, "%s%s %llu", i ? " " : "", prof->events.v[i]->label,
+			   (unsigned long long)counts[i]);
+}
+
 static void show(struct prof *prof, const struct prof_event *event, const struct sample *sample,
 		 const uint64_t *counts)
 {
-	const struct hrtimer *state = PROF_STATE(struct hrtimer, prof);
+	struct prof_rows *rows = &PROF_STATE(struct hrtimer, prof)->rows;
 
+	if (prof_rows_on(rows)) {
+		put_counts(prof, prof_rows_fields(rows), counts);
+		prof_rows_put_as(prof, rows, event, sample);
+		if (prof->flame)
+			prof_add_stack(prof, sample);
+		return;
+	}
 	prof_put_time(prof, sample->time);
 	out_char(prof->out, ' ');
 	prof_put_comm(prof, event, sample);
@@ -122,10 +138,8 @@ static void show(struct prof *prof, const struct prof_event *event, const struct
 	out_u64_zeros(prof->out, sample->cpu, 3);
 	out_text(prof->out, "] ");
 	out_time(prof->out, sample->time, 0, 6);
-	out_text(prof->out, ": hrtimer:");
-	for (size_t i = 0; i < state->events_n; i++)
-		out_printf(prof->out, " %s %llu", prof->events.v[i]->label,
-			   (unsigned long long)counts[i]);
+	out_text(prof->out, ": hrtimer: ");
+	put_counts(prof, prof->out, counts);
 	out_char(prof->out, '\n');
 	prof_add_stack(prof, sample);
 }
@@ -181,6 +195,7 @@ static void done(struct prof *prof)
 		free(state->cpus[i].counts);
 	free(state->cpus);
 	expr_free(state->condition);
+	prof_rows_done(&state->rows);
 }
 
 const struct profiler profiler_hrtimer = {

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "prof/core/flame.h"
-#include "prof/core/profiler.h"
+#include "prof/core/rows.h"
 #include "sys/perf.h"
 
 enum { USUAL_FREQUENCY = 1000, LARGEST_FREQUENCY = 100000 };
@@ -13,6 +13,7 @@ struct profile_state {
 	struct prof_options common;
 	uint64_t frequency;
 	struct prof_event *clock;
+	struct prof_rows rows;
 };
 
 static const struct opt options[] = {
@@ -51,9 +52,10 @@ static bool counts_cycles(void)
 	return fd >= 0;
 }
 
-static int named(struct profile_state *state)
+static int named(struct prof *prof, struct profile_state *state)
 {
 	state->clock->source = "profile";
+	prof_rows_begin(prof, &state->rows, state->clock->feed->stack);
 	return 0;
 }
 
@@ -64,7 +66,7 @@ static int find_recorded(struct prof *prof, struct profile_state *state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		if (!prof_add(prof, names[i], NULL, &state->clock))
-			return named(state);
+			return named(prof, state);
 	}
 	return fail(ENOENT, "%s has no event of a clock (cycles, cpu-clock or task-clock)",
 		    prof->options->from);
@@ -90,16 +92,28 @@ static int setup(struct prof *prof)
 	if (err)
 		return err;
 	state->clock->feed->frequency = state->frequency;
-	return named(state);
+	return named(prof, state);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
-	prof_put_time(prof, sample->time);
-	out_char(prof->out, ' ');
-	prof_put_event(prof, event, sample);
-	prof_add_stack(prof, sample);
-	return 0;
+	struct prof_rows *rows = &PROF_STATE(struct profile_state, prof)->rows;
+
+	if (prof_rows_on(rows)) {
+		prof_rows_put(prof, rows, event, sample);
+	} else {
+		prof_put_time(prof, sample->time);
+		out_char(prof->out, ' ');
+		prof_put_event(prof, event, sample);
+	}
+	if (prof->flame || !prof_rows_on(rows))
+		prof_add_stack(prof, sample);
+	return prof_broken(prof);
+}
+
+static void done(struct prof *prof)
+{
+	prof_rows_done(&PROF_STATE(struct profile_state, prof)->rows);
 }
 
 const struct profiler profiler_profile = {
@@ -117,4 +131,5 @@ const struct profiler profiler_profile = {
 	.tasks = true,
 	.setup = setup,
 	.sample = sample,
+	.done = done,
 };

@@ -253,7 +253,7 @@ static int show_result(struct prof *prof, sqlite3_stmt *statement, const char *t
 	if (n && prof->print->format == TABLE_FORMAT_TEXT)
 		out_printf(prof->out, "=== %s ===\n", sqlite3_sql(statement));
 	if (n)
-		table_print(prof->out, &table, prof->print->format, &stamp);
+		table_print(prof->tables, &table, prof->print->format, &stamp);
 	table_done(&table);
 	return step == SQLITE_DONE ? 0 : fail(EINVAL, "--query: %s", sqlite3_errmsg(state->db));
 }

@@ -274,7 +274,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	prof_time_text(prof, now_ns, time);
 	if (prof->print->format == TABLE_FORMAT_TEXT)
 		put_title(prof, now_ns);
-	table_print(prof->out, &table, prof->print->format, &stamp);
+	table_print(prof->tables, &table, prof->print->format, &stamp);
 	prof->print->titles_shown = true;
 	table_done(&table);
 	tally_clear(prof->tally);

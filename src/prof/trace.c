@@ -3,14 +3,12 @@
 #include "base/err.h"
 #include "flow/event_fields.h"
 #include "prof/core/flame.h"
-#include "prof/core/print.h"
+#include "prof/core/rows.h"
 
 struct trace {
 	struct prof_options common;
 	struct expr **programs; // exec=, by event
-	struct table table;	// of --format csv and json: one row
-	bool stacks, foreign;	// its last columns
-	struct out fields;
+	struct prof_rows rows;
 };
 
 static const struct opt options[] = {
@@ -36,28 +34,10 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-static void set_columns(struct trace *trace, bool stacks, bool foreign)
-{
-	static const struct table_column columns[] = {
-		{"comm", NULL, TABLE_TEXT},  {"tid", NULL, TABLE_COUNT},
-		{"cpu", NULL, TABLE_COUNT},  {"time_ns", NULL, TABLE_COUNT},
-		{"event", NULL, TABLE_TEXT}, {"fields", NULL, TABLE_TEXT},
-		{"stack", NULL, TABLE_TEXT},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(columns) - !stacks; i++)
-		table_column(&trace->table, columns[i]);
-	if (foreign)
-		table_column(&trace->table, (struct table_column){"from", NULL, TABLE_TEXT});
-	trace->stacks = stacks;
-	trace->foreign = foreign;
-	out_init_memory(&trace->fields);
-}
-
 static int setup(struct prof *prof)
 {
 	struct trace *trace = PROF_STATE(struct trace, prof);
-	bool stacks = false, foreign = false;
+	bool stacks = false;
 	int err = 0;
 
 	trace->programs = xcalloc(prof->events.n + 1, sizeof(struct expr *));
@@ -66,40 +46,11 @@ static int setup(struct prof *prof)
 		const char *text = prof_spec_attr(event->spec, "exec");
 
 		stacks |= event->feed->stack;
-		foreign |= event->feed->foreign != NULL;
 		if (text)
 			err = prof_compile(&trace->programs[i], prof, event, text);
 	}
-	if (prof->print->format != TABLE_FORMAT_TEXT)
-		set_columns(trace, stacks && !prof->options->flame_graph, foreign);
+	prof_rows_begin(prof, &trace->rows, stacks);
 	return err;
-}
-
-static void put_row(struct prof *prof, const struct prof_event *event, const struct sample *sample)
-{
-	struct trace *trace = PROF_STATE(struct trace, prof);
-	struct table *table = &trace->table;
-	struct out *text = &trace->fields;
-
-	table_clear(table);
-	table_text(table, prof_comm(prof, sample->pid, sample->tid));
-	table_number(table, sample->tid);
-	table_number(table, sample->cpu);
-	table_number(table, prof_event_clock(prof, event, sample->time));
-	table_text(table, event->feed->event->name);
-	text->n = 0;
-	prof_event_text(event, sample, text);
-	out_char(text, 0);
-	table_text(table, text->buf);
-	if (trace->stacks) {
-		text->n = 0;
-		prof_stack_text(prof, sample, text);
-		out_char(text, 0);
-		table_text(table, text->buf);
-	}
-	if (trace->foreign)
-		table_text(table, event->feed->foreign ? event->feed->foreign->where : "");
-	prof_put_table(prof, table, sample->time);
 }
 
 static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
@@ -107,8 +58,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct trace *trace = PROF_STATE(struct trace, prof);
 	const struct expr *program = trace->programs[event->index];
 
-	if (trace->table.columns.n) {
-		put_row(prof, event, sample);
+	if (prof_rows_on(&trace->rows)) {
+		prof_rows_put(prof, &trace->rows, event, sample);
 	} else if (prof->options->verbose < 2) { // else it stands there already
 		prof_put_time(prof, sample->time);
 		out_char(prof->out, ' ');
@@ -123,9 +74,9 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 		if (err)
 			return fail_context(expr_fault(prof->machine, program), "exec");
 	}
-	if (prof->flame || !trace->table.columns.n)
+	if (prof->flame || !prof_rows_on(&trace->rows))
 		prof_add_stack(prof, sample);
-	return out_broken(prof->out) ? prof->out->error : 0;
+	return prof_broken(prof);
 }
 
 static void done(struct prof *prof)
@@ -135,10 +86,7 @@ static void done(struct prof *prof)
 	for (size_t i = 0; trace->programs && i < prof->events.n; i++)
 		expr_free(trace->programs[i]);
 	free(trace->programs);
-	if (trace->table.columns.n) {
-		table_done(&trace->table);
-		out_done(&trace->fields);
-	}
+	prof_rows_done(&trace->rows);
 }
 
 static const char *const attributes[] = {"exec", NULL};

@@ -324,6 +324,6 @@ void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns)
 		out_text(prof->out, time);
 		out_char(prof->out, '\n');
 	}
-	table_print(prof->out, table, print->format, &stamp);
+	table_print(prof->tables, table, print->format, &stamp);
 	print->titles_shown = true;
 }

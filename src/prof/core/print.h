@@ -7,6 +7,7 @@
 
 struct prof_print {
 	enum table_format format;
+	struct out beside;
 	bool titles_shown; // csv
 	int64_t hour;	   // the local time is worked out once an hour
 	long hour_offset_s;

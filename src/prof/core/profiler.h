@@ -117,7 +117,8 @@ struct prof {
 		    void *arg);
 	struct expr_machine *machine;
 	struct prof_texts *texts; // what expressions ask for
-	struct out *out;
+	struct out *out;	  // lines of text; beside tables in csv or json, standard error
+	struct out *tables;	  // tables in the format that is wanted
 	struct prof_print *print;
 	struct tally *tally;	  // NULL: it counts by itself
 	struct prof_flame *flame; // NULL: none is drawn
@@ -162,6 +163,11 @@ void prof_event_text(const struct prof_event *event, const struct sample *sample
 void prof_stack_text(struct prof *prof, const struct sample *sample, struct out *out);
 // A title line with the time, then the table in the format of --format.
 void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns);
+// Negative when nothing can be written any more.
+static inline int prof_broken(const struct prof *prof)
+{
+	return out_broken(prof->tables) ? prof->tables->error : 0;
+}
 const char *prof_comm(struct prof *prof, uint32_t pid, uint32_t tid);
 
 #include "prof/core/options.h"

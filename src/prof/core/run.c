@@ -123,7 +123,7 @@ static int on_begin(void *arg)
 	const char *path = prof->options->output;
 	int err = prof_push_begin(prof);
 
-	return err ? err : path ? out_open_late(prof->out, path) : 0;
+	return err ? err : path ? out_open_late(prof->tables, path) : 0;
 }
 
 static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
@@ -253,9 +253,11 @@ static void show_usage(struct prof *prof)
 
 static int flush(struct prof *prof)
 {
-	int err = out_flush(prof->out);
+	int err = out_flush(prof->tables);
 
-	return err == -EPIPE ? -EPIPE : err;
+	if (prof->out != prof->tables)
+		out_flush(prof->out);
+	return err;
 }
 
 static int on_tick(void *arg, uint64_t now_ns)
@@ -310,7 +312,7 @@ static int on_asked(void *arg, int signal)
 		return 0;
 	}
 	if (prof->options->output)
-		err = out_reopen(prof->out, prof->options->output, &is_empty);
+		err = out_reopen(prof->tables, prof->options->output, &is_empty);
 	if (is_empty)
 		prof->print->titles_shown = false;
 	if (!err && prof->profiler->interval) {
@@ -413,8 +415,7 @@ int prof_setup(struct prof *prof)
 			       .usymbol = usymbol,
 			       .comm = comm_of,
 			       .syscall = syscall_of,
-			       .arg = prof,
-			       .out = prof->out};
+			       .arg = prof};
 	int err = 0;
 
 	if (options->tsc && options->monotonic)
@@ -431,9 +432,14 @@ int prof_setup(struct prof *prof)
 	prof->texts = NEW(struct prof_texts);
 	prof->texts->dirty = true;
 	prof->print = NEW(struct prof_print);
-	prof->machine = expr_machine_new(&env);
 	if (options->format)
 		err = table_format_find(&prof->print->format, options->format);
+	prof->tables = prof->out;
+	out_init_fd(&prof->print->beside, STDERR_FILENO);
+	if (prof->print->format != TABLE_FORMAT_TEXT)
+		prof->out = &prof->print->beside;
+	env.out = prof->out;
+	prof->machine = expr_machine_new(&env);
 	if (!err && prof->profiler->events == PROF_EVENTS_WANTED && !options->events.n &&
 	    !prof->profiler->default_events)
 		err = fail(EINVAL,
@@ -508,8 +514,10 @@ void prof_done(struct prof *prof)
 	vec_done(&prof->events);
 	expr_machine_free(prof->machine);
 	free(prof->texts);
-	if (prof->print)
+	if (prof->print) {
 		map_done(&prof->print->asked);
+		out_close(&prof->print->beside, "standard error");
+	}
 	free(prof->print);
 	arena_done(&prof->arena);
 }
