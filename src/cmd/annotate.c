@@ -188,8 +188,8 @@ static void tell_unnamed(const struct annotate *annotate)
 }
 
 // The symbol is matched before anything is counted: the other samples do not exist. Branches may come from other functions.
-static int on_sample(void *arg, struct session *session, struct event *event,
-		     const struct sample *sample, struct task *task, const struct record *record)
+static int on_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		     struct task *task, const struct record *record)
 {
 	struct annotate *annotate = arg;
 	struct location location;
@@ -198,36 +198,36 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	    !filter_sample(annotate->report.skip, sample))
 		return 0;
 	if (!task)
-		task = sym_task(session->sym, UINT32_MAX, UINT32_MAX);
-	sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
+		task = sym_task(run->sym, UINT32_MAX, UINT32_MAX);
+	sym_resolve(run->sym, task, sample->cpumode, sample->ip, &location);
 	if (!is_place_wanted(annotate, &location)) {
-		session_count_place(session, &location); // the others are counted by the report
+		run_count_place(run, &location); // the others are counted by the report
 		return 0;
 	}
 	annotate->samples_n++;
 	count_unnamed(annotate, &location);
 	if (annotate->blocks)
-		blocks_add_sample(annotate->blocks, session->sym, task, sample);
+		blocks_add_sample(annotate->blocks, run->sym, task, sample);
 	if (annotate->ranges)
-		ranges_add_sample(annotate->ranges, session->sym, task, sample);
+		ranges_add_sample(annotate->ranges, run->sym, task, sample);
 	if (location.sym && !counts_branches(annotate))
 		annotate_counts_add(annotate->counts, event->index, &location,
 				    event->attr.sample_type & PERF_SAMPLE_PERIOD || !event->attr.freq
 					    ? sample->period
 					    : 1);
-	return report_sample(&annotate->report, session, event, sample, task, record);
+	return report_sample(&annotate->report, run, event, sample, task, record);
 }
 
-static int on_record(void *arg, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record)
+static int on_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		     const struct record *record)
 {
-	return report_record(&((struct annotate *)arg)->report, session, event, ids, record);
+	return report_record(&((struct annotate *)arg)->report, run, event, ids, record);
 }
 
 double annotate_percent(const struct annotate *annotate, const struct annotate_view *view,
 			const struct annotated_count *counts, uint32_t event)
 {
-	const struct recording *recording = annotate->report.session->recording;
+	const struct recording *recording = annotate->report.run->recording;
 	const struct hist *hist = recording->events.v[view->hist->event->index + event]->user;
 	const struct annotated_count *totals = &view->lines->totals[event];
 	uint64_t n = counts[event].period, of = totals->period;
@@ -284,7 +284,7 @@ static void add_row(struct annotate *annotate, const struct annotate_view *view,
 	}
 	table_text_or_none(table, event ? NULL : line->function);
 	table_text(table,
-		   annotate->report.session->recording->events.v[view->hist->event->index + event]->name);
+		   annotate->report.run->recording->events.v[view->hist->event->index + event]->name);
 	table_number(table, line->counts[event].samples);
 	table_number(table, line->counts[event].period);
 	put_cycles(annotate, line, table);
@@ -402,7 +402,7 @@ static void table_start(const struct annotate *annotate, struct table *table)
 static int show(struct annotate *annotate)
 {
 	struct report *report = &annotate->report;
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	struct table table = {0};
 	enum table_format format;
 	int err;
@@ -427,7 +427,7 @@ static int show(struct annotate *annotate)
 
 static int process(struct annotate *annotate)
 {
-	const struct session_hooks hooks = {.sample = on_sample, .record = on_record};
+	const struct run_hooks hooks = {.sample = on_sample, .record = on_record};
 	struct report *report = &annotate->report;
 	const struct filter_options dsos = {.dsos = annotate->o.dsos};
 	const struct annotate_options options = {
@@ -439,12 +439,12 @@ static int process(struct annotate *annotate)
 	int err = report_prepare(report);
 
 	if (!err && annotate->o.dsos)
-		err = filter_new(&annotate->dsos, &dsos, report->session->recording);
+		err = filter_new(&annotate->dsos, &dsos, report->run->recording);
 	if (err)
 		return err;
 	if (annotate->o.dump)
 		return report_dump(report);
-	annotate->counts = annotate_counts_new((uint32_t)report->session->recording->events.n);
+	annotate->counts = annotate_counts_new((uint32_t)report->run->recording->events.n);
 	if (report_has_branches(report))
 		annotate->blocks = report_blocks_new(report);
 	if (annotate->blocks && !annotate->blocks->no_starts && !counts_branches(annotate) &&
@@ -452,7 +452,7 @@ static int process(struct annotate *annotate)
 		annotate->ranges = ranges_new();
 	if (counts_branches(annotate))
 		report->addresses = annotate->counts;
-	err = session_process(report->session, &hooks, annotate);
+	err = run_process(report->run, &hooks, annotate);
 	report->addresses = NULL; // they are annotate's
 	if (annotate->ranges)
 		ranges_finish(annotate->ranges);
@@ -460,17 +460,17 @@ static int process(struct annotate *annotate)
 		return err;
 	if (!annotate->samples_n) {
 		if (annotate->o.symbol)
-			warn("%s has no samples in '%s'", report->session->recording->path,
+			warn("%s has no samples in '%s'", report->run->recording->path,
 			     annotate->o.symbol);
 		else
-			warn("The %s data has no samples!", report->session->recording->path);
+			warn("The %s data has no samples!", report->run->recording->path);
 		return 0;
 	}
 	tell_unnamed(annotate);
 	report_finish(report);
 	if (annotate_wants_screen(annotate))
 		return annotate_run_screen(annotate);
-	annotate->annotator = annotator_new(report->session->sym, &options);
+	annotate->annotator = annotator_new(report->run->sym, &options);
 	err = show(annotate);
 	annotator_free(annotate->annotator);
 	return err;
@@ -545,8 +545,8 @@ static int run_with(struct annotate *annotate, int argc, char **argv)
 	if (!err && closed)
 		err = closed;
 	if (!err) {
-		err = session_warn(annotate->report.session);
-		missing_show(annotate->report.session);
+		err = run_warn(annotate->report.run);
+		missing_show(annotate->report.run);
 	}
 	return err;
 }

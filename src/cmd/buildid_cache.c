@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/out.h"
 #include "cmd/core/command.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include "sym/idcache.h"
 #include "sym/kcore.h"
 
@@ -247,18 +247,18 @@ static void show_list(const struct job *job, struct out *out)
 
 static int show_missing(const struct job *job, struct out *out)
 {
-	struct session_options how = {.path = job->options->missing, .force = job->options->force};
-	static const struct session_hooks hooks = {0};
-	struct session *session;
-	int err = session_open(&session, &how), status;
+	struct run_options how = {.path = job->options->missing, .force = job->options->force};
+	static const struct run_hooks hooks = {0};
+	struct run *run;
+	int err = run_open(&run, &how), status;
 
 	if (err < 0)
 		return err;
 	// What the table of a file says is known once it is open.
-	if (session->recording->is_pipe || !session->recording->info.build_ids.n)
-		err = session_process(session, &hooks, NULL);
-	for (size_t i = 0; i < session->sym->dsos.n; i++) {
-		const struct dso *dso = session->sym->dsos.v[i];
+	if (run->recording->is_pipe || !run->recording->info.build_ids.n)
+		err = run_process(run, &hooks, NULL);
+	for (size_t i = 0; i < run->sym->dsos.n; i++) {
+		const struct dso *dso = run->sym->dsos.v[i];
 
 		if (!dso->build_id.n || idcache_has(job->folder, &dso->build_id))
 			continue;
@@ -268,11 +268,11 @@ static int show_missing(const struct job *job, struct out *out)
 		out_safe(out, dso->long_name);
 		out_char(out, '\n');
 	}
-	status = session->recording->damage ? 1 : 0;
+	status = run->recording->damage ? 1 : 0;
 	out_flush(out);
 	if (status)
-		warn("%s", session->recording->damage);
-	session_close(session);
+		warn("%s", run->recording->damage);
+	run_close(run);
 	return err < 0 ? err : status;
 }
 

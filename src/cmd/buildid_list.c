@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "cmd/core/command.h"
 #include "cmd/core/default_input.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include "obj/elf.h"
 #include "flow/synthesize.h"
 #include "sym/idcache.h"
@@ -198,14 +198,14 @@ static bool print_elf(const struct line *line, const char *path)
 	return id.n > 0;
 }
 
-static int mark(void *arg, struct session *session, struct event *event,
-		const struct sample *sample, struct task *task, const struct record *record)
+static int mark(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		struct task *task, const struct record *record)
 {
 	struct location location;
 
 	if (!task)
 		return 0;
-	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &location);
+	sym_resolve_map(run->sym, task, sample->cpumode, sample->ip, &location);
 	if (location.dso)
 		location.dso->hit = true;
 	return 0;
@@ -221,23 +221,23 @@ static bool is_repeated(const struct recording_info *info, size_t i)
 
 static int print_recording(const struct line *line, const struct options *o)
 {
-	struct session_options how = {.path = o->input, .force = o->force};
-	static const struct session_hooks hooks = {.sample = mark};
-	struct session *session;
+	struct run_options how = {.path = o->input, .force = o->force};
+	static const struct run_hooks hooks = {.sample = mark};
+	struct run *run;
 	bool with_hits = o->with_hits;
-	int err = session_open(&session, &how), status;
+	int err = run_open(&run, &how), status;
 
 	if (err < 0)
 		return err;
-	const struct recording_info *info = &session->recording->info;
-	if (session->recording->features[FEATURE_AUXTRACE].present)
+	const struct recording_info *info = &run->recording->info;
+	if (run->recording->features[FEATURE_AUXTRACE].present)
 		with_hits = false; // what the trace hit is not known without decoding it
-	if (!session->recording->features[FEATURE_BUILD_ID].present)
+	if (!run->recording->features[FEATURE_BUILD_ID].present)
 		with_hits = true;
-	if (with_hits || session->recording->is_pipe)
-		err = session_process(session, &hooks, NULL);
-	for (size_t i = 0; with_hits && i < session->sym->dsos.n; i++) {
-		const struct dso *dso = session->sym->dsos.v[i];
+	if (with_hits || run->recording->is_pipe)
+		err = run_process(run, &hooks, NULL);
+	for (size_t i = 0; with_hits && i < run->sym->dsos.n; i++) {
+		const struct dso *dso = run->sym->dsos.v[i];
 
 		if (dso->hit)
 			put(line, &dso->build_id, dso->long_name);
@@ -250,11 +250,11 @@ static int print_recording(const struct line *line, const struct options *o)
 		if (!is_repeated(info, i))
 			put(line, &id, known->name);
 	}
-	status = session->recording->damage ? 1 : 0;
+	status = run->recording->damage ? 1 : 0;
 	out_flush(line->out);
 	if (status)
-		warn("%s", session->recording->damage);
-	session_close(session);
+		warn("%s", run->recording->damage);
+	run_close(run);
 	return err < 0 ? err : status;
 }
 

@@ -10,7 +10,7 @@
 #include "cmd/core/output.h"
 #include "cmd/core/rows.h"
 #include "flow/filter.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -153,7 +153,7 @@ static void put_frame(struct out *out, uint64_t ip, const struct location *locat
 	out_char(out, '}');
 }
 
-static void put_chain(struct writer *writer, struct session *session, const struct sample *sample,
+static void put_chain(struct writer *writer, struct run *run, const struct sample *sample,
 		      struct task *task)
 {
 	uint8_t cpumode = PERF_RECORD_MISC_USER;
@@ -172,24 +172,24 @@ static void put_chain(struct writer *writer, struct session *session, const stru
 			out_char(writer->out, ',');
 		first = false;
 		if (is_return)
-			location = sym_resolve_return(session->sym, task, cpumode, ip);
+			location = sym_resolve_return(run->sym, task, cpumode, ip);
 		else
-			sym_resolve(session->sym, task, cpumode, ip, &location);
+			sym_resolve(run->sym, task, cpumode, ip, &location);
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 		put_frame(writer->out, ip, &location);
 	}
 }
 
-static int take_sample(void *arg, struct session *session, struct event *event,
-		       const struct sample *sample, struct task *task, const struct record *record)
+static int take_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		       struct task *task, const struct record *record)
 {
 	struct writer *writer = arg;
 	struct out *out = writer->out;
 	struct location location;
 
 	if (!task)
-		task = sym_task(session->sym, UINT32_MAX, 0);
-	if (writer->filter && !filter_sample_of(writer->filter, sample, session->sym, task)) {
+		task = sym_task(run->sym, UINT32_MAX, 0);
+	if (writer->filter && !filter_sample_of(writer->filter, sample, run->sym, task)) {
 		writer->skipped_n++;
 		return 0;
 	}
@@ -206,13 +206,13 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 		out_i64(out, (int32_t)sample->cpu);
 	}
 	put_key(out, true, 3, "comm");
-	put_text(out, task_comm(session->sym, task));
+	put_text(out, task_comm(run->sym, task));
 	put_key(out, true, 3, "callchain");
 	out_char(out, '[');
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
-		put_chain(writer, session, sample, task);
+		put_chain(writer, run, sample, task);
 	} else {
-		sym_resolve(session->sym, task, sample->cpumode, sample->ip, &location);
+		sym_resolve(run->sym, task, sample->cpumode, sample->ip, &location);
 		put_frame(out, sample->ip, &location);
 	}
 	start_line(out, false, 3);
@@ -273,10 +273,10 @@ static void put_headers(struct out *out, const struct recording *recording)
 	out_char(out, ']');
 }
 
-static int put_all(struct writer *writer, struct session *session)
+static int put_all(struct writer *writer, struct run *run)
 {
-	static const struct session_hooks hooks = {.sample = take_sample};
-	const struct recording *recording = session->recording;
+	static const struct run_hooks hooks = {.sample = take_sample};
+	const struct recording *recording = run->recording;
 	struct out *out = writer->out;
 	int err;
 
@@ -292,7 +292,7 @@ static int put_all(struct writer *writer, struct session *session)
 	out_char(out, '}');
 	put_key(out, true, 1, "samples");
 	out_char(out, '[');
-	err = session_process(session, &hooks, writer);
+	err = run_process(run, &hooks, writer);
 	start_line(out, false, 1);
 	out_char(out, ']');
 	start_line(out, false, 0);
@@ -309,7 +309,7 @@ static int create(const struct options *options, struct out *out)
 	return out_open(out, options->to_json);
 }
 
-static int run_session(const struct options *options, struct session *session)
+static int process_all(const struct options *options, struct run *run)
 {
 	struct filter_options times = {.times = options->times};
 	struct out out;
@@ -318,14 +318,14 @@ static int run_session(const struct options *options, struct session *session)
 	int err = 0;
 
 	if (options->times)
-		err = filter_new(&writer.filter, &times, session->recording);
+		err = filter_new(&writer.filter, &times, run->recording);
 	if (err >= 0)
 		err = create(options, &out);
 	if (err < 0) {
 		filter_free(writer.filter);
 		return err;
 	}
-	err = put_all(&writer, session);
+	err = put_all(&writer, run);
 	out_flush(&out);
 	written_bytes = out.written_bytes;
 	err = out_end(&out, options->to_json, err);
@@ -344,18 +344,18 @@ static int run_session(const struct options *options, struct session *session)
 
 static int convert_to_json(const struct options *options)
 {
-	struct session_options how = {.path = options->input, .force = options->force};
-	struct session *session;
+	struct run_options how = {.path = options->input, .force = options->force};
+	struct run *run;
 	int err = output_check_input(options->to_json, options->input), damaged = 0;
 
 	if (err >= 0)
-		err = session_open(&session, &how);
+		err = run_open(&run, &how);
 	if (err < 0)
 		return err;
-	err = run_session(options, session);
+	err = process_all(options, run);
 	if (err >= 0)
-		damaged = session_warn(session);
-	session_close(session);
+		damaged = run_warn(run);
+	run_close(run);
 	return err < 0 ? err : damaged;
 }
 

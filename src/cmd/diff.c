@@ -148,7 +148,7 @@ static const char *time_of(const struct diff *diff, size_t file)
 
 static int read_file(struct diff *diff, size_t file)
 {
-	const struct session_hooks hooks = {.samples = report_samples, .record = report_record};
+	const struct run_hooks hooks = {.samples = report_samples, .record = report_record};
 	const struct diff_options *o = &diff->o;
 	struct report *report = &diff->files[file].report;
 	struct report_options *r = &report->o;
@@ -190,7 +190,7 @@ static int read_file(struct diff *diff, size_t file)
 	out_init_memory(&report->out);
 	report_setup_elided(report);
 	out_done(&report->out);
-	err = session_process(report->session, &hooks, report);
+	err = run_process(report->run, &hooks, report);
 	if (err < 0)
 		return err;
 	report_finish(report);
@@ -219,7 +219,7 @@ static int find_keys(struct diff *diff)
 
 static int show(struct diff *diff)
 {
-	const struct recording *recording = diff->files[0].report.session->recording;
+	const struct recording *recording = diff->files[0].report.run->recording;
 	bool is_table = diff->o.format && strcmp(diff->o.format, "text") != 0;
 	struct arena arena = {0};
 	struct table table = {0};
@@ -263,10 +263,10 @@ static int run_files(struct diff *diff)
 	if (err >= 0 && closed)
 		err = closed;
 	for (size_t i = 0; i < diff->files_n && err >= 0; i++) {
-		int damaged = session_warn(diff->files[i].report.session);
+		int damaged = run_warn(diff->files[i].report.run);
 
 		err = damaged ? damaged : err;
-		missing_show(diff->files[i].report.session);
+		missing_show(diff->files[i].report.run);
 	}
 	return err;
 }

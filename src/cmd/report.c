@@ -261,7 +261,7 @@ static bool has_groups(const struct recording *recording)
 
 static int check_data(struct report *report)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	uint64_t types = report_sample_types(recording);
 	const char *path = recording->path;
 
@@ -291,7 +291,7 @@ static int check_data(struct report *report)
 	return 0;
 }
 
-static int count_sample(void *arg, struct session *session, struct event *event,
+static int count_sample(void *arg, struct run *run, struct event *event,
 			const struct sample *sample, struct task *task, const struct record *record)
 {
 	report_hist(arg, event)->samples++;
@@ -300,7 +300,7 @@ static int count_sample(void *arg, struct session *session, struct event *event,
 
 static size_t rows_n(const struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	size_t n = 0;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
@@ -313,12 +313,12 @@ static size_t rows_n(const struct report *report)
 
 static int show_counts(struct report *report)
 {
-	const struct session_hooks hooks = {.sample = report->o.stats ? count_sample : NULL,
-					    .record = report_note_record};
+	const struct run_hooks hooks = {.sample = report->o.stats ? count_sample : NULL,
+					.record = report_note_record};
 	int err;
 
-	vec_push(&report->tids, sym_task(report->session->sym, 0, 0)->tid);
-	err = session_process(report->session, &hooks, report);
+	vec_push(&report->tids, sym_task(report->run->sym, 0, 0)->tid);
+	err = run_process(report->run, &hooks, report);
 	if (err < 0)
 		return err;
 	if (report->o.stats)
@@ -345,7 +345,7 @@ static bool wants_screen(const struct report *report)
 
 static int show_screen(struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	size_t n = recording->events.n;
 	auto_free struct hist **hists = xcalloc(n + 1, sizeof(struct hist *));
 	struct browse_hooks hooks = {.hists = hists, .arg = report};
@@ -394,23 +394,23 @@ static int show_table(struct report *report)
 
 static int show(struct report *report)
 {
-	const struct session_hooks hooks = {.samples = report_samples, .record = report_note_record};
+	const struct run_hooks hooks = {.samples = report_samples, .record = report_note_record};
 	struct report_options *o = &report->o;
 	bool screen = wants_screen(report);
 	int err;
 
 	// As in perf, -q takes --header-only away.
 	if (o->header_only && !o->quiet) {
-		recording_print_header(&report->out, report->session->recording, o->full_info);
+		recording_print_header(&report->out, report->run->recording, o->full_info);
 		return 0;
 	}
 	err = report_prepare(report);
 	if (err)
 		return err;
 	if (o->dump && !o->unordered && is_text(report))
-		dump_order(&report->out, report->session->recording);
+		dump_order(&report->out, report->run->recording);
 	if (o->header && !o->quiet)
-		recording_print_header(&report->out, report->session->recording, o->full_info);
+		recording_print_header(&report->out, report->run->recording, o->full_info);
 	else if (!o->quiet && !o->stats && !o->tasks && !o->mmaps && is_text(report) && !screen)
 		out_text(&report->out, "# To display the perf.data header info, please use "
 				       "--header/--header-only options.\n#\n");
@@ -419,19 +419,18 @@ static int show(struct report *report)
 	if (o->stats || o->tasks || o->mmaps)
 		return show_counts(report);
 	if (screen)
-		report->addresses =
-			annotate_counts_new((uint32_t)report->session->recording->events.n);
+		report->addresses = annotate_counts_new((uint32_t)report->run->recording->events.n);
 	if (report->mode == MODE_BRANCH && (screen || report->o.total_cycles || has_ipc(report)))
 		report->blocks = report_blocks_new(report);
 	err = check_data(report);
 	if (!err && o->dump)
 		return report_dump(report);
 	if (!err)
-		err = session_process(report->session, &hooks, report);
+		err = run_process(report->run, &hooks, report);
 	if (err < 0)
 		return err;
 	if (!rows_n(report)) {
-		warn("The %s data has no samples!", report->session->recording->path);
+		warn("The %s data has no samples!", report->run->recording->path);
 		return is_text(report) ? 0 : show_table(report);
 	}
 	report_finish(report);
@@ -505,8 +504,8 @@ static int run_report(struct report *report)
 	if (!err && closed)
 		err = closed;
 	if (!err && !o->header_only) {
-		err = session_warn(report->session);
-		missing_show(report->session);
+		err = run_warn(report->run);
+		missing_show(report->run);
 	}
 	return err;
 }

@@ -35,7 +35,7 @@ struct options {
 
 struct script {
 	const struct options *options;
-	struct session *session;
+	struct run *run;
 	struct fields fields;
 	struct filter *filter;
 	bool filtered, filter_place;
@@ -203,19 +203,19 @@ static bool wanted(struct script *script, const struct sample *sample, struct ta
 		return false;
 	if (!script->filtered)
 		return true;
-	if (!filter_sample_of(script->filter, sample, script->session->sym, task) ||
+	if (!filter_sample_of(script->filter, sample, script->run->sym, task) ||
 	    (!task && !filter_comm(script->filter, "")))
 		return false;
 	if (!script->filter_place)
 		return true;
 	if (!task)
 		return false;
-	sym_resolve(script->session->sym, task, sample->cpumode, sample->ip, &where);
+	sym_resolve(script->run->sym, task, sample->cpumode, sample->ip, &where);
 	return filter_location(script->filter, &where);
 }
 
-static int on_sample(void *arg, struct session *session, struct event *event,
-		     const struct sample *sample, struct task *task, const struct record *record)
+static int on_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		     struct task *task, const struct record *record)
 {
 	struct script *script = arg;
 	const struct sample *unwound;
@@ -242,15 +242,14 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	if (!event_switch_passes(&script->event_switch, event))
 		return 0;
 	if (script->fields.callchain) {
-		unwound = session_chain(session, event, sample, task, script->options->max_stack,
-					&whole);
+		unwound = run_chain(run, event, sample, task, script->options->max_stack, &whole);
 		// Each part of it has its limit already.
 		script->chains.options.max_stack =
 			unwound == sample ? script->options->max_stack : UINT32_MAX;
 		sample = unwound;
 	}
 	if (script->json)
-		json_sample(&script->out, &script->chains, session, event, sample, task);
+		json_sample(&script->out, &script->chains, run, event, sample, task);
 	else
 		err = print_sample(&script->print, event, sample, task);
 	return err ? err : out_broken(&script->out);
@@ -258,7 +257,7 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 
 static int check_announced(struct script *script)
 {
-	const struct recording *recording = script->session->recording;
+	const struct recording *recording = script->run->recording;
 
 	while (script->events_checked < recording->events.n) {
 		const struct event *event = recording->events.v[script->events_checked++];
@@ -271,9 +270,9 @@ static int check_announced(struct script *script)
 }
 
 // The event whose fields a record is printed with, by perf's rules.
-static struct event *event_of(struct session *session, const struct sample *ids)
+static struct event *event_of(struct run *run, const struct sample *ids)
 {
-	struct recording *recording = session->recording;
+	struct recording *recording = run->recording;
 	struct event *event;
 
 	if (!recording->events.n)
@@ -289,8 +288,8 @@ static struct event *event_of(struct session *session, const struct sample *ids)
 static int show_record(struct script *script, const struct sample *ids,
 		       const struct perf_event_header *header)
 {
-	struct session *session = script->session;
-	struct event *event = event_of(session, ids);
+	struct run *run = script->run;
+	struct event *event = event_of(run, ids);
 	struct sample shown = *ids;
 	struct task *task = NULL;
 	const struct record_mmap *with_pid = (const void *)header;
@@ -323,11 +322,11 @@ static int show_record(struct script *script, const struct sample *ids,
 		shown.tid = tid;
 	}
 	if (script->json) {
-		json_record(&script->out, &script->chains, session, &shown, header);
+		json_record(&script->out, &script->chains, run, &shown, header);
 		return 0;
 	}
 	if (tid != UINT32_MAX)
-		task = sym_task(session->sym, pid, tid);
+		task = sym_task(run->sym, pid, tid);
 	shown.header = header;
 	if (event)
 		err = print_start(&script->print, event, &shown, task);
@@ -336,8 +335,8 @@ static int show_record(struct script *script, const struct sample *ids,
 	return err;
 }
 
-static int on_record(void *arg, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record)
+static int on_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		     const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
 	struct script *script = arg;
@@ -351,7 +350,7 @@ static int on_record(void *arg, struct session *session, struct event *event,
 			 !script->json)
 			out_text(&script->out, "PERF_RECORD_FINISHED_ROUND\n");
 		if (!script->json)
-			counts_take(&script->counts, &script->out, session->recording, header);
+			counts_take(&script->counts, &script->out, run->recording, header);
 		return err ? err : out_broken(&script->out);
 	}
 	show = header->type < sizeof(script->show) && script->show[header->type] &&
@@ -366,7 +365,7 @@ static int on_record(void *arg, struct session *session, struct event *event,
 	return err ? err : out_broken(&script->out);
 }
 
-static int on_raw(void *arg, struct session *session, const struct record *record)
+static int on_raw(void *arg, struct run *run, const struct record *record)
 {
 	struct script *script = arg;
 
@@ -375,7 +374,7 @@ static int on_raw(void *arg, struct session *session, const struct record *recor
 	return 0;
 }
 
-static int on_start(void *arg, struct session *session)
+static int on_start(void *arg, struct run *run)
 {
 	return check_announced(arg);
 }
@@ -406,7 +405,7 @@ static void choose_records(struct script *script)
 static int prepare(struct script *script)
 {
 	const struct options *o = script->options;
-	struct recording *recording = script->session->recording;
+	struct recording *recording = script->run->recording;
 	struct chains_options chains = {
 		.max_stack = o->max_stack,
 		.full_kernel_path = o->show_kernel_path,
@@ -436,8 +435,8 @@ static int prepare(struct script *script)
 		words_set_init(&script->stop, o->stop_at);
 	if (o->hide_call_graph)
 		chains.max_stack = 0;
-	chains_init(&script->chains, script->session->sym, &chains);
-	print_init(&script->print, script->session, &script->fields, &script->chains);
+	chains_init(&script->chains, script->run->sym, &chains);
+	print_init(&script->print, script->run, &script->fields, &script->chains);
 	script->print.out = &script->out;
 	script->print.options = (struct print_options){.latency = o->latency,
 						       .ns = o->ns,
@@ -447,7 +446,7 @@ static int prepare(struct script *script)
 						       .per_event = o->per_event};
 	script->dumping = o->dump || o->dump_unsorted;
 	script->dump = (struct dump){.out = &script->out,
-				     .session = script->session,
+				     .run = script->run,
 				     .chains = &script->chains,
 				     .unordered = o->dump_unsorted || o->show_round,
 				     .rounds_shown = o->show_round};
@@ -457,13 +456,13 @@ static int prepare(struct script *script)
 
 static int process(struct script *script)
 {
-	const struct session_hooks hooks = {
+	const struct run_hooks hooks = {
 		.sample = on_sample,
 		.record = on_record,
 		.raw = script->dumping ? on_raw : NULL,
 		.start = on_start,
 	};
-	int err = session_process(script->session, &hooks, script);
+	int err = run_process(script->run, &hooks, script);
 
 	if (err < 0)
 		return err;
@@ -473,23 +472,23 @@ static int process(struct script *script)
 	return 0;
 }
 
-static int run_session(struct script *script)
+static int process_all(struct script *script)
 {
 	const struct options *o = script->options;
-	const struct session_options options = {
+	const struct run_options options = {
 		.path = o->input ? o->input : default_input(false),
 		.force = o->force,
 		.unordered = o->dump_unsorted || o->show_round,
 		.sym = o->sym,
 	};
-	int err = session_open(&script->session, &options), closed;
+	int err = run_open(&script->run, &options), closed;
 
 	if (err < 0)
 		return err;
 	if (o->dump && !o->dump_unsorted)
-		dump_order(&script->out, script->session->recording);
+		dump_order(&script->out, script->run->recording);
 	if (o->header || o->header_only)
-		recording_print_header(&script->out, script->session->recording, o->full_header);
+		recording_print_header(&script->out, script->run->recording, o->full_header);
 	if (!o->header_only) {
 		err = prepare(script);
 		if (!err)
@@ -501,7 +500,7 @@ static int run_session(struct script *script)
 	if (!err && closed)
 		err = closed;
 	if (err >= 0 && !o->header_only)
-		err = session_warn(script->session);
+		err = run_warn(script->run);
 	return err;
 }
 
@@ -595,12 +594,12 @@ static int run(int argc, char **argv)
 		return err;
 	script.json = options.format && !strcmp(options.format, "json");
 	out_init_fd(&script.out, STDOUT_FILENO);
-	err = run_session(&script);
+	err = process_all(&script);
 	closed = out_close(&script.out, "standard output");
 	counts_done(&script.counts);
 	chains_done(&script.chains);
 	words_set_done(&script.stop);
 	filter_free(script.filter);
-	session_close(script.session);
+	run_close(script.run);
 	return err ? err : closed;
 }

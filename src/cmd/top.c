@@ -299,7 +299,7 @@ static int settle(struct top *top)
 static int run_with(struct top *top, int argc, char **argv)
 {
 	int err = report_chain_settings(&top->o.report.chain), words;
-	struct session_stats stats;
+	struct run_stats stats;
 	uint64_t bad;
 	bool screen;
 
@@ -329,7 +329,7 @@ static int run_with(struct top *top, int argc, char **argv)
 		warn("%llu of %llu events were lost: a larger ring helps (-m 4M), or a lower rate (-F)",
 		     (unsigned long long)top->lost_n,
 		     (unsigned long long)(top->lost_n + top->samples_n));
-	stats = top->session->stats;
+	stats = top->run->stats;
 	bad = stats.unknown_ids + stats.bad_samples + stats.bad_records;
 	if (!err && bad)
 		warn("%llu records could not be read: what they said is missing",

@@ -7,7 +7,7 @@
 #include "cmd/core/record/record.h"
 #include "cmd/trace/files.h"
 #include "cmd/trace/trace.h"
-#include "flow/session_parts.h"
+#include "flow/chain.h"
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -269,7 +269,7 @@ static int on_record(void *arg, const struct perf_event_header *header, const st
 	return 0;
 }
 
-static int on_lost(void *arg, const struct feed_loss *loss)
+static int on_lost(void *arg, const struct run_loss *loss)
 {
 	struct trace *trace = arg;
 
@@ -552,7 +552,7 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 		     options->summary_only ? ", and times of those beside the gaps are not known"
 					   : "");
 	trace_texts_close(&trace);
-	session_unwind_free(trace.unwind);
+	run_unwind_free(trace.unwind);
 	trace.input->close(&feed);
 	trace_threads_done(&trace);
 	files_free(trace.files);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/chain.h"
 #include "base/num.h"
-#include "flow/session_parts.h"
 
-struct session_unwind {
+struct run_unwind {
 	struct unwinder *unwinder; // NULL: of a machine that can't be unwound
 	VEC(uint64_t) chain;
 };
 
-static struct session_unwind *unwind_of(struct session_unwind **unwind, const struct chain_of *of)
+static struct run_unwind *unwind_of(struct run_unwind **unwind, const struct chain_of *of)
 {
 	if (!*unwind) {
-		*unwind = NEW(struct session_unwind);
+		*unwind = NEW(struct run_unwind);
 		(*unwind)->unwinder = unwinder_new(of->sym, of->arch ? unwind_machine(of->arch)
 								     : unwind_machine_here());
 		if ((*unwind)->unwinder)
@@ -20,7 +19,7 @@ static struct session_unwind *unwind_of(struct session_unwind **unwind, const st
 	return *unwind;
 }
 
-void session_unwind_free(struct session_unwind *unwind)
+void run_unwind_free(struct run_unwind *unwind)
 {
 	if (!unwind)
 		return;
@@ -45,13 +44,13 @@ static void add_noted(struct str line, struct unwind_counts *ret)
 	}
 }
 
-void session_unwind_counts(const struct session *session, struct unwind_counts *ret)
+void run_unwind_counts(const struct run *run, struct unwind_counts *ret)
 {
-	const char *notes = session->recording->info.notes;
+	const char *notes = run->recording->info.notes;
 	struct str rest = str_of(notes ? notes : "");
 
-	*ret = session->unwind && session->unwind->unwinder ? session->unwind->unwinder->counts
-							    : (struct unwind_counts){0};
+	*ret = run->unwind && run->unwind->unwinder ? run->unwind->unwinder->counts
+						    : (struct unwind_counts){0};
 	while (rest.n)
 		add_noted(str_cut(&rest, '\n'), ret);
 }
@@ -69,10 +68,10 @@ static void count_cut(struct sym *sym, struct task *task, const struct sample *s
 		location.dso->cut_stacks_n++;
 }
 
-const struct sample *chain_unwind(struct session_unwind **state, const struct chain_of *of,
+const struct sample *chain_unwind(struct run_unwind **state, const struct chain_of *of,
 				  const struct sample *sample, struct sample *ret)
 {
-	struct session_unwind *unwind = unwind_of(state, of);
+	struct run_unwind *unwind = unwind_of(state, of);
 	uint64_t *cut, before;
 
 	if (!unwind->unwinder)
@@ -91,15 +90,15 @@ const struct sample *chain_unwind(struct session_unwind **state, const struct ch
 	return ret;
 }
 
-const struct sample *session_chain_unwound(struct session *session, const struct event *event,
-					   const struct sample *sample, struct task *task,
-					   uint32_t max_stack, struct sample *ret)
+const struct sample *run_chain_unwound(struct run *run, const struct event *event,
+				       const struct sample *sample, struct task *task,
+				       uint32_t max_stack, struct sample *ret)
 {
-	const struct chain_of of = {.sym = session->sym,
-				    .arch = session->recording->info.arch,
+	const struct chain_of of = {.sym = run->sym,
+				    .arch = run->recording->info.arch,
 				    .plan = &event->plan,
 				    .task = task,
 				    .max_stack = max_stack};
 
-	return chain_unwind(&session->unwind, &of, sample, ret);
+	return chain_unwind(&run->unwind, &of, sample, ret);
 }

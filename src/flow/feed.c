@@ -83,19 +83,18 @@ bool feed_test(const struct feed *feed, const struct feed_event *wanted, const s
 	return expr_true(feed->machine, wanted->test, &record);
 }
 
-int feed_lost(struct feed *feed, const struct feed_loss *loss)
+int feed_lost(struct feed *feed, const struct run_loss *loss)
 {
 	feed->stats.lost += loss->lost;
 	return feed->hooks->lost ? feed->hooks->lost(feed->arg, loss) : 0;
 }
 
-int feed_take_samples(void *arg, struct session *session, const struct session_sample *samples,
-		      size_t n)
+int feed_take_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
 {
 	struct feed *feed = arg;
 	int err = 0;
 
-	for (const struct session_sample *it = samples; it < samples + n && !err; it++) {
+	for (const struct hit *it = samples; it < samples + n && !err; it++) {
 		struct feed_event *wanted = it->event->user;
 
 		feed->last_ns = it->sample.time;
@@ -107,8 +106,8 @@ int feed_take_samples(void *arg, struct session *session, const struct session_s
 	return err;
 }
 
-int feed_take_record(void *arg, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record)
+int feed_take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		     const struct record *record)
 {
 	struct feed *feed = arg;
 	uint32_t type = record->header->type;
@@ -118,7 +117,7 @@ int feed_take_record(void *arg, struct session *session, struct event *event,
 	return feed->hooks->record ? feed->hooks->record(feed->arg, record->header, ids) : 0;
 }
 
-int feed_take_loss(void *arg, struct session *session, const struct feed_loss *loss)
+int feed_take_loss(void *arg, struct run *run, const struct run_loss *loss)
 {
 	return feed_lost(arg, loss);
 }

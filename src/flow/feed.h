@@ -4,7 +4,7 @@
 #pragma once
 #include "expr/expr.h"
 #include "flow/foreign.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include "flow/target.h"
 #include "sym/sym.h"
 #include "sys/cgroup.h"
@@ -39,7 +39,7 @@ struct feed_hooks {
 	int (*sample)(void *arg, struct feed_event *event, const struct sample *sample);
 	// FORK, EXIT, COMM, MMAP ..., after they were applied to tasks and maps.
 	int (*record)(void *arg, const struct perf_event_header *header, const struct sample *ids);
-	int (*lost)(void *arg, const struct feed_loss *loss);
+	int (*lost)(void *arg, const struct run_loss *loss);
 	// What a counted event advanced since the last call, on one CPU or of one thread (feed_instance).
 	int (*count)(void *arg, struct feed_event *event, uint32_t instance, uint64_t delta);
 	// Every tick_ns: all that happened before `now_ns` (the events' clock) was given.
@@ -157,11 +157,10 @@ static inline int feed_sample(struct feed *feed, struct feed_event *event, const
 	return feed->hooks->sample ? feed->hooks->sample(feed->arg, event, sample) : 0;
 }
 
-int feed_lost(struct feed *feed, const struct feed_loss *loss);
+int feed_lost(struct feed *feed, const struct run_loss *loss);
 
-// Of a session, for each event of which event->user is the first who wants it, with a feed as the argument.
-int feed_take_samples(void *feed, struct session *session, const struct session_sample *samples,
-		      size_t n);
-int feed_take_record(void *feed, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record);
-int feed_take_loss(void *feed, struct session *session, const struct feed_loss *loss);
+// Of a run, for each event of which event->user is the first who wants it, with a feed as the argument.
+int feed_take_samples(void *feed, struct run *run, const struct hit *samples, size_t n);
+int feed_take_record(void *feed, struct run *run, struct event *event, const struct sample *ids,
+		     const struct record *record);
+int feed_take_loss(void *feed, struct run *run, const struct run_loss *loss);

@@ -14,7 +14,7 @@ static int by_samples(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-static void fetch_all(struct session *counted)
+static void fetch_all(struct run *counted)
 {
 	VEC(struct dso *) files = {0};
 
@@ -39,27 +39,27 @@ static void fetch_all(struct session *counted)
 static void fetch_before(void *arg)
 {
 	const struct fetch_order *order = arg;
-	struct session_options options = order->options;
-	struct session *counted;
+	struct run_options options = order->options;
+	struct run *counted;
 
 	options.count_places = options.no_fetch = true;
 	// What it unpacked is unpacked once.
-	options.sym.archive_dir = order->session->sym->options.archive_dir;
-	if (session_open(&counted, &options) < 0)
+	options.sym.archive_dir = order->run->sym->options.archive_dir;
+	if (run_open(&counted, &options) < 0)
 		return;
-	sym_share_wait(counted->sym, order->session->sym);
-	if (session_process(counted, &(struct session_hooks){0}, NULL) >= 0)
+	sym_share_wait(counted->sym, order->run->sym);
+	if (run_process(counted, &(struct run_hooks){0}, NULL) >= 0)
 		fetch_all(counted);
-	sym_share_wait(order->session->sym, counted->sym);
-	session_close(counted);
+	sym_share_wait(order->run->sym, counted->sym);
+	run_close(counted);
 }
 
 void fetch_hottest_first(struct fetch_order *order)
 {
 	struct stat st;
 
-	if (stat(order->session->recording->path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (stat(order->run->recording->path, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
-	order->session->sym->before_servers_arg = order;
-	order->session->sym->before_servers = fetch_before;
+	order->run->sym->before_servers_arg = order;
+	order->run->sym->before_servers = fetch_before;
 }

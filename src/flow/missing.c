@@ -110,16 +110,16 @@ static void show_table(struct table *table, uint64_t total)
 	vec_done(&table->rows);
 }
 
-void missing_show(const struct session *session)
+void missing_show(const struct run *run)
 {
 	struct table unnamed = {"names are missing:", "  samples  file", why_unnamed};
 	struct table cut = {"stacks end too early:", "  samples  file where they end", why_cut};
-	uint64_t total = session->places_n;
+	uint64_t total = run->places_n;
 	bool is_wanted = log_get_level() >= LOG_INFO ||
 			 (log_get_level() >= LOG_WARN && isatty(STDERR_FILENO));
 
-	for (size_t i = 0; is_wanted && total && i < session->sym->dsos.n; i++) {
-		const struct dso *dso = session->sym->dsos.v[i];
+	for (size_t i = 0; is_wanted && total && i < run->sym->dsos.n; i++) {
+		const struct dso *dso = run->sym->dsos.v[i];
 
 		if (dso->state == DSO_NO_SYMBOLS && dso->note && dso->samples_n)
 			vec_push(&unnamed.rows, (struct missing){dso, dso->samples_n});

@@ -8,10 +8,10 @@ enum { MOST_IDS = 1 << 20, MOST_FORMAT_BYTES = 1 << 20, PLAIN_HEAD_BYTES = 52 };
 
 // ---- events
 
-int rings_read_format(struct session *session, const struct tracefs *tracefs, const char *system,
+int rings_read_format(struct run *run, const struct tracefs *tracefs, const char *system,
 		      const char *name, const struct tracepoint **ret)
 {
-	struct tracepoints *formats = session->recording->tracepoints;
+	struct tracepoints *formats = run->recording->tracepoints;
 	auto_free char *path = text_dup_fmt("events/%s/%s/format", system, name);
 	auto_free char *text = NULL;
 	size_t n;
@@ -24,13 +24,13 @@ int rings_read_format(struct session *session, const struct tracefs *tracefs, co
 	return err;
 }
 
-int rings_add_event(struct session *session, const struct event_spec *spec,
-		    const struct tracefs *tracefs, struct event **ret)
+int rings_add_event(struct run *run, const struct event_spec *spec, const struct tracefs *tracefs,
+		    struct event **ret)
 {
-	struct recording *recording = session->recording;
+	struct recording *recording = run->recording;
 	const struct tracepoint *tp = NULL;
 	int err = spec->tp_system
-			  ? rings_read_format(session, tracefs, spec->tp_system, spec->tp_name, &tp)
+			  ? rings_read_format(run, tracefs, spec->tp_system, spec->tp_name, &tp)
 			  : 0;
 
 	if (err)
@@ -43,9 +43,9 @@ int rings_add_event(struct session *session, const struct event_spec *spec,
 
 // ---- whose records are
 
-void rings_init(struct rings *rings, struct session *session)
+void rings_init(struct rings *rings, struct run *run)
 {
-	*rings = (struct rings){.session = session};
+	*rings = (struct rings){.run = run};
 	rings->hit.sample = (struct sample){.branch_hw_idx = UINT64_MAX};
 }
 
@@ -139,10 +139,10 @@ static int give_side(struct rings *rings, const struct rings_source *source,
 
 	sample_ids_init(&ids, header);
 	sample_decode_trailer(&source->plan, header, &ids);
-	err = session_take_side(rings->session, source->event, &ids, &record);
+	err = run_take_side(rings->run, source->event, &ids, &record);
 	moved = moved_texts_record(&rings->moved, header, 0);
 	if (moved)
-		sym_record(rings->session->sym, moved, ids.time);
+		sym_record(rings->run->sym, moved, ids.time);
 	return err;
 }
 
@@ -169,24 +169,24 @@ static bool decode(const struct rings_source *source, const struct perf_event_he
 static int give_sample(struct rings *rings, const struct rings_source *source,
 		       const struct perf_event_header *header)
 {
-	struct session *session = rings->session;
-	struct session_sample other, *hit = &rings->hit;
+	struct run *run = rings->run;
+	struct hit other, *hit = &rings->hit;
 
 	if (!source->plain) {
 		hit = &other;
 		hit->record = (struct record){0};
 	}
 	if (!decode(source, header, &hit->sample)) {
-		session->stats.bad_samples++;
+		run->stats.bad_samples++;
 		return 0;
 	}
 	if (!source->event)
 		return 0;
-	session_note_sample(session, &hit->sample);
+	run_note_sample(run, &hit->sample);
 	hit->event = source->event;
-	hit->task = rings->tasks ? sym_task(session->sym, hit->sample.pid, hit->sample.tid) : NULL;
+	hit->task = rings->tasks ? sym_task(run->sym, hit->sample.pid, hit->sample.tid) : NULL;
 	hit->record.header = header;
-	return session->hooks->samples(session->arg, session, hit, 1);
+	return run->hooks->samples(run->arg, run, hit, 1);
 }
 
 int rings_give(void *arg, const struct perf_event_header *header, uint64_t time, void *what)
@@ -195,7 +195,7 @@ int rings_give(void *arg, const struct perf_event_header *header, uint64_t time,
 	const struct rings_source *source = what;
 
 	if (!source) {
-		rings->session->stats.unknown_ids++;
+		rings->run->stats.unknown_ids++;
 		return 0;
 	}
 	return header->type == PERF_RECORD_SAMPLE ? give_sample(rings, source, header)

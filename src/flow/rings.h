@@ -5,7 +5,7 @@
 #include "flow/merge.h"
 #include "flow/moved_text.h"
 #include "flow/opened.h"
-#include "flow/session.h"
+#include "flow/run.h"
 
 // Who writes the records of an id.
 struct rings_source {
@@ -19,8 +19,8 @@ struct rings_source {
 	 PERF_SAMPLE_PERIOD | PERF_SAMPLE_RAW)
 
 struct rings {
-	struct session *session; // its hooks get what comes
-	bool tasks; // hits have their task; else it is for those to look up who want it
+	struct run *run; // its hooks get what comes
+	bool tasks;	 // hits have their task; else it is for those to look up who want it
 	struct merge merge;
 	struct moved_texts moved;
 	struct rings_source *sources; // by index of the opened events
@@ -28,18 +28,18 @@ struct rings {
 	const struct rings_source **by_id;
 	uint64_t first_id,
 		ids_n; // the kernel gives numbers in a row, so they are places in a table; 0: they were not
-	int id_at, id_before_end;  // where a record's id lies; 0: there is but one event
-	struct session_sample hit; // what all plain ones share
+	int id_at, id_before_end; // where a record's id lies; 0: there is but one event
+	struct hit hit;		  // what all plain ones share
 };
 
 // An event of the run as the spec says it. The format of a tracepoint is read; -errno with a sentence.
-int rings_add_event(struct session *session, const struct event_spec *spec,
-		    const struct tracefs *tracefs, struct event **ret);
+int rings_add_event(struct run *run, const struct event_spec *spec, const struct tracefs *tracefs,
+		    struct event **ret);
 // Likewise a format alone, of an event that may be there already.
-int rings_read_format(struct session *session, const struct tracefs *tracefs, const char *system,
+int rings_read_format(struct run *run, const struct tracefs *tracefs, const char *system,
 		      const char *name, const struct tracepoint **ret);
 
-void rings_init(struct rings *rings, struct session *session);
+void rings_init(struct rings *rings, struct run *run);
 void rings_done(struct rings *rings);
 // Whose the ids are: events[i] (may be NULL) is that of opened->events.v[i]. Again when they were opened anew.
 void rings_learn(struct rings *rings, const struct opened *opened, struct event *const *events);

@@ -58,7 +58,7 @@ struct wire_sample {
 	const void *raw; // not aligned
 };
 
-struct wire_lost {    // times as in struct feed_loss
+struct wire_lost {    // times as in struct run_loss
 	uint32_t cpu; // UINT32_MAX: not known
 	bool by_way;  // on the way, as the listener was slow; else by the kernel
 	uint64_t lost, from_ns, to_ns;

@@ -5,7 +5,7 @@
 
 struct fixture {
 	struct report report;
-	struct session session;
+	struct run run;
 	struct recording recording;
 	struct event event, *events[1];
 	struct hist *hist;
@@ -21,11 +21,11 @@ static void setup_rows(struct fixture *f)
 	f->events[0] = &f->event;
 	f->recording.events.v = f->events;
 	f->recording.events.n = 1;
-	f->session.recording = &f->recording;
-	assert_int_equal(sym_new(&f->session.sym, &(struct sym_options){.root = ""}), 0);
+	f->run.recording = &f->recording;
+	assert_int_equal(sym_new(&f->run.sym, &(struct sym_options){.root = ""}), 0);
 	report_init(&f->report);
 	f->report.o.sort = "pid";
-	f->report.session = &f->session;
+	f->report.run = &f->run;
 	f->report.own_order = "pid";
 	assert_int_equal(report_prepare(&f->report), 0);
 	f->hist = report_hist(&f->report, &f->event);
@@ -36,8 +36,8 @@ static void done_rows(struct fixture *f)
 	hist_free(f->hist);
 	stacks_done(&f->report.stacks);
 	sources_free(f->report.sources);
-	sym_free(f->session.sym);
-	f->report.session = NULL;
+	sym_free(f->run.sym);
+	f->report.run = NULL;
 	report_done(&f->report);
 }
 

@@ -22,7 +22,7 @@ struct wanted {
 	uint32_t first, last; // occurrences, + 1
 };
 
-struct run {
+struct chain_run {
 	struct hist *hist;
 	struct report *report;
 	struct call_tree_options options;
@@ -42,7 +42,7 @@ struct run {
 	uint32_t stamp;
 };
 
-static const struct stack_node *node_of(const struct run *run, uint32_t node)
+static const struct stack_node *node_of(const struct chain_run *run, uint32_t node)
 {
 	return &run->report->stacks.nodes.v[node];
 }
@@ -68,7 +68,7 @@ static int falling_address(void *arg, uint32_t a, uint32_t b)
 }
 
 // Puts the pairs in the order of context, entry and age. `ends` has room for one a context: where its pairs end.
-static void sort_pairs(struct run *run, uint32_t *ends)
+static void sort_pairs(struct chain_run *run, uint32_t *ends)
 {
 	const struct hist *hist = run->hist;
 	uint32_t *next = xcalloc(hist->entries.n + 1, sizeof(*next)), start = 0;
@@ -95,7 +95,7 @@ static void sort_pairs(struct run *run, uint32_t *ends)
 	free(next);
 }
 
-static void take_paths(struct run *run, const uint32_t *pairs, size_t n)
+static void take_paths(struct chain_run *run, const uint32_t *pairs, size_t n)
 {
 	vec_clear(&run->paths);
 	for (size_t i = 0; i < n; i++) {
@@ -112,7 +112,7 @@ static struct call_tree *tree_new(struct entry *e)
 	return e->tree;
 }
 
-static bool wants_tree(const struct run *run, uint64_t weight)
+static bool wants_tree(const struct chain_run *run, uint64_t weight)
 {
 	const struct report *report = run->report;
 
@@ -122,7 +122,7 @@ static bool wants_tree(const struct run *run, uint64_t weight)
 }
 
 // Without children: each entry's own stacks.
-static void entry_tree(struct run *run, struct entry *e, const uint32_t *pairs, size_t n)
+static void entry_tree(struct chain_run *run, struct entry *e, const uint32_t *pairs, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		uint32_t depth = node_of(run, run->hist->pairs.v[pairs[i]].stack)->depth;
@@ -143,7 +143,7 @@ static void entry_tree(struct run *run, struct entry *e, const uint32_t *pairs, 
 	}
 }
 
-static void own_trees(struct run *run)
+static void own_trees(struct chain_run *run)
 {
 	struct hist *hist = run->hist;
 
@@ -157,7 +157,7 @@ static void own_trees(struct run *run)
 }
 
 // Children: the entry of a frame in the context at hand.
-static uint32_t entry_of_frame(struct run *run, const struct entry *context, uint32_t frame)
+static uint32_t entry_of_frame(struct chain_run *run, const struct entry *context, uint32_t frame)
 {
 	if (run->frame_stamp[frame] != run->stamp) {
 		struct entry template, *e;
@@ -186,7 +186,8 @@ static uint32_t entry_of_frame(struct run *run, const struct entry *context, uin
 }
 
 // perf shows a frame that lies nowhere with the level of the frame that it read before.
-static char level_before(const struct run *run, const struct pair *pair, const struct weighted *w)
+static char level_before(const struct chain_run *run, const struct pair *pair,
+			 const struct weighted *w)
 {
 	const struct stacks *stacks = &run->report->stacks;
 	char level = run->hist->entries.v[pair->entry]->place.level;
@@ -206,7 +207,7 @@ static char level_before(const struct run *run, const struct pair *pair, const s
 	return level;
 }
 
-static void seen_first(struct run *run, struct entry *e, const struct weighted *w)
+static void seen_first(struct chain_run *run, struct entry *e, const struct weighted *w)
 {
 	const struct pair *pair = &run->hist->pairs.v[w->first];
 	uint32_t at = run->report->chain.caller ? w->depth : w->first_depth - w->depth + 1;
@@ -221,7 +222,7 @@ static void seen_first(struct run *run, struct entry *e, const struct weighted *
 		e->place.level = level_before(run, pair, w);
 }
 
-static void take_weight(struct run *run, const struct entry *context, uint32_t index)
+static void take_weight(struct chain_run *run, const struct entry *context, uint32_t index)
 {
 	const struct weighted *w = &run->weights.v.v[index];
 	uint32_t id = entry_of_frame(run, context, node_of(run, w->node)->frame);
@@ -239,7 +240,7 @@ static void take_weight(struct run *run, const struct entry *context, uint32_t i
 }
 
 // What an entry's outermost occurrences weigh.
-static void accumulate(struct run *run, const struct entry *context)
+static void accumulate(struct chain_run *run, const struct entry *context)
 {
 	uint32_t depth = 0;
 
@@ -260,7 +261,8 @@ static void accumulate(struct run *run, const struct entry *context)
 }
 
 // A sample whose own place is not in its chain (a user chain of a kernel sample) counts for it as well.
-static void add_selves(struct run *run, const struct entry *context, const uint32_t *pairs, size_t n)
+static void add_selves(struct chain_run *run, const struct entry *context, const uint32_t *pairs,
+		       size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
@@ -276,7 +278,7 @@ static void add_selves(struct run *run, const struct entry *context, const uint3
 }
 
 // Where the node stands in weights (preorder), or NONE.
-static uint32_t find_node(const struct run *run, const struct weights *weights, uint32_t node)
+static uint32_t find_node(const struct chain_run *run, const struct weights *weights, uint32_t node)
 {
 	const uint32_t *before = run->report->trie.before;
 	size_t low = SEARCH(weights->v.n, i, before[weights->v.v[i].node] < before[node]);
@@ -285,7 +287,7 @@ static uint32_t find_node(const struct run *run, const struct weights *weights, 
 }
 
 // From the outermost occurrence inwards; the entry's own samples come with their whole chain instead.
-static void callee_tree(struct run *run, struct entry *e, const struct wanted *wanted)
+static void callee_tree(struct chain_run *run, struct entry *e, const struct wanted *wanted)
 {
 	vec_clear(&run->subtrees);
 	take_paths(run, wanted->pairs, wanted->pairs_n);
@@ -306,7 +308,7 @@ static void callee_tree(struct run *run, struct entry *e, const struct wanted *w
 			  &run->options);
 }
 
-static void remove_own(struct run *run, const struct entry *e, const struct entry *context,
+static void remove_own(struct chain_run *run, const struct entry *e, const struct entry *context,
 		       const struct pair *pair)
 {
 	struct occurrence *occurrences = run->of_one.v;
@@ -326,7 +328,7 @@ static void remove_own(struct run *run, const struct entry *e, const struct entr
 }
 
 // From the innermost occurrence outwards.
-static void caller_tree(struct run *run, struct entry *e, const struct entry *context,
+static void caller_tree(struct chain_run *run, struct entry *e, const struct entry *context,
 			const struct wanted *wanted)
 {
 	take_paths(run, wanted->pairs, wanted->pairs_n);
@@ -342,7 +344,7 @@ static void caller_tree(struct run *run, struct entry *e, const struct entry *co
 	call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n, &run->options);
 }
 
-static struct wanted *want(struct run *run, uint32_t id)
+static struct wanted *want(struct chain_run *run, uint32_t id)
 {
 	while (run->wanted_at.n <= id)
 		vec_push(&run->wanted_at, 0);
@@ -353,7 +355,7 @@ static struct wanted *want(struct run *run, uint32_t id)
 	return &run->wanted.v[run->wanted_at.v[id] - 1];
 }
 
-static void open_occurrence(struct run *run, uint32_t id, uint32_t index)
+static void open_occurrence(struct chain_run *run, uint32_t id, uint32_t index)
 {
 	const struct weighted *w = &run->weights.v.v[index];
 	struct wanted *wanted = want(run, id);
@@ -376,7 +378,7 @@ static void open_occurrence(struct run *run, uint32_t id, uint32_t index)
 }
 
 // The innermost open occurrence of the entry ends.
-static void close_occurrence(struct run *run, uint32_t id)
+static void close_occurrence(struct chain_run *run, uint32_t id)
 {
 	uint32_t *open = &run->open.v[id];
 
@@ -385,7 +387,7 @@ static void close_occurrence(struct run *run, uint32_t id)
 }
 
 // Where those that weigh enough occur.
-static void find_occurrences(struct run *run)
+static void find_occurrences(struct chain_run *run)
 {
 	uint32_t depth = 0;
 
@@ -402,7 +404,7 @@ static void find_occurrences(struct run *run)
 		close_occurrence(run, run->levels.v[depth]);
 }
 
-static void find_wanted_pairs(struct run *run, const uint32_t *pairs, size_t n)
+static void find_wanted_pairs(struct chain_run *run, const uint32_t *pairs, size_t n)
 {
 	const struct hist *hist = run->hist;
 
@@ -420,7 +422,7 @@ static void find_wanted_pairs(struct run *run, const uint32_t *pairs, size_t n)
 	}
 }
 
-static void context_trees(struct run *run, const struct entry *context, const uint32_t *pairs,
+static void context_trees(struct chain_run *run, const struct entry *context, const uint32_t *pairs,
 			  size_t n)
 {
 	vec_clear(&run->wanted);
@@ -441,7 +443,7 @@ static void context_trees(struct run *run, const struct entry *context, const ui
 	}
 }
 
-static void children(struct run *run, const uint32_t *ends)
+static void children(struct chain_run *run, const uint32_t *ends)
 {
 	struct hist *hist = run->hist;
 	uint32_t start = 0;
@@ -476,7 +478,7 @@ void hist_chains(struct hist *hist)
 {
 	struct report *report = hist->report;
 	size_t frames_n = report->stacks.frames.n;
-	struct run run = {.hist = hist, .report = report};
+	struct chain_run run = {.hist = hist, .report = report};
 	double percent = report->chain.least_percent;
 	uint64_t total = !strcmp(report->o.percentage, "relative") ? hist->chain_shown_period
 								   : hist->chain_period;

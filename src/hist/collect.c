@@ -172,7 +172,7 @@ static uint8_t hidden_by(struct report *report, const struct sample *sample,
 {
 	uint8_t hidden = 0;
 
-	if (!filter_sample_of(report->hide, sample, report->session->sym, task))
+	if (!filter_sample_of(report->hide, sample, report->run->sym, task))
 		hidden |= HIDDEN_TASK;
 	if (!filter_dso(report->hide, location->dso))
 		hidden |= HIDDEN_DSO;
@@ -212,7 +212,7 @@ static void resolve_any(struct report *report, struct task *task, uint64_t ip, s
 {
 	struct location location;
 
-	sym_resolve_any(report->session->sym, task, ip, &location);
+	sym_resolve_any(report->run->sym, task, ip, &location);
 	place_of(ret, &location);
 }
 
@@ -237,8 +237,8 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		struct branch_ends ends;
 		struct entry *e;
 
-		sym_resolve_any(report->session->sym, task, sample->branches[i].to, &to);
-		sym_resolve_any(report->session->sym, task, sample->branches[i].from, &from);
+		sym_resolve_any(report->run->sym, task, sample->branches[i].to, &to);
+		sym_resolve_any(report->run->sym, task, sample->branches[i].from, &from);
 		template->x->map_size = place_map_size(&to);
 		place_of(&ends.to, &to);
 		place_of(&ends.from, &from);
@@ -271,7 +271,7 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	struct entry *e;
 
 	resolve_any(report, task, sample->ip, &mem.code);
-	sym_resolve(report->session->sym, task, sample->cpumode, sample->addr, &location);
+	sym_resolve(report->run->sym, task, sample->cpumode, sample->addr, &location);
 	place_of(&mem.data, &location);
 	template->x->mem = &mem;
 	e = hist_entry(hist, template);
@@ -388,7 +388,7 @@ struct taken {
 	struct pair pair;
 };
 
-static bool take(struct report *report, struct session *session, struct event *event,
+static bool take(struct report *report, struct run *run, struct event *event,
 		 const struct sample *sample, struct task *task, struct taken *ret)
 {
 	if ((report->has_skip && !filter_time(report->skip, sample->time)) ||
@@ -396,16 +396,16 @@ static bool take(struct report *report, struct session *session, struct event *e
 		return false;
 	ret->hist = report_hist(report, event);
 	ret->sample = sample;
-	ret->task = task ? task : sym_task(session->sym, UINT32_MAX, UINT32_MAX);
+	ret->task = task ? task : sym_task(run->sym, UINT32_MAX, UINT32_MAX);
 	ret->stack = 0;
 	ret->has_pair = false;
 	if (report->no_places)
 		ret->location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
 	else
-		sym_resolve(session->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
+		sym_resolve(run->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
 	if (report->has_skip && !filter_sample(report->skip, sample))
 		return false;
-	session_count_place(session, &ret->location);
+	run_count_place(run, &ret->location);
 	if ((report->o.hide_unresolved && !ret->location.sym) ||
 	    (report->mode == MODE_BRANCH && !sample->branches))
 		return false;
@@ -425,19 +425,18 @@ static void find_stacks_now(struct report *report, struct stack_ask *asks, uint3
 
 static void find_stacks(struct report *report, struct taken *taken, size_t n)
 {
-	struct stack_ask asks[SESSION_BATCH];
-	uint32_t *stacks[SESSION_BATCH];
+	struct stack_ask asks[RUN_BATCH];
+	uint32_t *stacks[RUN_BATCH];
 	size_t asks_n = 0;
 
-	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
+	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
 	if (report->mode == MODE_BRANCH || report->history ||
 	    (!report->children && !report->use_chains && !report->has_parent))
 		return;
 	for (struct taken *it = taken; it < taken + n; it++) {
 		struct sample whole;
-		const struct sample *chain =
-			session_chain(report->session, it->hist->event, it->sample, it->task,
-				      report->o.max_stack, &whole);
+		const struct sample *chain = run_chain(report->run, it->hist->event, it->sample,
+						       it->task, report->o.max_stack, &whole);
 		struct stack_ask ask = {.task = it->task, .sample = chain};
 		uint32_t *stack = &it->stack;
 
@@ -541,8 +540,7 @@ static int count_all(struct report *report, struct taken *taken, size_t n)
 
 	find_stacks(report, taken, n);
 	for (size_t i = 0; report->blocks && i < n; i++)
-		blocks_add_sample(report->blocks, report->session->sym, taken[i].task,
-				  taken[i].sample);
+		blocks_add_sample(report->blocks, report->run->sym, taken[i].task, taken[i].sample);
 	for (size_t i = 0; i < n && !err; i++) {
 		if (!count_again(report, &taken[i]))
 			err = count_taken(report, &taken[i]);
@@ -554,21 +552,21 @@ static int count_all(struct report *report, struct taken *taken, size_t n)
 	return err;
 }
 
-int report_samples(void *arg, struct session *session, const struct session_sample *samples, size_t n)
+int report_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
 {
-	struct taken taken[SESSION_BATCH];
+	struct taken taken[RUN_BATCH];
 	size_t taken_n = 0;
 
-	for (const struct session_sample *it = samples; it < samples + n; it++)
-		taken_n += take(arg, session, it->event, &it->sample, it->task, &taken[taken_n]);
+	for (const struct hit *it = samples; it < samples + n; it++)
+		taken_n += take(arg, run, it->event, &it->sample, it->task, &taken[taken_n]);
 	return count_all(arg, taken, taken_n);
 }
 
-int report_sample(void *arg, struct session *session, struct event *event,
-		  const struct sample *sample, struct task *task, const struct record *record)
+int report_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		  struct task *task, const struct record *record)
 {
 	struct taken taken;
 
 	(void)record;
-	return take(arg, session, event, sample, task, &taken) ? count_all(arg, &taken, 1) : 0;
+	return take(arg, run, event, sample, task, &taken) ? count_all(arg, &taken, 1) : 0;
 }

@@ -103,7 +103,7 @@ static void add_event_fields(struct report *report, struct event *event, bool ra
 
 static struct event *find_event(struct report *report, const char *name)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	struct event *found = NULL;
 
 	if (name[0] == '%') {
@@ -129,7 +129,7 @@ static struct event *find_event(struct report *report, const char *name)
 // [event.]field[/raw], event.*, trace_fields
 static bool add_dynamic(struct report *report, const char *word, int level)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	char *copy = arena_strdup(&report->arena, str_of(word)), *field = strchr(copy, '.'), *option;
 	bool raw = report->o.raw_trace, found = false;
 	struct event *event;
@@ -315,7 +315,7 @@ static bool is_strict(const char *order)
 
 static const char *default_order(struct report *report)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	bool all = recording->events.n > 0 && !report->pipe;
 
 	if (report->own_order)
@@ -402,7 +402,7 @@ static void make_levels(struct report *report)
 // Columns of fields of the same name share one list.
 static void find_siblings(struct report *report)
 {
-	size_t events_n = report->session->recording->events.n;
+	size_t events_n = report->run->recording->events.n;
 
 	for (size_t i = 0; i < report->fields.n; i++) {
 		struct column *column = report->fields.v[i], *like = NULL;

@@ -19,7 +19,7 @@ float entry_percent(const struct entry *e)
 
 static const char *comm_text(const struct report *report, uint32_t comm)
 {
-	return intern_get(&report->session->sym->strings, comm);
+	return intern_get(&report->run->sym->strings, comm);
 }
 
 static int by_comm(const void *a, const void *b, void *arg)
@@ -30,8 +30,8 @@ static int by_comm(const void *a, const void *b, void *arg)
 static int by_dso(const void *a, const void *b, void *arg)
 {
 	const struct report *report = arg;
-	const struct dso *x = report->session->sym->dsos.v[*(const uint32_t *)a];
-	const struct dso *y = report->session->sym->dsos.v[*(const uint32_t *)b];
+	const struct dso *x = report->run->sym->dsos.v[*(const uint32_t *)a];
+	const struct dso *y = report->run->sym->dsos.v[*(const uint32_t *)b];
 
 	return report->verbose > 0 ? strcmp(x->long_name, y->long_name)
 				   : strcmp(x->short_name, y->short_name);
@@ -60,7 +60,7 @@ static uint32_t *make_ranks(struct report *report, uint32_t n,
 static void rank_entries(struct hist *hist)
 {
 	struct report *report = hist->report;
-	struct sym *sym = report->session->sym;
+	struct sym *sym = report->run->sym;
 	uint32_t dsos_n = (uint32_t)sym->dsos.n, *comms = NULL, *dsos = NULL;
 	size_t i = 0;
 
@@ -460,7 +460,7 @@ static void own_is_all(struct hist *hist)
 
 static struct hist *hist_at(struct report *report, size_t i)
 {
-	return report_hist(report, report->session->recording->events.v[i]);
+	return report_hist(report, report->run->recording->events.v[i]);
 }
 
 // perf applies these when entries collapse, as all do in a hierarchy, and only to the first event the one for symbols.
@@ -489,7 +489,7 @@ void report_finish(struct report *report)
 
 void report_make_rows(struct report *report)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 
 	trie_done(&report->trie);
 	trie_init(&report->trie, (const struct trie_node *)report->stacks.nodes.v,

@@ -114,7 +114,7 @@ static void add_step(struct history *history, uint32_t *node, struct task *task,
 		     struct step step)
 {
 	struct report *report = history->report;
-	struct sym *sym = report->session->sym;
+	struct sym *sym = report->run->sym;
 	struct location location;
 
 	sym_resolve(sym, task, cpumode, step.ip, &location);
@@ -169,7 +169,7 @@ static void add_calls(struct history *history, uint32_t *node, struct task *task
 		}
 		taken++;
 		if (callers_first)
-			cpumode = sym_cpumode_of(history->report->session->sym, ip);
+			cpumode = sym_cpumode_of(history->report->run->sym, ip);
 		add_step(history, node, task, cpumode, (struct step){.ip = ip});
 	}
 }

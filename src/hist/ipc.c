@@ -34,7 +34,7 @@ static struct function_ipc compute(struct report *report, const struct place *pl
 	if (!report->blocks || !place->dso || !blocks_find(report->blocks, place->sym))
 		return ipc;
 	if (!report->ipcs->annotator)
-		report->ipcs->annotator = annotator_new(report->session->sym, &options);
+		report->ipcs->annotator = annotator_new(report->run->sym, &options);
 	if (annotator_lines(report->ipcs->annotator, &request, &lines) < 0) {
 		err_clear();
 		return ipc;

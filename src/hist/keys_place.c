@@ -16,7 +16,7 @@ static int64_t pid_compare(R report, E l, E r)
 }
 static void pid_print(R report, E e, struct out *out, int width)
 {
-	const char *comm = e->task ? task_comm(report->session->sym, e->task) : "";
+	const char *comm = e->task ? task_comm(report->run->sym, e->task) : "";
 
 	out_printf(out, "%*d:", width < 0 ? 0 : 7, (int)pid_hash(report, e));
 	key_put(out, comm,
@@ -27,7 +27,7 @@ static void pid_print(R report, E e, struct out *out, int width)
 
 static const char *comm_of(R report, E e)
 {
-	return intern_get(&report->session->sym->strings, e->comm);
+	return intern_get(&report->run->sym->strings, e->comm);
 }
 static uint64_t comm_hash(R report, E e)
 {

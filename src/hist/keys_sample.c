@@ -87,7 +87,7 @@ static const char *cgroup_name(R report, E e)
 
 	if (!e->x->cgroup)
 		return "N/A";
-	name = sym_cgroup(report->session->sym, e->x->cgroup);
+	name = sym_cgroup(report->run->sym, e->x->cgroup);
 	return name ? name : "unknown";
 }
 static void cgroup_print(R report, E e, struct out *out, int width)

@@ -15,7 +15,7 @@ uint64_t report_sample_types(const struct recording *recording)
 
 bool report_has_branches(const struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 
 	return recording->features[FEATURE_BRANCH_STACK].present || recording->info.has_branch_stack;
 }
@@ -23,7 +23,7 @@ bool report_has_branches(const struct report *report)
 // Where only some kinds of branches were recorded, nobody knows what ran between two of them.
 struct blocks *report_blocks_new(const struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	struct blocks *blocks = blocks_new();
 	uint64_t kinds = 0;
 
@@ -36,7 +36,7 @@ struct blocks *report_blocks_new(const struct report *report)
 // The order of these decisions is perf's.
 static int choose_mode(struct report *report)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	uint64_t types = report_sample_types(recording);
 	bool has_branches, has_chains = types & PERF_SAMPLE_CALLCHAIN;
 
@@ -87,7 +87,7 @@ static int choose_mode(struct report *report)
 // All events form one group when --group asks for it and there is none.
 static void choose_groups(struct report *report)
 {
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	bool any = false;
 
 	report->grouped = report->o.group;
@@ -120,7 +120,7 @@ static int compile(regex_t *regex, const char *pattern, const char *option, bool
 // HEADER_CPU_TOPOLOGY: two lists of texts, then core and socket of each CPU.
 static void read_sockets(struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	const struct feature *feature = &recording->features[FEATURE_CPU_TOPOLOGY];
 	const uint8_t *p = feature->data, *end = p + feature->size;
 	uint32_t word[2];
@@ -152,7 +152,7 @@ static void read_sockets(struct report *report)
 static int make_filters(struct report *report)
 {
 	const struct filter_options *given = &report->o.filter;
-	struct recording *recording = report->session->recording;
+	struct recording *recording = report->run->recording;
 	struct filter_options skip = {.cpus = given->cpus, .times = given->times};
 	struct filter_options hide = {.pids = given->pids,
 				      .tids = given->tids,
@@ -176,7 +176,7 @@ static int make_filters(struct report *report)
 void report_init_stacks(struct report *report)
 {
 	// Branches that lie on the same line are told apart.
-	stacks_init(&report->stacks, report->session->sym,
+	stacks_init(&report->stacks, report->run->sym,
 		    !report->history && (report->chain.by_srcline ||
 					 (report->has_srcline && report->children))
 			    ? FRAME_BY_SRCLINE
@@ -204,7 +204,7 @@ int report_prepare(struct report *report)
 		err = make_filters(report);
 	if (!err)
 		err = event_switch_init(&report->event_switch, &o->event_switch,
-					report->session->recording);
+					report->run->recording);
 	if (!err && report->has_parent)
 		err = compile(&report->parent_regex, o->parent ? o->parent : "^sys_|^do_page_fault",
 			      "parent", &report->has_parent_regex);
@@ -222,7 +222,7 @@ int report_prepare(struct report *report)
 	// Each address for itself can be hidden.
 	report->joins_unresolved = report->no_rows && report->has_dso && !report->has_hide &&
 				   report_keys_are_of_place(report);
-	report->sources = sources_new(report->session->sym);
+	report->sources = sources_new(report->run->sym);
 	if (o->full_source_path)
 		sources_show_paths(report->sources);
 	report_init_stacks(report);
@@ -230,7 +230,7 @@ int report_prepare(struct report *report)
 	return 0;
 }
 
-int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
+int report_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
 		  const struct record *record)
 {
 	struct report *report = arg;
@@ -282,7 +282,7 @@ void report_init(struct report *report)
 int report_open(struct report *report)
 {
 	const struct report_options *o = &report->o;
-	const struct session_options options = {
+	const struct run_options options = {
 		.path = o->input,
 		.force = o->force,
 		.unordered = o->dump && o->unordered, // so does perf
@@ -297,14 +297,14 @@ int report_open(struct report *report)
 
 	if (sym_options_check(&options.sym) < 0)
 		return -COMMAND_INVALID;
-	return session_open(&report->session, &options);
+	return run_open(&report->run, &options);
 }
 
 void report_done(struct report *report)
 {
 	history_free(report->history);
-	if (report->session) {
-		struct recording *recording = report->session->recording;
+	if (report->run) {
+		struct recording *recording = report->run->recording;
 
 		for (size_t i = 0; i < recording->events.n; i++)
 			hist_free(recording->events.v[i]->user);
@@ -312,7 +312,7 @@ void report_done(struct report *report)
 		sources_free(report->sources);
 		map_done(&report->srclines);
 	}
-	session_close(report->session);
+	run_close(report->run);
 	filter_free(report->skip);
 	filter_free(report->hide);
 	filter_free(report->hide_symbol);

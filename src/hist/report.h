@@ -10,7 +10,7 @@
 #include "code/blocks.h"
 #include "flow/event_switch.h"
 #include "flow/filter.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include "sym/stacks.h"
 #include <regex.h>
 
@@ -303,7 +303,7 @@ struct hist {
 struct report {
 	struct report_options o;
 	struct chain_options chain;
-	struct session *session;
+	struct run *run;
 	struct filter *skip;		   // samples that do not exist for the report: times, CPUs
 	struct filter *hide, *hide_symbol; // rows that are not shown
 	bool has_hide, has_skip;
@@ -370,7 +370,7 @@ bool report_has_branches(const struct report *report); // does the recording hav
 struct blocks *report_blocks_new(const struct report *report);
 uint64_t report_sample_types(const struct recording *recording); // of all events together
 // The hook for records that are no samples.
-int report_record(void *arg, struct session *session, struct event *event, const struct sample *ids,
+int report_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
 		  const struct record *record);
 void report_done(struct report *report);
 
@@ -409,11 +409,10 @@ void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); 
 void hist_forget_pairs(struct hist *hist); // no more are looked for; the pairs stay
 
 // collect.c: samples become entries.
-// Hooks of a session; the first is the faster one.
-int report_samples(void *arg, struct session *session, const struct session_sample *samples,
-		   size_t n);
-int report_sample(void *arg, struct session *session, struct event *event,
-		  const struct sample *sample, struct task *task, const struct record *record);
+// Hooks of a run; the first is the faster one.
+int report_samples(void *arg, struct run *run, const struct hit *samples, size_t n);
+int report_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		  struct task *task, const struct record *record);
 void place_of(struct place *ret, const struct location *location);
 void frame_template(const struct report *report, struct entry *template,
 		    const struct entry *context, uint32_t frame);

@@ -32,9 +32,9 @@ static const char *name_in_print(void *arg, uint64_t addr, uint64_t *ret_start,
 
 static int open_live(struct feed *feed)
 {
-	static const struct session_hooks hooks = {.samples = feed_take_samples,
-						   .record = feed_take_record,
-						   .lost = feed_take_loss};
+	static const struct run_hooks hooks = {.samples = feed_take_samples,
+					       .record = feed_take_record,
+					       .lost = feed_take_loss};
 	const struct sym_options sym = {.live = true, .functions = true};
 	struct watching *live = NEW(struct watching);
 	int err;
@@ -45,21 +45,21 @@ static int open_live(struct feed *feed)
 	live->feed = feed;
 	live->signal_fd = live->to_fd = -1;
 	event_specs_init(&live->specs);
-	err = session_open_live(&live->session, &sym);
+	err = run_open_live(&live->run, &sym);
 	if (err)
 		return err;
-	live->session->hooks = &hooks;
-	live->session->arg = feed;
-	rings_init(&live->rings, live->session);
-	feed->sym = live->session->sym;
+	live->run->hooks = &hooks;
+	live->run->arg = feed;
+	rings_init(&live->rings, live->run);
+	feed->sym = live->run->sym;
 	feed->sym->clock_is_monotonic = true;
-	tracepoints_set_resolver(live->session->recording->tracepoints, name_in_print, live);
+	tracepoints_set_resolver(live->run->recording->tracepoints, name_in_print, live);
 	return 0;
 }
 
 static struct event *known(const struct watching *live, const char *name)
 {
-	vec_each(struct event *const, it, &live->session->recording->events) {
+	vec_each(struct event *const, it, &live->run->recording->events) {
 		if (!strcmp((*it)->name, name))
 			return *it;
 	}
@@ -89,12 +89,12 @@ static int add_dynamic(struct watching *live, const struct event_probe *probe,
 		err = event_dynamic_add(&live->dynamic, probe, &made);
 	if (err < 0)
 		return err;
-	*ret = tracepoints_by_name(live->session->recording->tracepoints, live->dynamic.group,
+	*ret = tracepoints_by_name(live->run->recording->tracepoints, live->dynamic.group,
 				   made->name);
 	if (*ret) // the same event once more
 		return 0;
-	err = rings_read_format(live->session, live->dynamic.tracefs, live->dynamic.group,
-				made->name, ret);
+	err = rings_read_format(live->run, live->dynamic.tracefs, live->dynamic.group, made->name,
+				ret);
 	return err || *ret ? err : fail(EIO, "%s:%s has no format", live->dynamic.group, made->name);
 }
 
@@ -137,7 +137,7 @@ static int find_probes(struct watching *live, const char *text, input_found *fou
 
 		event->attr = probes[i].attr;
 		event->name = probes[i].name;
-		event->index = (uint32_t)live->session->recording->events.n;
+		event->index = (uint32_t)live->run->recording->events.n;
 		event->leader = event;
 		event->scale = 1;
 		err = make_dynamic(live, &probes[i], event);
@@ -161,7 +161,7 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 		struct event *event = known(live, spec->name);
 
 		if (!event)
-			err = rings_add_event(live->session, spec, live->specs.tracefs, &event);
+			err = rings_add_event(live->run, spec, live->specs.tracefs, &event);
 		if (!err)
 			err = found(arg, event, spec->tp_system, spec->tp_name);
 	}
@@ -527,8 +527,8 @@ static int finish(struct watching *live)
 	if (!err && live->rings.merge.n)
 		err = one_round(live, true);
 	// What was lost behind the last record of a ring is only there.
-	live->session->counted_n = watching_lost(live);
-	return err ? err : session_tell_counted(live->session);
+	live->run->counted_n = watching_lost(live);
+	return err ? err : run_tell_counted(live->run);
 }
 
 static int run(struct feed *feed)
@@ -605,7 +605,7 @@ static void close_live(struct feed *feed)
 	event_specs_done(&live->specs);
 	arena_done(&live->arena);
 	rings_done(&live->rings);
-	session_close(live->session);
+	run_close(live->run);
 	free(live);
 	feed->sym = NULL;
 	feed->input = NULL;

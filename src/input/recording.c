@@ -3,13 +3,13 @@
 #include "base/err.h"
 #include "base/nearest.h"
 #include "flow/filter.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include "input/core/input.h"
 #include <time.h>
 
 struct source {
 	struct feed *feed;
-	struct session *session;
+	struct run *run;
 	struct filter *filter; // -C -p -t
 	uint64_t next_tick_ns;
 };
@@ -18,7 +18,7 @@ struct source {
 static void read_tasks(struct source *source)
 {
 	enum { MOST_RECORDS = 1 << 14 };
-	struct recording *recording = source->session->recording;
+	struct recording *recording = source->run->recording;
 	struct feed *feed = source->feed;
 	struct record record;
 
@@ -52,17 +52,17 @@ static void read_tasks(struct source *source)
 static int open_recording(struct feed *feed)
 {
 	struct source *source = NEW(struct source);
-	struct session_options options = {.path = feed->options->from, .sym = {.functions = true}};
+	struct run_options options = {.path = feed->options->from, .sym = {.functions = true}};
 	int err;
 
 	feed->input = source;
 	source->feed = feed;
-	err = session_open(&source->session, &options);
+	err = run_open(&source->run, &options);
 	if (err)
 		return err;
-	feed->sym = source->session->sym;
-	feed->arch = source->session->recording->info.arch;
-	feed->host = source->session->recording->info.hostname;
+	feed->sym = source->run->sym;
+	feed->arch = source->run->recording->info.arch;
+	feed->host = source->run->recording->info.hostname;
 	read_tasks(source);
 	return 0;
 }
@@ -130,7 +130,7 @@ static bool has_own_name(const struct event *event)
 static int find(struct feed *feed, const char *name, input_found *found, void *arg)
 {
 	const struct source *source = feed->input;
-	struct recording *recording = source->session->recording;
+	struct recording *recording = source->run->recording;
 	size_t n = 0;
 	int err = 0;
 
@@ -162,7 +162,7 @@ static struct event *recorded(const struct recording *recording, const char *nam
 static void join(struct source *source)
 {
 	struct feed *feed = source->feed;
-	struct recording *recording = source->session->recording;
+	struct recording *recording = source->run->recording;
 
 	for (size_t i = 0; i < recording->events.n; i++)
 		recording->events.v[i]->user = NULL;
@@ -234,7 +234,7 @@ static int advance(struct source *source, uint64_t time)
 }
 
 // Nothing was sampled live of what is only counted.
-static int count(struct feed *feed, struct feed_event *wanted, const struct session_sample *hit)
+static int count(struct feed *feed, struct feed_event *wanted, const struct hit *hit)
 {
 	if (wanted->test && !feed_test(feed, wanted, &hit->sample))
 		return 0;
@@ -243,7 +243,7 @@ static int count(struct feed *feed, struct feed_event *wanted, const struct sess
 	return 0;
 }
 
-static int take(struct source *source, const struct session_sample *hit)
+static int take(struct source *source, const struct hit *hit)
 {
 	const struct sample *sample = &hit->sample;
 	struct feed *feed = source->feed;
@@ -266,8 +266,7 @@ static int take(struct source *source, const struct session_sample *hit)
 	return err;
 }
 
-static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
-			size_t n)
+static int take_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
 {
 	int err = 0;
 
@@ -276,28 +275,28 @@ static int take_samples(void *arg, struct session *session, const struct session
 	return err;
 }
 
-static int take_loss(void *arg, struct session *session, const struct feed_loss *loss)
+static int take_loss(void *arg, struct run *run, const struct run_loss *loss)
 {
 	struct source *source = arg;
 
 	return feed_lost(source->feed, loss);
 }
 
-static int take_record(void *arg, struct session *session, struct event *event,
-		       const struct sample *ids, const struct record *record)
+static int take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		       const struct record *record)
 {
 	struct source *source = arg;
 
-	return feed_take_record(source->feed, session, event, ids, record);
+	return feed_take_record(source->feed, run, event, ids, record);
 }
 
 static int run(struct feed *feed)
 {
-	static const struct session_hooks hooks = {.samples = take_samples,
-						   .record = take_record,
-						   .lost = take_loss};
+	static const struct run_hooks hooks = {.samples = take_samples,
+					       .record = take_record,
+					       .lost = take_loss};
 	struct source *source = feed->input;
-	const struct recording *recording = source->session->recording;
+	const struct recording *recording = source->run->recording;
 	const struct recording_info *info = &recording->info;
 	const struct target_options *target = &feed->options->target;
 	struct filter_options filter = {.cpus = target->cpus,
@@ -331,11 +330,11 @@ static int run(struct feed *feed)
 		err = feed_begin(feed);
 	if (err)
 		return err;
-	err = session_process(source->session, &hooks, source);
+	err = run_process(source->run, &hooks, source);
 	if (!err)
 		err = give_counts(source);
-	feed->stats.late = source->session->stats.out_of_order;
-	if (session_warn(source->session))
+	feed->stats.late = source->run->stats.out_of_order;
+	if (run_warn(source->run))
 		feed->exit_code = 1;
 	return err;
 }
@@ -347,7 +346,7 @@ static void close_recording(struct feed *feed)
 	if (!source)
 		return;
 	filter_free(source->filter);
-	session_close(source->session);
+	run_close(source->run);
 	free(source);
 	feed->sym = NULL;
 	feed->input = NULL;

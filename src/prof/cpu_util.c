@@ -43,7 +43,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	return 0;
 }
 
-static void lost(struct prof *prof, const struct feed_loss *loss)
+static void lost(struct prof *prof, const struct run_loss *loss)
 {
 	sched_lost(&PROF_STATE(struct cpu_util, prof)->sched, loss->cpu);
 }

@@ -169,7 +169,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	return 0;
 }
 
-static void lost(struct prof *prof, const struct feed_loss *loss)
+static void lost(struct prof *prof, const struct run_loss *loss)
 {
 	struct hrtimer *state = PROF_STATE(struct hrtimer, prof);
 

@@ -202,7 +202,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	return 0;
 }
 
-static void lost(struct prof *prof, const struct feed_loss *loss)
+static void lost(struct prof *prof, const struct run_loss *loss)
 {
 	struct nested *state = PROF_STATE(struct nested, prof);
 	struct map_slot slot;

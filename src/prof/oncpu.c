@@ -157,7 +157,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 	return 0;
 }
 
-static void lost(struct prof *prof, const struct feed_loss *loss)
+static void lost(struct prof *prof, const struct run_loss *loss)
 {
 	sched_lost(&PROF_STATE(struct oncpu, prof)->sched, loss->cpu);
 }

@@ -190,7 +190,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 	return 0;
 }
 
-static void lost(struct prof *prof, const struct feed_loss *loss)
+static void lost(struct prof *prof, const struct run_loss *loss)
 {
 	PROF_STATE(struct calls, prof)->unknown_n += tally_forget_waiting(prof->tally);
 }

@@ -239,7 +239,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 }
 
 // Who knows what they did meanwhile.
-static void lost(struct prof *prof, const struct feed_loss *loss)
+static void lost(struct prof *prof, const struct run_loss *loss)
 {
 	struct task_state *state = PROF_STATE(struct task_state, prof);
 

@@ -77,7 +77,7 @@ struct dso {
 	bool adjust_symbols; // as perf's dso->adjust_symbols: ET_EXEC or prelinked
 	enum dso_state state;
 	char origin; // perf's symtab origin letter ('k' kallsyms, 'd', 'B', ...), '!' none yet
-	uint64_t samples_n;    // that lie in it, where a session counts them
+	uint64_t samples_n;    // that lie in it, where a run counts them
 	uint64_t cut_stacks_n; // that end in it, as it has no unwind information
 	bool is_other_file; // what has its name now is not surely the file that ran, as `note` says
 	const char *note; // why there are no symbols (wrong build-id, not found, no permission), or NULL

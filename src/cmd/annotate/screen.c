@@ -14,7 +14,7 @@ bool annotate_wants_screen(const struct annotate *annotate)
 int annotate_run_screen(struct annotate *annotate)
 {
 	struct report *report = &annotate->report;
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	auto_free struct hist **hists = xcalloc(recording->events.n + 1, sizeof(struct hist *));
 	struct browse_hooks hooks = {
 		.hists = hists,

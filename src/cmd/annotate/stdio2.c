@@ -64,8 +64,7 @@ static void print_title(struct printer *p)
 	char unit = ' ';
 
 	for (uint32_t i = 0; i < members; i++) {
-		const struct hist *hist =
-			report->session->recording->events.v[event->index + i]->user;
+		const struct hist *hist = report->run->recording->events.v[event->index + i]->user;
 
 		samples += hist ? hist->samples : 0;
 		period += hist ? hist->total_period : 0;
@@ -180,7 +179,7 @@ static const struct symbol *symbol_at(const struct printer *p, uint64_t addr)
 {
 	const struct entry *e = p->view->entry;
 
-	return dso_find_symbol(p->annotate->report.session->sym, e->place.dso,
+	return dso_find_symbol(p->annotate->report.run->sym, e->place.dso,
 			       addr - p->view->lines->addr + e->place.sym->start);
 }
 

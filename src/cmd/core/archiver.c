@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "cmd/core/output.h"
 #include "data/tar.h"
-#include "flow/session.h"
+#include "flow/run.h"
 #include "sym/idcache.h"
 #include "sym/jitdump.h"
 #include "sym/seen.h"
@@ -169,30 +169,30 @@ static void put_dso(struct archiver *a, struct sym *sym, struct dso *dso)
 	}
 }
 
-static void mark(struct session *session, struct task *task, uint8_t cpumode, uint64_t ip)
+static void mark(struct run *run, struct task *task, uint8_t cpumode, uint64_t ip)
 {
 	struct location location;
 
-	sym_resolve_map(session->sym, task, cpumode, ip, &location);
+	sym_resolve_map(run->sym, task, cpumode, ip, &location);
 	if (location.dso)
 		location.dso->hit = true;
 }
 
-static int mark_sample(void *arg, struct session *session, struct event *event,
-		       const struct sample *sample, struct task *task, const struct record *record)
+static int mark_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		       struct task *task, const struct record *record)
 {
 	uint8_t cpumode = sample->cpumode;
 
 	if (!task)
 		return 0;
-	mark(session, task, cpumode, sample->ip);
+	mark(run, task, cpumode, sample->ip);
 	for (uint32_t i = 0; i < sample->callchain_n; i++) {
 		uint64_t ip = sample->callchain[i];
 
 		if (ip >= PERF_CONTEXT_MAX)
 			cpumode = cpumode_of_context(ip);
 		else
-			mark(session, task, cpumode, ip);
+			mark(run, task, cpumode, ip);
 	}
 	// Where the stack leads is known when it is unwound: all that the process had.
 	for (size_t i = 0; sample->user_stack_size && i < task->space->maps.n; i++)
@@ -236,21 +236,21 @@ static int end_bzip2(pid_t pid)
 	return status ? fail(EIO, "bzip2 can't pack the archive") : 0;
 }
 
-static void put_files(struct archiver *a, struct session *session)
+static void put_files(struct archiver *a, struct run *run)
 {
 	out_init_memory(&a->tar);
-	for (size_t i = 0; i < session->sym->dsos.n && !a->error; i++) {
-		struct dso *dso = session->sym->dsos.v[i];
+	for (size_t i = 0; i < run->sym->dsos.n && !a->error; i++) {
+		struct dso *dso = run->sym->dsos.v[i];
 
 		if (dso->hit || a->request->all)
-			put_dso(a, session->sym, dso);
+			put_dso(a, run->sym, dso);
 	}
 	tar_put_end(&a->tar);
 	pack(a, ZSTD_e_end);
 	out_done(&a->tar);
 }
 
-static int write_archive(struct archiver *a, const char *path, struct session *session)
+static int write_archive(struct archiver *a, const char *path, struct run *run)
 {
 	struct replacing file;
 	int err = output_file_open(&file, path), packed = 0;
@@ -264,7 +264,7 @@ static int write_archive(struct archiver *a, const char *path, struct session *s
 	else
 		a->zstd = ZSTD_createCCtx();
 	if (packed >= 0)
-		put_files(a, session);
+		put_files(a, run);
 	ZSTD_freeCCtx(a->zstd);
 	if (bzip2) {
 		close(a->fd);
@@ -295,31 +295,31 @@ static void tell(const struct archiver *a, const char *output)
 
 int archive_recording(const struct archive_request *request)
 {
-	static const struct session_hooks hooks = {.sample = mark_sample};
-	const struct session_options how = {.path = request->input,
-					    .force = request->force,
-					    .no_archive = true,
-					    .sym = {.held = request->held}};
+	static const struct run_hooks hooks = {.sample = mark_sample};
+	const struct run_options how = {.path = request->input,
+					.force = request->force,
+					.no_archive = true,
+					.sym = {.held = request->held}};
 	auto_free char *beside =
 		text_dup_fmt("%s.%s", request->input, request->perf ? "tar.bz2" : "archive");
 	const char *output = request->output ? request->output : beside;
 	struct archiver a = {.request = request};
-	struct session *session;
+	struct run *run;
 	int err = output_check_input(output, request->input);
 
 	if (err >= 0)
-		err = session_open(&session, &how);
+		err = run_open(&run, &how);
 	if (err < 0)
 		return err;
-	err = session_process(session, &hooks, NULL);
-	if (err >= 0 && session->recording->damage && !session->stats.total)
-		err = fail(EINVAL, "%s; there is nothing to write", session->recording->damage);
+	err = run_process(run, &hooks, NULL);
+	if (err >= 0 && run->recording->damage && !run->stats.total)
+		err = fail(EINVAL, "%s; there is nothing to write", run->recording->damage);
 	if (err >= 0)
-		err = write_archive(&a, output, session);
+		err = write_archive(&a, output, run);
 	if (err >= 0) {
 		tell(&a, output);
-		err = session_warn(session);
+		err = run_warn(run);
 	}
-	session_close(session);
+	run_close(run);
 	return err;
 }

@@ -232,7 +232,7 @@ static int by_change(const void *left, const void *right, void *arg)
 // under whatever name; but numbers of tracepoints are those of one boot.
 static struct hist *hist_like(const struct diff_file *file, const struct event *event)
 {
-	const struct recording *recording = file->report.session->recording;
+	const struct recording *recording = file->report.run->recording;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
 		if (!strcmp(recording->events.v[i]->name, event->name))

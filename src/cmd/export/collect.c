@@ -32,8 +32,7 @@ struct collector {
 	uint64_t filtered_n, other_events_n;
 };
 
-static uint32_t new_thread(struct collector *collector, const struct session *session,
-			   const struct task *task)
+static uint32_t new_thread(struct collector *collector, const struct run *run, const struct task *task)
 {
 	struct profile *profile = collector->profile;
 	uint64_t *seen = map_at(&collector->tids, task->tid, NULL);
@@ -42,14 +41,13 @@ static uint32_t new_thread(struct collector *collector, const struct session *se
 		 (struct profile_thread){.pid = task->pid,
 					 .tid = task->tid,
 					 .name = intern_text(&profile->strings,
-							     task_comm(session->sym, task)),
+							     task_comm(run->sym, task)),
 					 .nth = (uint32_t)(*seen)++});
 	return (uint32_t)profile->threads.n - 1;
 }
 
 // A thread is a task under one name: a program that is replaced (exec) becomes another one.
-static uint32_t thread_of(struct collector *collector, const struct session *session,
-			  const struct task *task)
+static uint32_t thread_of(struct collector *collector, const struct run *run, const struct task *task)
 {
 	struct profile *profile = collector->profile;
 	struct task_thread *known;
@@ -67,29 +65,28 @@ static uint32_t thread_of(struct collector *collector, const struct session *ses
 		return known->thread - 1;
 	if (known->thread && !known->named)
 		profile->threads.v[known->thread - 1].name =
-			intern_text(&profile->strings, task_comm(session->sym, task));
+			intern_text(&profile->strings, task_comm(run->sym, task));
 	else
-		known->thread = new_thread(collector, session, task) + 1;
+		known->thread = new_thread(collector, run, task) + 1;
 	known->comm = task->comm;
 	known->named = task->comm_set;
 	return known->thread - 1;
 }
 
-static bool sample_wanted(struct collector *collector, const struct session *session,
-			  const struct session_sample *it)
+static bool sample_wanted(struct collector *collector, const struct run *run, const struct hit *it)
 {
 	if (collector->options->event && !filter_event(it->event, collector->options->event)) {
 		collector->other_events_n++;
 		return false;
 	}
-	if (!filter_sample_of(collector->filter, &it->sample, session->sym, it->task)) {
+	if (!filter_sample_of(collector->filter, &it->sample, run->sym, it->task)) {
 		collector->filtered_n++;
 		return false;
 	}
 	return true;
 }
 
-static uint32_t text_of(struct collector *collector, const struct session_sample *it)
+static uint32_t text_of(struct collector *collector, const struct hit *it)
 {
 	struct out *text = &collector->text;
 
@@ -100,13 +97,13 @@ static uint32_t text_of(struct collector *collector, const struct session_sample
 	return intern_str(&collector->profile->strings, str_trim((struct str){text->buf, text->n}));
 }
 
-static void keep_sample(struct collector *collector, const struct session *session,
-			const struct session_sample *it, struct task *task)
+static void keep_sample(struct collector *collector, const struct run *run, const struct hit *it,
+			struct task *task)
 {
 	vec_push(&collector->profile->samples,
 		 (struct profile_sample){.time_ns = it->sample.time,
 					 .weight = it->sample.period,
-					 .thread = thread_of(collector, session, task),
+					 .thread = thread_of(collector, run, task),
 					 .cpu = it->sample.cpu,
 					 .text = text_of(collector, it),
 					 .event = it->event->index});
@@ -122,26 +119,25 @@ static void keep_stacks(struct collector *collector, struct stack_ask *asks, siz
 		samples[i].node = asks[i].node;
 }
 
-static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
-			size_t samples_n)
+static int take_samples(void *arg, struct run *run, const struct hit *samples, size_t samples_n)
 {
 	enum { MOST_FRAMES = 1024 }; // of user space
-	struct stack_ask asks[SESSION_BATCH];
+	struct stack_ask asks[RUN_BATCH];
 	struct collector *collector = arg;
 	size_t n = 0;
 
-	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
-	for (const struct session_sample *it = samples; it < samples + samples_n; it++) {
+	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
+	for (const struct hit *it = samples; it < samples + samples_n; it++) {
 		struct task *task = it->task;
 		const struct sample *sample;
 		struct sample whole;
 
-		if (!sample_wanted(collector, session, it))
+		if (!sample_wanted(collector, run, it))
 			continue;
 		if (!task)
-			task = sym_task(session->sym, UINT32_MAX, 0);
-		keep_sample(collector, session, it, task);
-		sample = session_chain(session, it->event, &it->sample, task, MOST_FRAMES, &whole);
+			task = sym_task(run->sym, UINT32_MAX, 0);
+		keep_sample(collector, run, it, task);
+		sample = run_chain(run, it->event, &it->sample, task, MOST_FRAMES, &whole);
 		asks[n++] = (struct stack_ask){.task = task, .sample = sample};
 		// The next one is unwound into the same place.
 		if (sample == &whole) {
@@ -154,8 +150,8 @@ static int take_samples(void *arg, struct session *session, const struct session
 }
 
 // Where in the file its code lies.
-static int take_record(void *arg, struct session *session, struct event *event,
-		       const struct sample *ids, const struct record *record)
+static int take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		       const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
 	const struct record_mmap *map = (const void *)header;
@@ -173,7 +169,7 @@ static int take_record(void *arg, struct session *session, struct event *event,
 		return 0;
 	if (!name || (header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_USER)
 		return 0;
-	part = map_at(&collector->parts, intern_text(&session->sym->strings, name), NULL);
+	part = map_at(&collector->parts, intern_text(&run->sym->strings, name), NULL);
 	if (!*part) {
 		vec_push(&collector->code_parts, (struct code_part){UINT64_MAX, 0});
 		*part = collector->code_parts.n;
@@ -184,13 +180,13 @@ static int take_record(void *arg, struct session *session, struct event *event,
 	return 0;
 }
 
-static int start(void *arg, struct session *session)
+static int start(void *arg, struct run *run)
 {
 	struct collector *collector = arg;
 
 	if (collector->filter)
 		return 0;
-	return filter_new(&collector->filter, &collector->options->filter, session->recording);
+	return filter_new(&collector->filter, &collector->options->filter, run->recording);
 }
 
 // ---- the end: frames and what they refer to
@@ -210,8 +206,7 @@ static enum profile_kind kind_of(const struct frame *frame)
 	return strstr(dso->long_name, "jitted-") ? PROFILE_JIT : PROFILE_USER;
 }
 
-static uint32_t file_of(struct collector *collector, struct session *session,
-			const struct frame *frame)
+static uint32_t file_of(struct collector *collector, struct run *run, const struct frame *frame)
 {
 	struct profile *profile = collector->profile;
 	const struct dso *dso = frame->dso;
@@ -235,7 +230,7 @@ static uint32_t file_of(struct collector *collector, struct session *session,
 		build_id_text(&dso->build_id, hex);
 		file.build_id = intern_text(&profile->strings, hex);
 	}
-	part = map_find(&collector->parts, intern_text(&session->sym->strings, dso->name));
+	part = map_find(&collector->parts, intern_text(&run->sym->strings, dso->name));
 	if (part) {
 		file.start = collector->code_parts.v[*part - 1].start;
 		file.end = collector->code_parts.v[*part - 1].end;
@@ -305,10 +300,10 @@ static void find_line(struct collector *collector, const struct frame *frame,
 	ret->line = lines[i].line;
 }
 
-static void add_frame(struct collector *collector, struct session *session, const struct frame *frame)
+static void add_frame(struct collector *collector, struct run *run, const struct frame *frame)
 {
 	struct profile *profile = collector->profile;
-	uint32_t file = file_of(collector, session, frame);
+	uint32_t file = file_of(collector, run, frame);
 	struct profile_frame made = {.function = function_of(collector, frame, file),
 				     .address = frame->addr - frame->is_return};
 	struct profile_function *function = &profile->functions.v[made.function];
@@ -325,7 +320,7 @@ static void add_frame(struct collector *collector, struct session *session, cons
 	vec_push(&profile->frames, made);
 }
 
-static void make_stacks(struct collector *collector, struct session *session)
+static void make_stacks(struct collector *collector, struct run *run)
 {
 	struct profile *profile = collector->profile;
 	const struct stacks *stacks = &collector->stacks;
@@ -333,7 +328,7 @@ static void make_stacks(struct collector *collector, struct session *session)
 	stacks_end(&collector->stacks);
 	vec_reserve(&profile->frames, stacks->frames.n);
 	for (size_t i = 0; i < stacks->frames.n; i++)
-		add_frame(collector, session, &stacks->frames.v[i]);
+		add_frame(collector, run, &stacks->frames.v[i]);
 	vec_clear(&profile->nodes);
 	vec_reserve(&profile->nodes, stacks->nodes.n);
 	vec_each(struct stack_node, node, &stacks->nodes)
@@ -364,9 +359,9 @@ static uint32_t text_or_none(struct profile *profile, const char *text)
 	return text ? intern_text(&profile->strings, text) : 0;
 }
 
-static void add_info(struct profile *profile, const struct session *session, const char *path)
+static void add_info(struct profile *profile, const struct run *run, const char *path)
 {
-	const struct recording_info *info = &session->recording->info;
+	const struct recording_info *info = &run->recording->info;
 	struct out out;
 
 	profile->title = intern_text(&profile->strings, text_base_name(path));
@@ -378,7 +373,7 @@ static void add_info(struct profile *profile, const struct session *session, con
 	for (size_t i = 0; i < info->command_line.n; i++)
 		out_printf(&out, "%s%s", i ? " " : "", info->command_line.v[i]);
 	profile->command = intern_str(&profile->strings, (struct str){out.buf, out.n});
-	profile->lost_n = session->stats.lost_events + session->stats.lost_samples;
+	profile->lost_n = run->stats.lost_events + run->stats.lost_samples;
 	out.n = 0;
 	if (profile->lost_n) {
 		out_printf(&out, "%llu records were lost while it was recorded",
@@ -386,8 +381,8 @@ static void add_info(struct profile *profile, const struct session *session, con
 		vec_push(&profile->notes,
 			 intern_str(&profile->strings, (struct str){out.buf, out.n}));
 	}
-	if (session->recording->damage)
-		vec_push(&profile->notes, intern_text(&profile->strings, session->recording->damage));
+	if (run->recording->damage)
+		vec_push(&profile->notes, intern_text(&profile->strings, run->recording->damage));
 	out_done(&out);
 }
 
@@ -428,39 +423,37 @@ static void collector_done(struct collector *collector)
 
 int export_collect(struct profile *profile, const char *path, const struct export_options *options)
 {
-	static const struct session_hooks hooks = {.samples = take_samples,
-						   .record = take_record,
-						   .start = start};
-	struct session_options session_options = {.path = path,
-						  .force = options->force,
-						  .sym = options->sym};
+	static const struct run_hooks hooks = {.samples = take_samples,
+					       .record = take_record,
+					       .start = start};
+	struct run_options run_options = {.path = path, .force = options->force, .sym = options->sym};
 	struct collector collector = {.options = options, .profile = profile};
-	struct session *session;
-	int err = session_open(&session, &session_options), damaged = 0;
+	struct run *run;
+	int err = run_open(&run, &run_options), damaged = 0;
 
 	if (err < 0)
 		return err;
 	out_init_memory(&collector.text);
-	stacks_init(&collector.stacks, session->sym, FRAME_BY_PLACE);
-	collector.sources = sources_new(session->sym);
+	stacks_init(&collector.stacks, run->sym, FRAME_BY_PLACE);
+	collector.sources = sources_new(run->sym);
 	if (!options->no_inline)
 		collector.stacks.sources = collector.sources;
-	if (!session->recording->is_pipe)
-		err = start(&collector, session);
+	if (!run->recording->is_pipe)
+		err = start(&collector, run);
 	if (err >= 0)
-		err = session_process(session, &hooks, &collector);
+		err = run_process(run, &hooks, &collector);
 	if (err >= 0) {
-		damaged = session_warn(session);
+		damaged = run_warn(run);
 		err = check_samples(&collector, path);
 	}
 	if (err >= 0) {
-		make_stacks(&collector, session);
-		add_events(profile, session->recording);
-		add_info(profile, session, path);
+		make_stacks(&collector, run);
+		add_events(profile, run->recording);
+		add_info(profile, run, path);
 		profile_finish(profile);
-		add_wall_clock(profile, &session->recording->info);
+		add_wall_clock(profile, &run->recording->info);
 	}
 	collector_done(&collector);
-	session_close(session);
+	run_close(run);
 	return err < 0 ? err : damaged;
 }

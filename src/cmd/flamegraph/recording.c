@@ -100,16 +100,14 @@ static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint6
 		*map_at(&taker->other_sums, (uint64_t)base << 32 | stack, NULL) += value;
 }
 
-static bool sample_wanted(struct taker *taker, const struct session *session,
-			  const struct session_sample *it)
+static bool sample_wanted(struct taker *taker, const struct run *run, const struct hit *it)
 {
 	if (!event_wanted(taker, it->event)) {
 		if (!taker->counts->other_events++ || !taker->options->event)
 			stack_counts_other(taker->counts, str_of(it->event->name));
 		return false;
 	}
-	if (taker->has_filter &&
-	    !filter_sample_of(taker->filter, &it->sample, session->sym, it->task)) {
+	if (taker->has_filter && !filter_sample_of(taker->filter, &it->sample, run->sym, it->task)) {
 		taker->counts->filtered++;
 		return false;
 	}
@@ -135,27 +133,26 @@ static void count_stacks(struct taker *taker, const struct stack_ask *asks, cons
 	taker->counts->samples += n;
 }
 
-static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
-			size_t samples_n)
+static int take_samples(void *arg, struct run *run, const struct hit *samples, size_t samples_n)
 {
 	enum { MOST_FRAMES = 1024 }; // of user space
-	struct stack_ask asks[SESSION_BATCH];
-	uint32_t bases[SESSION_BATCH];
+	struct stack_ask asks[RUN_BATCH];
+	uint32_t bases[RUN_BATCH];
 	struct taker *taker = arg;
 	size_t n = 0;
 
-	_Static_assert((int)SESSION_BATCH <= (int)STACK_BATCH, "");
-	for (const struct session_sample *it = samples; it < samples + samples_n; it++) {
+	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
+	for (const struct hit *it = samples; it < samples + samples_n; it++) {
 		struct task *task = it->task;
 		const struct sample *sample;
 		struct sample whole;
 
-		if (!sample_wanted(taker, session, it))
+		if (!sample_wanted(taker, run, it))
 			continue;
 		if (!task)
-			task = sym_task(session->sym, UINT32_MAX, 0);
+			task = sym_task(run->sym, UINT32_MAX, 0);
 		bases[n] = base_of(taker, it->event, task);
-		sample = session_chain(session, it->event, &it->sample, task, MOST_FRAMES, &whole);
+		sample = run_chain(run, it->event, &it->sample, task, MOST_FRAMES, &whole);
 		asks[n++] = (struct stack_ask){.task = task, .sample = sample};
 		// The next one is unwound into the same place.
 		if (sample == &whole) {
@@ -169,14 +166,14 @@ static int take_samples(void *arg, struct session *session, const struct session
 	return 0;
 }
 
-static int start(void *arg, struct session *session)
+static int start(void *arg, struct run *run)
 {
 	struct taker *taker = arg;
 	int err = 0;
 
 	if (taker->filter)
 		return 0;
-	err = filter_new(&taker->filter, &taker->options->filter, session->recording);
+	err = filter_new(&taker->filter, &taker->options->filter, run->recording);
 	taker->has_filter = !err && !filter_is_empty(taker->filter);
 	return err;
 }
@@ -215,7 +212,7 @@ struct made_node {
 struct maker {
 	struct taker *taker;
 	struct flame *flame;
-	const struct session *session;
+	const struct run *run;
 	struct flame_frame *frames; // by frame id; name.p NULL: not yet
 	struct arena arena;
 	struct made_node *made; // by stack: the first base's node of the tree, when not reversed
@@ -245,7 +242,7 @@ static uint32_t event_node(struct maker *maker, const struct base *base)
 {
 	if (base->event == UINT32_MAX)
 		return 0;
-	const struct event *event = maker->session->recording->events.v[base->event];
+	const struct event *event = maker->run->recording->events.v[base->event];
 	return flame_child(maker->flame, 0, (struct flame_frame){str_of(event->name), FLAME_PLAIN});
 }
 
@@ -256,7 +253,7 @@ static uint32_t task_node(struct maker *maker, const struct base *base, uint32_t
 	if (base->comm == UINT32_MAX && base->pid == UINT32_MAX)
 		return parent;
 	name = base->comm == UINT32_MAX ? STR("task")
-					: maker->session->sym->strings.strings.v[base->comm];
+					: maker->run->sym->strings.strings.v[base->comm];
 	if (base->tid != UINT32_MAX)
 		name = str_of(arena_fmt(&maker->arena, "%.*s-%d/%d", STR_FMT(name), (int)base->pid,
 					(int)base->tid));
@@ -330,10 +327,10 @@ static void make_stack(struct maker *maker, uint32_t base, uint32_t stack, uint6
 	flame_add(maker->flame, node, options->side, (double)sum);
 }
 
-static void make_tree(struct taker *taker, struct flame *flame, const struct session *session)
+static void make_tree(struct taker *taker, struct flame *flame, const struct run *run)
 {
 	stacks_end(&taker->stacks);
-	struct maker maker = {.taker = taker, .flame = flame, .session = session};
+	struct maker maker = {.taker = taker, .flame = flame, .run = run};
 	struct map_slot slot;
 
 	maker.frames = xcalloc(taker->stacks.frames.n, sizeof(*maker.frames));
@@ -355,30 +352,28 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct ses
 int stacks_from_recording(struct flame *flame, const char *path,
 			  const struct stack_options *options, struct stack_counts *ret)
 {
-	static const struct session_hooks hooks = {.samples = take_samples, .start = start};
-	struct session_options session_options = {.path = path,
-						  .force = options->force,
-						  .sym = options->sym};
+	static const struct run_hooks hooks = {.samples = take_samples, .start = start};
+	struct run_options run_options = {.path = path, .force = options->force, .sym = options->sym};
 	struct taker taker = {.options = options, .counts = ret};
-	struct session *session;
-	int err = session_open(&session, &session_options);
+	struct run *run;
+	int err = run_open(&run, &run_options);
 
 	if (err < 0)
 		return err;
-	stacks_init(&taker.stacks, session->sym, FRAME_BY_NAME);
+	stacks_init(&taker.stacks, run->sym, FRAME_BY_NAME);
 	if (!options->no_inline)
-		taker.stacks.sources = sources_new(session->sym);
-	if (!session->recording->is_pipe)
-		err = start(&taker, session);
+		taker.stacks.sources = sources_new(run->sym);
+	if (!run->recording->is_pipe)
+		err = start(&taker, run);
 	if (err >= 0)
-		err = session_process(session, &hooks, &taker);
+		err = run_process(run, &hooks, &taker);
 	if (err >= 0) {
-		make_tree(&taker, flame, session);
-		ret->damaged = session_warn(session) > 0;
+		make_tree(&taker, flame, run);
+		ret->damaged = run_warn(run) > 0;
 		if (taker.first_event)
 			ret->event = xstrdup(taker.first_event->name);
-		if (session->recording->info.hostname)
-			ret->host = xstrdup(session->recording->info.hostname);
+		if (run->recording->info.hostname)
+			ret->host = xstrdup(run->recording->info.hostname);
 		err = 0;
 	}
 	sources_free(taker.stacks.sources);
@@ -389,6 +384,6 @@ int stacks_from_recording(struct flame *flame, const char *path,
 	vec_done(&taker.sums);
 	map_done(&taker.other_sums);
 	filter_free(taker.filter);
-	session_close(session);
+	run_close(run);
 	return err;
 }

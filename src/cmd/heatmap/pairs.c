@@ -48,30 +48,30 @@ static const struct {
 	uint64_t (*get)(const struct sample *sample);
 } sample_keys[] = {{"cpu", sample_cpu}, {"pid", sample_pid}, {"tid", sample_tid}};
 
-static bool is_there(const struct session *session, const char *wanted)
+static bool is_there(const struct run *run, const char *wanted)
 {
-	for (size_t i = 0; i < session->recording->events.n; i++) {
-		if (filter_event_name(session->recording->events.v[i]->name, wanted))
+	for (size_t i = 0; i < run->recording->events.n; i++) {
+		if (filter_event_name(run->recording->events.v[i]->name, wanted))
 			return true;
 	}
 	return false;
 }
 
-const char *pairing_hint(const struct session *session)
+const char *pairing_hint(const struct run *run)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(known_pairs); i++) {
 		const struct known_pair *known = &known_pairs[i];
 
-		if (known->name && is_there(session, known->from) && is_there(session, known->to))
+		if (known->name && is_there(run, known->from) && is_there(run, known->to))
 			return known->name;
 	}
 	return NULL;
 }
 
-static int not_there(const struct session *session, const char *from, const char *to)
+static int not_there(const struct run *run, const char *from, const char *to)
 {
-	const char *path = session->recording->path;
-	bool has_from = is_there(session, from), has_to = is_there(session, to);
+	const char *path = run->recording->path;
+	bool has_from = is_there(run, from), has_to = is_there(run, to);
 	bool same = strcmp(from, to) == 0;
 
 	if (has_from && has_to)
@@ -104,7 +104,7 @@ static int no_such_latency(const char *name)
 			   name);
 }
 
-static int choose_by_name(struct pairing *pairing, const char *name, const struct session *session)
+static int choose_by_name(struct pairing *pairing, const char *name, const struct run *run)
 {
 	const struct known_pair *known, *first = NULL;
 
@@ -114,7 +114,7 @@ static int choose_by_name(struct pairing *pairing, const char *name, const struc
 			continue;
 		if (!first)
 			first = known;
-		if (is_there(session, known->from) && is_there(session, known->to)) {
+		if (is_there(run, known->from) && is_there(run, known->to)) {
 			first = known;
 			break;
 		}
@@ -124,14 +124,14 @@ static int choose_by_name(struct pairing *pairing, const char *name, const struc
 	pairing->known = first;
 	pairing->from = text_dup_fmt("%s", first->from);
 	pairing->to = text_dup_fmt("%s", first->to);
-	return not_there(session, first->from, first->to);
+	return not_there(run, first->from, first->to);
 }
 
 // Have all events of that name the fields of the key?
-static bool have_fields(const struct session *session, const char *events, const char *key)
+static bool have_fields(const struct run *run, const char *events, const char *key)
 {
-	for (size_t i = 0; i < session->recording->events.n; i++) {
-		const struct event *event = session->recording->events.v[i];
+	for (size_t i = 0; i < run->recording->events.n; i++) {
+		const struct event *event = run->recording->events.v[i];
 		struct str rest = str_of(key);
 
 		while (filter_event_name(event->name, events) && rest.p) {
@@ -175,7 +175,7 @@ static char *partner_of(const char *event, const char *known, const char *known_
 }
 
 static int choose_by_events(struct pairing *pairing, const struct point_options *options,
-			    const struct session *session)
+			    const struct run *run)
 {
 	const struct known_pair *known = find_by_events(options->from, options->to);
 
@@ -189,17 +189,16 @@ static int choose_by_events(struct pairing *pairing, const struct point_options 
 				  : partner_of(options->from, known->from, known->to);
 	// A key that is given says all.
 	if (known && !options->key &&
-	    (!known->key || (have_fields(session, pairing->from, known->key) &&
-			     have_fields(session, pairing->to, known->key))))
+	    (!known->key || (have_fields(run, pairing->from, known->key) &&
+			     have_fields(run, pairing->to, known->key))))
 		pairing->known = known;
-	return not_there(session, pairing->from, pairing->to);
+	return not_there(run, pairing->from, pairing->to);
 }
 
-int pairing_choose(struct pairing *ret, const struct point_options *options,
-		   const struct session *session)
+int pairing_choose(struct pairing *ret, const struct point_options *options, const struct run *run)
 {
-	int err = options->latency ? choose_by_name(ret, options->latency, session)
-				   : choose_by_events(ret, options, session);
+	int err = options->latency ? choose_by_name(ret, options->latency, run)
+				   : choose_by_events(ret, options, run);
 	const char *key = options->key ? options->key : ret->known ? ret->known->key : NULL;
 
 	if (err >= 0 && key)

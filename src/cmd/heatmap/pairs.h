@@ -3,7 +3,7 @@
 #pragma once
 #include "base/map.h"
 #include "cmd/heatmap/heatmap.h"
-#include "flow/session.h"
+#include "flow/run.h"
 
 enum { PAIR_KEYS_MAX = 4 };
 
@@ -38,8 +38,7 @@ struct pair_result {
 
 // What --latency, --from-event, --to-event and --key mean for the recording. -ENODATA with a sentence that names the event
 // that isn't there.
-int pairing_choose(struct pairing *ret, const struct point_options *options,
-		   const struct session *session);
+int pairing_choose(struct pairing *ret, const struct point_options *options, const struct run *run);
 void pairing_done(struct pairing *pairing);
 // "Block I/O latency"
 const char *pairing_title(const struct pairing *pairing);
@@ -50,7 +49,7 @@ bool pairing_take(struct pairing *pairing, const struct pair_role *role,
 // Records were lost, or there are no more: what waits may have ended meanwhile, and is counted as unpaired.
 void pairing_lost(struct pairing *pairing);
 // The known latency whose events the recording has, as typed after --latency; NULL: none.
-const char *pairing_hint(const struct session *session);
+const char *pairing_hint(const struct run *run);
 
 // -EINVAL with a sentence that names the nearest.
 int point_no_such_field(const struct event *event, const char *field);

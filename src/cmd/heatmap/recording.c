@@ -4,7 +4,7 @@
 #include "base/nearest.h"
 #include "cmd/heatmap/heatmap.h"
 #include "cmd/heatmap/pairs.h"
-#include "flow/session.h"
+#include "flow/run.h"
 
 // What an event of the recording means here.
 struct role {
@@ -120,10 +120,10 @@ static int make_role(struct taker *taker, const struct event *event, struct role
 	return err;
 }
 
-static void take_pair(struct taker *taker, const struct role *role, struct session *session,
+static void take_pair(struct taker *taker, const struct role *role, struct run *run,
 		      const struct sample *sample, const struct task *task)
 {
-	bool passes = filter_sample_of(taker->filter, sample, session->sym, task);
+	bool passes = filter_sample_of(taker->filter, sample, run->sym, task);
 	bool begins = passes || role->pair.next_pid || role->pair.woken_pid;
 	struct pair_result result;
 
@@ -134,10 +134,10 @@ static void take_pair(struct taker *taker, const struct role *role, struct sessi
 	if (result.tid != UINT32_MAX) {
 		struct sample of_next = *sample;
 
-		task = sym_find_task(session->sym, result.tid);
+		task = sym_find_task(run->sym, result.tid);
 		of_next.tid = result.tid;
 		of_next.pid = task ? task->pid : UINT32_MAX;
-		if (!filter_sample_of(taker->filter, &of_next, session->sym, task)) {
+		if (!filter_sample_of(taker->filter, &of_next, run->sym, task)) {
 			taker->result->filtered++;
 			return;
 		}
@@ -154,8 +154,8 @@ static double value_of(const struct point_options *options, const struct role *r
 	return role->value->is_signed ? (double)(int64_t)value : (double)value;
 }
 
-static int take_sample(void *arg, struct session *session, struct event *event,
-		       const struct sample *sample, struct task *task, const struct record *record)
+static int take_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		       struct task *task, const struct record *record)
 {
 	struct taker *taker = arg;
 	const struct point_options *options = taker->options;
@@ -171,10 +171,10 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 	if (!role->wanted || sample->time == UINT64_MAX)
 		return 0;
 	if (taker->pairs) {
-		take_pair(taker, role, session, sample, task);
+		take_pair(taker, role, run, sample, task);
 		return 0;
 	}
-	if (!filter_sample_of(taker->filter, sample, session->sym, task)) {
+	if (!filter_sample_of(taker->filter, sample, run->sym, task)) {
 		taker->result->filtered++;
 		return 0;
 	}
@@ -187,8 +187,8 @@ static int take_sample(void *arg, struct session *session, struct event *event,
 	return 0;
 }
 
-static int take_record(void *arg, struct session *session, struct event *event,
-		       const struct sample *ids, const struct record *record)
+static int take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		       const struct record *record)
 {
 	struct taker *taker = arg;
 
@@ -197,17 +197,16 @@ static int take_record(void *arg, struct session *session, struct event *event,
 	return 0;
 }
 
-static void write_names(struct out *out, const struct session *session, const struct taker *taker)
+static void write_names(struct out *out, const struct run *run, const struct taker *taker)
 {
 	enum { NAMES_MAX = 3 };
 	size_t n = 0;
 
-	for (size_t i = 0; i < session->recording->events.n; i++) {
+	for (size_t i = 0; i < run->recording->events.n; i++) {
 		if (taker && (i >= taker->roles.n || !taker->roles.v[i].drawn))
 			continue;
 		if (n++ < NAMES_MAX)
-			out_printf(out, "%s%s", n > 1 ? ", " : "",
-				   session->recording->events.v[i]->name);
+			out_printf(out, "%s%s", n > 1 ? ", " : "", run->recording->events.v[i]->name);
 	}
 	if (n > NAMES_MAX)
 		out_printf(out, " and %zu more", n - NAMES_MAX);
@@ -221,9 +220,9 @@ static char *text_of(struct out *out)
 	return text;
 }
 
-static int check_event(const struct session *session, const char *wanted)
+static int check_event(const struct run *run, const char *wanted)
 {
-	const struct recording *recording = session->recording;
+	const struct recording *recording = run->recording;
 	struct out out;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
@@ -231,12 +230,12 @@ static int check_event(const struct session *session, const char *wanted)
 			return 0;
 	}
 	out_init_memory(&out);
-	write_names(&out, session, NULL);
+	write_names(&out, run, NULL);
 	auto_free char *names = text_of(&out);
 	return fail(ENODATA, "%s has no event '%s'; it has %s", recording->path, wanted, names);
 }
 
-static int start(void *arg, struct session *session)
+static int start(void *arg, struct run *run)
 {
 	struct taker *taker = arg;
 	const struct point_options *options = taker->options;
@@ -244,33 +243,32 @@ static int start(void *arg, struct session *session)
 
 	if (taker->filter)
 		return 0;
-	err = filter_new(&taker->filter, &options->filter, session->recording);
+	err = filter_new(&taker->filter, &options->filter, run->recording);
 	if (err >= 0 && taker->pairs)
-		err = pairing_choose(&taker->pairing, options, session);
+		err = pairing_choose(&taker->pairing, options, run);
 	else if (err >= 0 && options->event)
-		err = check_event(session, options->event);
+		err = check_event(run, options->event);
 	return err;
 }
 
 // What the picture's lines on top say.
-static void describe(const struct taker *taker, const struct session *session,
-		     struct point_result *ret)
+static void describe(const struct taker *taker, const struct run *run, struct point_result *ret)
 {
 	const struct pairing *pairing = &taker->pairing;
-	const char *hint = pairing_hint(session);
+	const char *hint = pairing_hint(run);
 	const char *title = taker->pairs ? pairing_title(pairing) : NULL;
 	struct out out;
 
 	out_init_memory(&out);
 	if (!taker->pairs)
-		write_names(&out, session, taker);
+		write_names(&out, run, taker);
 	else if (strcmp(pairing->from, pairing->to) == 0)
 		out_text(&out, pairing->from);
 	else
 		out_printf(&out, "%s to %s", pairing->from, pairing->to);
 	ret->events = text_of(&out);
-	if (session->recording->info.hostname)
-		ret->host = text_dup_fmt("%s", session->recording->info.hostname);
+	if (run->recording->info.hostname)
+		ret->host = text_dup_fmt("%s", run->recording->info.hostname);
 	if (title)
 		ret->title = text_dup_fmt("%s", title);
 	if (hint && ret->subsecond && !taker->options->subsecond && !taker->options->event)
@@ -280,31 +278,31 @@ static void describe(const struct taker *taker, const struct session *session,
 int points_from_recording(struct heat *heat, const char *path, const struct point_options *options,
 			  struct point_result *ret)
 {
-	static const struct session_hooks hooks = {.sample = take_sample,
-						   .record = take_record,
-						   .start = start};
-	struct session_options session_options = {.path = path, .force = options->force};
+	static const struct run_hooks hooks = {.sample = take_sample,
+					       .record = take_record,
+					       .start = start};
+	struct run_options run_options = {.path = path, .force = options->force};
 	struct taker taker = {.heat = heat, .options = options, .result = ret};
-	struct session *session;
-	int err = session_open(&session, &session_options);
+	struct run *run;
+	int err = run_open(&run, &run_options);
 
 	if (err < 0)
 		return err;
 	taker.pairs = options->latency || options->from || options->to;
 	ret->from_recording = true;
 	ret->subsecond = !options->value && !taker.pairs;
-	err = session_process(session, &hooks, &taker);
+	err = run_process(run, &hooks, &taker);
 	if (err >= 0) {
-		ret->damaged = session_warn(session) > 0;
+		ret->damaged = run_warn(run) > 0;
 		pairing_lost(&taker.pairing);
 		ret->unpaired = taker.pairing.unpaired;
 		if (taker.filter)
-			describe(&taker, session, ret);
+			describe(&taker, run, ret);
 		err = 0;
 	}
 	vec_done(&taker.roles);
 	pairing_done(&taker.pairing);
 	filter_free(taker.filter);
-	session_close(session);
+	run_close(run);
 	return err;
 }

@@ -52,7 +52,7 @@ static void print_task(struct report *report, const struct listed *all, uint32_t
 
 	out_text(out, head);
 	out_fill(out, ' ', (size_t)level);
-	out_safe(out, task_comm(report->session->sym, task));
+	out_safe(out, task_comm(report->run->sym, task));
 	out_char(out, '\n');
 	if (mmaps)
 		print_maps(task, indent, out);
@@ -72,7 +72,7 @@ static void append(struct listed *all, uint32_t *first, uint32_t *last, uint32_t
 
 void report_tasks(struct report *report, bool mmaps)
 {
-	struct sym *sym = report->session->sym;
+	struct sym *sym = report->run->sym;
 	struct listed *all = xcalloc(report->tids.n + 1, sizeof(*all));
 	uint32_t n = 0, first = NONE, last = NONE;
 	struct map places = {0}, by_tid = {0};
@@ -162,8 +162,8 @@ static void note_task(struct report *report, uint32_t tid)
 	vec_push(&report->tids, tid);
 }
 
-int report_note_record(void *arg, struct session *session, struct event *event,
-		       const struct sample *ids, const struct record *record)
+int report_note_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		       const struct record *record)
 {
 	struct report *report = arg;
 	const struct perf_event_header *header = record->header;
@@ -191,7 +191,7 @@ int report_note_record(void *arg, struct session *session, struct event *event,
 	default:
 		break;
 	}
-	return report_record(arg, session, event, ids, record);
+	return report_record(arg, run, event, ids, record);
 }
 
 static uint64_t value_at(const struct thread_value *thread, size_t counter)

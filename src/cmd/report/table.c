@@ -127,8 +127,8 @@ static bool shown(const struct report *report, const struct entry *e)
 
 static void json_report(struct report *report)
 {
-	const struct recording *recording = report->session->recording;
-	const struct session_stats *stats = &report->session->stats;
+	const struct recording *recording = report->run->recording;
+	const struct run_stats *stats = &report->run->stats;
 	struct json j;
 
 	json_init(&j, &report->out);
@@ -164,7 +164,7 @@ static void json_report(struct report *report)
 
 static void csv_report(struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	struct out *out = &report->out;
 
 	out_text(out, "event");

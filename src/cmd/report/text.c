@@ -71,7 +71,7 @@ static char with_unit(uint64_t *n)
 static void print_summary(const struct hist *hist, struct out *out)
 {
 	struct report *report = hist->report;
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	bool relative = !strcmp(report->o.percentage, "relative");
 	uint64_t samples = 0, period = 0;
 	uint32_t members = report->grouped ? MAX(hist->event->group_members, 1u) : 1;
@@ -139,12 +139,12 @@ static void print_branch_types(const struct report *report, struct out *out)
 
 void report_print(struct report *report)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	struct out *out = &report->out;
 
 	if (!report->quiet)
 		out_printf(out, "#\n# Total Lost Samples: %llu\n#\n",
-			   (unsigned long long)report->session->stats.lost_samples);
+			   (unsigned long long)report->run->stats.lost_samples);
 	for (size_t i = 0; i < recording->events.n; i++) {
 		struct event *event = recording->events.v[i];
 		struct hist *hist = report_hist(report, event);

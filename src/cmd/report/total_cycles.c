@@ -227,7 +227,7 @@ void report_table_of_blocks(struct report *report, enum table_format format)
 		{.title = "cycles_min", .kind = TABLE_COUNT},
 		{.title = "cycles_max", .kind = TABLE_COUNT},
 	};
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 	struct table table = {0};
 
 	for (size_t i = 0; i < ARRAY_SIZE(of_blocks); i++)

@@ -7,7 +7,7 @@
 struct at {
 	struct json j;
 	const struct chains *chains;
-	struct session *session;
+	struct run *run;
 	const struct event *event;
 	const struct sample *sample;
 	struct task *task;
@@ -31,7 +31,7 @@ static void put_ip(struct at *at)
 	json_hex(&at->j, at->sample->ip);
 	if (!at->task)
 		return;
-	sym_resolve(at->session->sym, at->task, at->sample->cpumode, at->sample->ip, &where);
+	sym_resolve(at->run->sym, at->task, at->sample->cpumode, at->sample->ip, &where);
 	put_where(at, &where);
 }
 
@@ -63,9 +63,9 @@ static void put_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return)
 	size_t n = 0;
 
 	if (at->task && is_return)
-		where = sym_resolve_return(at->session->sym, at->task, cpumode, ip);
+		where = sym_resolve_return(at->run->sym, at->task, cpumode, ip);
 	else if (at->task)
-		sym_resolve(at->session->sym, at->task, cpumode, ip, &where);
+		sym_resolve(at->run->sym, at->task, cpumode, ip, &where);
 	if (where.dso && where.sym && at->chains->options.inlines)
 		n = source_frames(at->chains->sources, where.dso, where.addr - is_return, where.sym,
 				  &found);
@@ -113,7 +113,7 @@ static void put_json_branches(struct at *at)
 static void put_json_registers(struct at *at, const char *key, uint64_t mask, uint64_t abi,
 			       const uint64_t *registers)
 {
-	const char *arch = at->session->recording->info.arch;
+	const char *arch = at->run->recording->info.arch;
 
 	if (!abi || !registers)
 		return;
@@ -214,7 +214,7 @@ static void put_trace_fields(struct at *at)
 
 static void put_cgroup(struct at *at)
 {
-	const char *path = sym_cgroup(at->session->sym, at->sample->cgroup);
+	const char *path = sym_cgroup(at->run->sym, at->sample->cgroup);
 
 	json_key(&at->j, "cgroup");
 	if (path)
@@ -252,7 +252,7 @@ static void put_weights(struct at *at)
 static void put_comm(struct at *at)
 {
 	if (at->task)
-		json_field_text(&at->j, "comm", task_comm(at->session->sym, at->task));
+		json_field_text(&at->j, "comm", task_comm(at->run->sym, at->task));
 }
 
 enum kind { NUMBER_32, NUMBER_64, ADDRESS, SPECIAL };
@@ -291,14 +291,10 @@ static const struct {
 #undef BY
 };
 
-void json_sample(struct out *out, const struct chains *chains, struct session *session,
+void json_sample(struct out *out, const struct chains *chains, struct run *run,
 		 const struct event *event, const struct sample *sample, struct task *task)
 {
-	struct at at = {.chains = chains,
-			.session = session,
-			.event = event,
-			.sample = sample,
-			.task = task};
+	struct at at = {.chains = chains, .run = run, .event = event, .sample = sample, .task = task};
 
 	json_init(&at.j, out);
 	json_object(&at.j);
@@ -330,7 +326,7 @@ void json_sample(struct out *out, const struct chains *chains, struct session *s
 	json_line(&at.j);
 }
 
-void json_record(struct out *out, const struct chains *chains, struct session *session,
+void json_record(struct out *out, const struct chains *chains, struct run *run,
 		 const struct sample *ids, const struct perf_event_header *header)
 {
 	struct json j;

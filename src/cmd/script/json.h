@@ -2,9 +2,9 @@
 // script --format json: one object a line. docs/script-json.md describes it.
 #pragma once
 #include "cmd/core/script/chains.h"
-#include "flow/session.h"
+#include "flow/run.h"
 
-void json_sample(struct out *out, const struct chains *chains, struct session *session,
+void json_sample(struct out *out, const struct chains *chains, struct run *run,
 		 const struct event *event, const struct sample *sample, struct task *task);
-void json_record(struct out *out, const struct chains *chains, struct session *session,
+void json_record(struct out *out, const struct chains *chains, struct run *run,
 		 const struct sample *ids, const struct perf_event_header *header);

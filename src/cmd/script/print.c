@@ -81,10 +81,9 @@ static const char pairs[201] = "000102030405060708091011121314151617181920212223
 			       "50515253545556575859606162636465666768697071727374"
 			       "75767778798081828384858687888990919293949596979899";
 
-void print_init(struct print *print, struct session *session, struct fields *fields,
-		struct chains *chains)
+void print_init(struct print *print, struct run *run, struct fields *fields, struct chains *chains)
 {
-	*print = (struct print){.session = session, .fields = fields, .chains = chains};
+	*print = (struct print){.run = run, .fields = fields, .chains = chains};
 }
 
 int print_done(struct print *print, int err)
@@ -262,7 +261,7 @@ static int open_file(struct print *print, struct printer *printer)
 	if (!print->options.per_event)
 		return 0;
 	printer->file_name =
-		text_dup_fmt("%s.%s.dump", print->session->recording->path, printer->event->name);
+		text_dup_fmt("%s.%s.dump", print->run->recording->path, printer->event->name);
 	printer->out = &printer->file;
 	return out_open(&printer->file, printer->file_name);
 }
@@ -287,7 +286,7 @@ static int printer_of(struct print *print, struct event *event, struct printer *
 
 static struct str name_text(struct print *print, struct printer *printer)
 {
-	const struct recording *recording = print->session->recording;
+	const struct recording *recording = print->run->recording;
 	char *text;
 
 	if (!print->name_width) {
@@ -303,7 +302,7 @@ static struct str name_text(struct print *print, struct printer *printer)
 static void who_render(struct print *print, struct out *out, const struct printer *printer,
 		       const struct sample *sample, const struct task *task)
 {
-	const char *comm = task ? task_comm(print->session->sym, task) : ":-1";
+	const char *comm = task ? task_comm(print->run->sym, task) : ":-1";
 	unsigned numbers = printer->who_style & (WHO_PID | WHO_TID);
 
 	switch (printer->who_style & WHO_COMM_MASK) {
@@ -446,7 +445,7 @@ static void put_addr(struct print *print, struct out *out, const struct printer 
 	put_hex16(out, sample->addr);
 	if (!addr_has_symbol(&printer->event->attr) || !task)
 		return;
-	resolve_either(print->session->sym, task, sample->cpumode, sample->addr, &where);
+	resolve_either(print->run->sym, task, sample->cpumode, sample->addr, &where);
 	if (printer->fields & FIELD_BIT(SYM)) {
 		out_char(out, ' ');
 		put_symbol(out, print->chains, &where, printer->fields & FIELD_BIT(SYMOFF));
@@ -467,7 +466,7 @@ static void put_weight(struct out *out, const struct printer *printer, const str
 
 static void put_cgroup(struct print *print, struct out *out, const struct sample *sample)
 {
-	const char *path = sym_cgroup(print->session->sym, sample->cgroup);
+	const char *path = sym_cgroup(print->run->sym, sample->cgroup);
 
 	out_char(out, ' ');
 	out_text(out, path ? path : "unknown");
@@ -531,7 +530,7 @@ static void put_insns(struct print *print, struct out *out, const struct printer
 static void run_step(struct print *print, struct out *out, struct printer *printer,
 		     const struct sample *sample, struct task *task, enum step step)
 {
-	const struct recording_info *info = &print->session->recording->info;
+	const struct recording_info *info = &print->run->recording->info;
 	const struct perf_event_attr *attr = &printer->event->attr;
 
 	switch (step) {

@@ -5,7 +5,7 @@
 #include "cmd/core/script/chains.h"
 #include "cmd/core/script/fields.h"
 #include "cmd/script/insns.h"
-#include "flow/session.h"
+#include "flow/run.h"
 
 struct print_options {
 	bool latency;	      // -L
@@ -18,7 +18,7 @@ struct print_options {
 struct printer; // of one event, in event->user
 
 struct print {
-	struct session *session;
+	struct run *run;
 	struct fields *fields;
 	struct chains *chains;
 	struct print_options options;
@@ -34,8 +34,7 @@ struct print {
 	int err;		    // of the instructions
 };
 
-void print_init(struct print *print, struct session *session, struct fields *fields,
-		struct chains *chains);
+void print_init(struct print *print, struct run *run, struct fields *fields, struct chains *chains);
 // Closes what --per-event-dump opened.
 int print_done(struct print *print, int err);
 // "[ sonde script: Wrote ... ]" for each file of --per-event-dump.

@@ -24,12 +24,12 @@ static int add_event(struct top *top, size_t i)
 	const struct tracefs *tracefs =
 		opened->spec->probe ? top->dynamic.tracefs : top->o.record.specs.tracefs;
 	struct event *event;
-	int err = rings_add_event(top->session, opened->spec, tracefs, &event);
+	int err = rings_add_event(top->run, opened->spec, tracefs, &event);
 
 	if (err)
 		return err;
 	if (opened->leader < event->index)
-		event->leader = top->session->recording->events.v[opened->leader];
+		event->leader = top->run->recording->events.v[opened->leader];
 	event->group_members = opened->leader == i ? MAX(opened->group_n, 1u) : 0;
 	return 0;
 }
@@ -44,8 +44,8 @@ static int learn_events(struct top *top, size_t events_n)
 	for (size_t i = 0; i < events_n && !err; i++)
 		err = add_event(top, i);
 	for (size_t i = 0; i < events_n && !err; i++)
-		events[i] = top->session->recording->events.v[i];
-	rings_init(&top->rings, top->session);
+		events[i] = top->run->recording->events.v[i];
+	rings_init(&top->rings, top->run);
 	top->rings.tasks = true;
 	rings_learn(&top->rings, &top->opened, events);
 	return err;
@@ -53,8 +53,7 @@ static int learn_events(struct top *top, size_t events_n)
 
 // ---- hooks
 
-static int take_samples(void *arg, struct session *session, const struct session_sample *samples,
-			size_t n)
+static int take_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
 {
 	struct top *top = arg;
 
@@ -70,14 +69,14 @@ static int take_samples(void *arg, struct session *session, const struct session
 			(samples[i].record.header->misc & PERF_RECORD_MISC_EXACT_IP) != 0;
 		if (top->frozen || (is_user ? top->o.hide_user : top->o.hide_kernel))
 			continue;
-		err = report_samples(&top->report, session, &samples[i], 1);
+		err = report_samples(&top->report, run, &samples[i], 1);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int take_loss(void *arg, struct session *session, const struct feed_loss *loss)
+static int take_loss(void *arg, struct run *run, const struct run_loss *loss)
 {
 	struct top *top = arg;
 
@@ -90,7 +89,7 @@ static int learn(void *arg, const struct perf_event_header *header)
 {
 	struct top *top = arg;
 
-	sym_record(top->session->sym, header, 0);
+	sym_record(top->run->sym, header, 0);
 	return 0;
 }
 
@@ -161,9 +160,9 @@ static int open_events(struct top *top)
 	return err ? err : learn_events(top, events_n);
 }
 
-static int open_session(struct top *top)
+static int open_run(struct top *top)
 {
-	static const struct session_hooks hooks = {.samples = take_samples, .lost = take_loss};
+	static const struct run_hooks hooks = {.samples = take_samples, .lost = take_loss};
 	const struct report_options *o = &top->o.report;
 	const struct sym_options options = {.root = "",
 					    .live = true,
@@ -179,18 +178,18 @@ static int open_session(struct top *top)
 	top->report.o = *o;
 	if (sym_options_check(&options) < 0)
 		return -COMMAND_INVALID;
-	err = session_open_live(&top->session, &options);
+	err = run_open_live(&top->run, &options);
 	if (err)
 		return err;
-	top->report.session = top->session;
-	top->session->hooks = &hooks;
-	top->session->arg = top;
+	top->report.run = top->run;
+	top->run->hooks = &hooks;
+	top->run->arg = top;
 	return 0;
 }
 
 int top_open(struct top *top)
 {
-	int err = open_session(top);
+	int err = open_run(top);
 
 	if (!err)
 		err = open_events(top);
@@ -216,7 +215,7 @@ int top_start(struct top *top)
 
 static void free_shown(struct top *top)
 {
-	for (size_t i = 0; top->shown && i < top->session->recording->events.n; i++)
+	for (size_t i = 0; top->shown && i < top->run->recording->events.n; i++)
 		hist_free(top->shown[i]);
 	free(top->shown);
 	top->shown = NULL;
@@ -239,7 +238,7 @@ int top_drain(struct top *top)
 {
 	int err = merge_round(&top->rings.merge, false);
 
-	sym_age(top->session->sym);
+	sym_age(top->run->sym);
 	return err < 0 ? err : 0;
 }
 
@@ -268,8 +267,8 @@ static void start_over(struct top *top)
 	struct report *report = &top->report;
 
 	free_shown(top);
-	for (size_t i = 0; i < top->session->recording->events.n; i++) {
-		struct event *event = top->session->recording->events.v[i];
+	for (size_t i = 0; i < top->run->recording->events.n; i++) {
+		struct event *event = top->run->recording->events.v[i];
 
 		hist_free(event->user);
 		event->user = NULL;
@@ -290,7 +289,7 @@ static void hide_rare(const struct top *top, struct hist *hist)
 
 int top_refresh(struct top *top)
 {
-	struct recording *recording = top->session->recording;
+	struct recording *recording = top->run->recording;
 	size_t n = recording->events.n;
 	struct report *report = &top->report;
 	// perf's fading.

@@ -130,7 +130,7 @@ int top_run_screen(struct top *top)
 				      .title = title,
 				      .key = on_key,
 				      .help = help,
-				      .n = top->session->recording->events.n}};
+				      .n = top->run->recording->events.n}};
 	struct screen_background background = {.fds = top->fds,
 					       .n = top->opened.rings.n,
 					       .every_ms = DRAIN_MS,
@@ -138,7 +138,7 @@ int top_run_screen(struct top *top)
 	struct screen *screen;
 	int err;
 
-	top->report.addresses = annotate_counts_new((uint32_t)top->session->recording->events.n);
+	top->report.addresses = annotate_counts_new((uint32_t)top->run->recording->events.n);
 	err = top_refresh(top);
 	view.hooks.arg = &view;
 	view.hooks.hists = top->shown;

@@ -63,9 +63,9 @@ static void print_header(struct text *text, double seconds, int width)
 		   samples > 0 ? 100.0 * (double)counts->kernel / samples : 0,
 		   samples > 0 ? 100.0 * (double)counts->exact / samples : 0,
 		   (unsigned long long)counts->lost, (unsigned long long)top->lost_n);
-	if (top->session->recording->events.n == 1)
+	if (top->run->recording->events.n == 1)
 		top_put_rate(top, out);
-	out_printf(out, "%s], ", top->session->recording->events.v[0]->name);
+	out_printf(out, "%s], ", top->run->recording->events.v[0]->name);
 	top_put_target(top, out);
 	out_char(out, '\n');
 	out_fill(out, '-', (size_t)width);
@@ -113,12 +113,12 @@ static int show_page(struct text *text)
 	rows = top->o.entries > 0 ? top->o.entries : MAX(rows - HEADER_LINES, 1);
 	text->shown_ns = now;
 	print_header(text, seconds, columns - 1);
-	for (size_t i = 0; i < top->session->recording->events.n; i++) {
+	for (size_t i = 0; i < top->run->recording->events.n; i++) {
 		const struct hist *hist = top->shown[i];
 
 		if (top->report.grouped && hist->event->leader != hist->event)
 			continue;
-		if (top->session->recording->events.n > 1 && !(top->report.grouped && first))
+		if (top->run->recording->events.n > 1 && !(top->report.grouped && first))
 			out_printf(&text->out, "%s# %s\n", first ? "" : "\n", hist->event->name);
 		first = 0;
 		print_rows(text, hist, rows, columns - 1);

@@ -3,7 +3,7 @@
 
 void top_put_rate(const struct top *top, struct out *out)
 {
-	const struct perf_event_attr *attr = &top->session->recording->events.v[0]->attr;
+	const struct perf_event_attr *attr = &top->run->recording->events.v[0]->attr;
 
 	if (attr->freq)
 		out_printf(out, "%lluHz ", (unsigned long long)attr->sample_freq);

@@ -27,7 +27,7 @@ struct top_counts {
 struct top {
 	struct top_options o;
 	struct report report;
-	struct session *session; // the report's
+	struct run *run; // the report's
 	struct target target;
 	struct opened opened;
 	struct rings rings;

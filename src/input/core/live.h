@@ -13,7 +13,7 @@ struct watching {
 	struct feed *feed;
 	struct event_specs specs; // of all names looked for
 	struct event_context context;
-	struct session *session;
+	struct run *run;
 	struct event_dynamic dynamic;
 	struct arena arena;
 

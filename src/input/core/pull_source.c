@@ -363,10 +363,10 @@ uint64_t pull_time(const struct perf_event_header *header)
 
 static int give_lost(struct feed *feed, const struct lost_record *record)
 {
-	struct feed_loss loss = {.cpu = (uint32_t)record->cpu,
-				 .lost = record->lost,
-				 .from_ns = record->from_ns,
-				 .to_ns = record->to_ns};
+	struct run_loss loss = {.cpu = (uint32_t)record->cpu,
+				.lost = record->lost,
+				.from_ns = record->from_ns,
+				.to_ns = record->to_ns};
 
 	return feed_lost(feed, &loss);
 }

@@ -319,7 +319,7 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 }
 
 // What was lost may have been the second event of what waits, or a newer first.
-void multi_lost(struct prof *prof, const struct feed_loss *loss)
+void multi_lost(struct prof *prof, const struct run_loss *loss)
 {
 	struct multi *multi = PROF_STATE(struct multi, prof);
 	bool by_cpu = loss->cpu != UINT32_MAX;

@@ -85,7 +85,7 @@ opt_call multi_opt_detail;
 // After prof's events are there; sets keys and roles. cycle and the like are read from the options.
 int multi_setup(struct prof *prof, struct multi *multi);
 int multi_sample(struct prof *prof, struct prof_event *event, const struct sample *sample);
-void multi_lost(struct prof *prof, const struct feed_loss *loss);
+void multi_lost(struct prof *prof, const struct run_loss *loss);
 int multi_interval(struct prof *prof, uint64_t now_ns);
 int multi_finish(struct prof *prof, uint64_t now_ns);
 void multi_done(struct prof *prof);

@@ -77,7 +77,7 @@ struct profiler {
 	int (*record)(struct prof *prof, const struct perf_event_header *header,
 		      const struct sample *ids);
 	// Something was lost: pairs that span it are not known. Already told to the user.
-	void (*lost)(struct prof *prof, const struct feed_loss *loss);
+	void (*lost)(struct prof *prof, const struct run_loss *loss);
 	int (*count)(struct prof *prof, struct prof_event *event, uint32_t instance, uint64_t delta);
 	int (*period)(struct prof *prof, uint64_t now_ns); // each prof->period_ns, before interval
 	int (*interval)(struct prof *prof, uint64_t now_ns); // one result, then forget it

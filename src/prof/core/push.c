@@ -162,7 +162,7 @@ int prof_push_sample(struct prof *prof, struct prof_event *event, const struct s
 	return push->messages.n >= BATCH_BYTES ? send_batch(push) : 0;
 }
 
-int prof_push_lost(struct prof *prof, const struct feed_loss *loss)
+int prof_push_lost(struct prof *prof, const struct run_loss *loss)
 {
 	struct wire_lost said = {
 		.cpu = loss->cpu,

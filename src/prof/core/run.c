@@ -179,7 +179,7 @@ static int on_count(void *arg, struct feed_event *feed, uint32_t instance, uint6
 }
 
 // "Lost 1804 events on CPU #24 (5696605.869896, 5696605.898613)": beside the results that lack them.
-static int on_lost(void *arg, const struct feed_loss *loss)
+static int on_lost(void *arg, const struct run_loss *loss)
 {
 	struct prof *prof = arg;
 	char cpu[32] = "", from[32] = "", to[32] = "";

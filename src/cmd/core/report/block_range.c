@@ -35,5 +35,5 @@ void report_say_no_cycles(const struct report *report)
 {
 	if (report->blocks && !report->blocks->total_cycles)
 		warn("the branch stacks of %s have no cycles, so it has no blocks: a processor that counts them is needed",
-		     report->session->recording->path);
+		     report->run->recording->path);
 }

@@ -254,14 +254,14 @@ static void show_facts(struct browser *browser)
 	struct out out;
 
 	out_init_memory(&out);
-	recording_print_header(&out, browser->report->session->recording, false);
+	recording_print_header(&out, browser->report->run->recording, false);
 	tui_view(browser->screen, "About the recording", (struct str){out.buf, out.n});
 	out_done(&out);
 }
 
 static int show_annotated(struct browser *browser, const struct entry *e)
 {
-	struct sym *sym = browser->report->session->sym;
+	struct sym *sym = browser->report->run->sym;
 	const struct annotate_options wanted = {.own_lines = true, .intel = browser->hooks->intel};
 
 	if (!browser->annotator)

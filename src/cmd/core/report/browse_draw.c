@@ -268,7 +268,7 @@ static void with_unit(struct out *out, uint64_t n)
 static void put_zoom(const struct browser *browser, struct out *out)
 {
 	const struct browse_zoom *zoom = &browser->zoom;
-	struct sym *sym = browser->report->session->sym;
+	struct sym *sym = browser->report->run->sym;
 
 	if (zoom->by_task) {
 		out_printf(out, ", Thread: %s", intern_get(&sym->strings, zoom->comm));

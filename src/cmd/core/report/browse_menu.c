@@ -29,7 +29,7 @@ static void add_zooms(const struct browser *browser, const struct entry *e, stru
 
 	if (browser_has_key(browser, WIDTH_COMM) || browser_has_key(browser, WIDTH_THREAD))
 		add(menu, 't', zoom->by_task ? "Zoom out of the thread" : "Zoom into thread",
-		    zoom->by_task ? NULL : intern_get(&report->session->sym->strings, e->comm));
+		    zoom->by_task ? NULL : intern_get(&report->run->sym->strings, e->comm));
 	if (browser_has_key(browser, WIDTH_DSO))
 		add(menu, 'd', zoom->by_dso ? "Zoom out of the DSO" : "Zoom into DSO",
 		    zoom->by_dso   ? NULL

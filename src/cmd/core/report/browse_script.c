@@ -38,7 +38,7 @@ static void add_row(struct command *command, const struct browser *browser, cons
 	if (browser_has_key(browser, WIDTH_THREAD) && e->task)
 		add_filter(command, "--tid", arena_fmt(&command->arena, "%u", e->task->tid));
 	else if (browser_has_key(browser, WIDTH_COMM))
-		add_filter(command, "--comms", intern_get(&report->session->sym->strings, e->comm));
+		add_filter(command, "--comms", intern_get(&report->run->sym->strings, e->comm));
 	if (browser_has_key(browser, WIDTH_DSO) && e->place.dso)
 		add_filter(command, "--dsos", e->place.dso->short_name);
 	if (report->has_sym && e->place.sym)
@@ -54,7 +54,7 @@ static void make_command(struct command *command, const struct browser *browser,
 	out_text(&command->title, "Samples of");
 	command->words[command->n++] = "/proc/self/exe";
 	command->words[command->n++] = "script";
-	add(command, "-i", browser->report->session->recording->path);
+	add(command, "-i", browser->report->run->recording->path);
 	add(command, "-k", o->vmlinux);
 	add(command, "--kallsyms", o->kallsyms);
 	add(command, "--symfs", o->symfs);
@@ -115,7 +115,7 @@ void browser_script(struct browser *browser)
 
 bool browser_has_samples(const struct browser *browser)
 {
-	const struct recording *recording = browser->report->session->recording;
+	const struct recording *recording = browser->report->run->recording;
 
 	return !browser->hooks->refresh_ms && !recording->is_pipe && recording->path;
 }

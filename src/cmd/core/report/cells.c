@@ -110,7 +110,7 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 		widen(hist, WIDTH_SYMBOL, UNRESOLVED + 4 + 2);
 		widen_dso(hist, WIDTH_DSO);
 	}
-	n = e->task ? strlen(task_comm(report->session->sym, e->task)) : 0;
+	n = e->task ? strlen(task_comm(report->run->sym, e->task)) : 0;
 	if (n > hist->widths[WIDTH_COMM]) {
 		widen(hist, WIDTH_COMM, n);
 		hist->widths[WIDTH_THREAD] = (uint16_t)(n + 8);
@@ -399,7 +399,7 @@ void hist_print_columns(const struct hist *hist, const struct entry *e, struct o
 
 void report_event_name(const struct report *report, const struct event *event, struct out *out)
 {
-	const struct recording *recording = report->session->recording;
+	const struct recording *recording = report->run->recording;
 
 	if (!report->grouped || event->group_members < 2) {
 		out_safe(out, event->name);

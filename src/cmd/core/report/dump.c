@@ -8,7 +8,7 @@ struct dumping {
 	struct dump dump;
 };
 
-static int on_raw(void *arg, struct session *session, const struct record *record)
+static int on_raw(void *arg, struct run *run, const struct record *record)
 {
 	struct dumping *dumping = arg;
 
@@ -17,8 +17,8 @@ static int on_raw(void *arg, struct session *session, const struct record *recor
 	return out_broken(dumping->dump.out);
 }
 
-static int on_record(void *arg, struct session *session, struct event *event,
-		     const struct sample *ids, const struct record *record)
+static int on_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		     const struct record *record)
 {
 	struct dumping *dumping = arg;
 	const struct perf_event_header *header = record->header;
@@ -29,8 +29,8 @@ static int on_record(void *arg, struct session *session, struct event *event,
 	return out_broken(dumping->dump.out);
 }
 
-static int on_sample(void *arg, struct session *session, struct event *event,
-		     const struct sample *sample, struct task *task, const struct record *record)
+static int on_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		     struct task *task, const struct record *record)
 {
 	struct dumping *dumping = arg;
 
@@ -41,15 +41,15 @@ static int on_sample(void *arg, struct session *session, struct event *event,
 	if (filter_time(dumping->report->skip, sample->time) && event_switch_passes(&after, event))
 		dump_place(&dumping->dump, sample, task);
 	// The counts at the end are those of the table, which has a row for each branch of a sample.
-	int err = report_sample(dumping->report, session, event, sample, task, record);
+	int err = report_sample(dumping->report, run, event, sample, task, record);
 
 	return err ? err : out_broken(dumping->dump.out);
 }
 
 void report_stats(struct report *report)
 {
-	const struct session_stats *stats = &report->session->stats;
-	struct recording *recording = report->session->recording;
+	const struct run_stats *stats = &report->run->stats;
+	struct recording *recording = report->run->recording;
 	struct out *out = &report->out;
 
 	out_printf(out, "\nAggregated stats:%s\n",
@@ -85,19 +85,19 @@ void report_stats(struct report *report)
 
 int report_dump(struct report *report)
 {
-	const struct session_hooks hooks = {.sample = on_sample, .record = on_record, .raw = on_raw};
+	const struct run_hooks hooks = {.sample = on_sample, .record = on_record, .raw = on_raw};
 	const struct chains_options options = {.escape = report->out.is_terminal};
 	struct chains chains;
 	struct dumping dumping = {.report = report,
 				  .dump = {.out = &report->out,
-					   .session = report->session,
+					   .run = report->run,
 					   .chains = &chains,
 					   .unordered = report->o.unordered,
 					   .counts_only = true}};
 	int err;
 
-	chains_init(&chains, report->session->sym, &options);
-	err = session_process(report->session, &hooks, &dumping);
+	chains_init(&chains, report->run->sym, &options);
+	err = run_process(report->run, &hooks, &dumping);
 	if (err >= 0)
 		report_stats(report);
 	chains_done(&chains);

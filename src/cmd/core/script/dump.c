@@ -37,7 +37,7 @@ static void dump_bytes(struct out *out, const struct perf_event_header *header)
 static void dump_times(struct dump *dump, const struct perf_event_header *header, uint32_t cpu,
 		       uint64_t time)
 {
-	const struct recording *recording = dump->session->recording;
+	const struct recording *recording = dump->run->recording;
 	size_t n = recording->events.n;
 	uint64_t type = 0;
 
@@ -64,7 +64,7 @@ static void dump_times(struct dump *dump, const struct perf_event_header *header
 static void dump_head(struct dump *dump, const struct record *record, uint32_t cpu, uint64_t time)
 {
 	const struct perf_event_header *header = record->header;
-	const struct recording *recording = dump->session->recording;
+	const struct recording *recording = dump->run->recording;
 	ull offset = record->offset - (recording->is_pipe ? PIPE_HEADER_SIZE : 0);
 
 	out_printf(dump->out, "\n%#llx@%s [%#x]: event: %d\n", offset,
@@ -433,7 +433,7 @@ static void dump_registers(struct dump *dump, const char *kind, uint64_t mask, u
 			   const uint64_t *registers)
 {
 	static const char *const abis[] = {"none", "32-bit", "64-bit"};
-	const char *arch = dump->session->recording->info.arch;
+	const char *arch = dump->run->recording->info.arch;
 
 	if (!abi || !registers)
 		return;
@@ -465,7 +465,7 @@ static void dump_values(struct out *out, const struct event *event, const struct
 	}
 }
 
-// As recorded: the session turns it into the growth of the counter.
+// As recorded: the run turns it into the growth of the counter.
 static uint64_t recorded_period(const struct event *event, const struct sample *sample,
 				const struct perf_event_header *header)
 {
@@ -537,14 +537,14 @@ void dump_sample(struct dump *dump, const struct event *event, const struct samp
 
 void dump_place(struct dump *dump, const struct sample *sample, struct task *task)
 {
-	struct session *session = dump->session;
+	struct run *run = dump->run;
 	struct location where;
 
 	if (!task)
 		return;
-	sym_resolve_map(session->sym, task, sample->cpumode, sample->ip, &where);
+	sym_resolve_map(run->sym, task, sample->cpumode, sample->ip, &where);
 	out_text(dump->out, " ... thread: ");
-	out_safe(dump->out, task_comm(session->sym, task));
+	out_safe(dump->out, task_comm(run->sym, task));
 	out_printf(dump->out, ":%d\n ...... dso: ", (int)task->tid);
 	out_safe(dump->out, where.dso		 ? where.dso->long_name
 			    : where.level == 'H' ? "[hypervisor]"

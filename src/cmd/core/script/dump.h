@@ -2,11 +2,11 @@
 // -D: the bytes of every record and what was decoded of it, as perf prints them.
 #pragma once
 #include "cmd/core/script/chains.h"
-#include "flow/session.h"
+#include "flow/run.h"
 
 struct dump {
 	struct out *out;
-	struct session *session;
+	struct run *run;
 	const struct chains *chains;
 	size_t announced_n; // events of a pipe
 	bool unordered;	    // rounds mean nothing then

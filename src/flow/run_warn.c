@@ -2,11 +2,10 @@
 // What a result lacks, in sentences.
 #include "base/log.h"
 #include "flow/chain.h"
-#include "flow/session.h"
-#include "flow/session_parts.h"
+#include "flow/run.h"
 #include <stdio.h>
 
-static void warn_loss(const struct session_loss *loss, uint64_t first_ns, uint64_t last_ns)
+static void warn_loss(const struct run_event_loss *loss, uint64_t first_ns, uint64_t last_ns)
 {
 	char cpu[32] = "", when[64] = "";
 
@@ -22,21 +21,21 @@ static void warn_loss(const struct session_loss *loss, uint64_t first_ns, uint64
 
 // What the events' own counters had at the end tells the samples among the records that were lost: the same loss, with better names.
 // LOST records tell when it was.
-static void warn_losses(const struct session *session)
+static void warn_losses(const struct run *run)
 {
-	struct session_loss records = {.first_ns = UINT64_MAX, .cpu = UINT32_MAX};
+	struct run_event_loss records = {.first_ns = UINT64_MAX, .cpu = UINT32_MAX};
 	uint64_t counted = 0;
 
-	vec_each(const struct session_loss, loss, &session->losses) {
-		counted += session_loss_is_counter(loss) ? loss->lost : 0;
+	vec_each(const struct run_event_loss, loss, &run->losses) {
+		counted += run_event_loss_is_counter(loss) ? loss->lost : 0;
 		if (loss->samples)
 			continue;
 		records.lost += loss->lost;
 		records.first_ns = MIN(records.first_ns, loss->first_ns);
 		records.last_ns = MAX(records.last_ns, loss->last_ns);
 	}
-	vec_each(const struct session_loss, loss, &session->losses) {
-		bool counts = session_loss_is_counter(loss);
+	vec_each(const struct run_event_loss, loss, &run->losses) {
+		bool counts = run_event_loss_is_counter(loss);
 
 		if (loss->lost && (loss->samples || !counted))
 			warn_loss(loss, counts ? records.first_ns : loss->first_ns,
@@ -48,15 +47,15 @@ static void warn_losses(const struct session *session)
 }
 
 // Names that are missing in the result, and why: the kernel's by itself, of the others the first stands for all.
-static void warn_symbols(const struct session *session)
+static void warn_symbols(const struct run *run)
 {
-	const struct recording_info *info = &session->recording->info;
+	const struct recording_info *info = &run->recording->info;
 	const struct dso *example = NULL;
 	enum { SHOWN = 5 };
 	size_t others = 0, refused = 0;
 
-	for (size_t i = 0; i < session->sym->dsos.n; i++) {
-		const struct dso *dso = session->sym->dsos.v[i];
+	for (size_t i = 0; i < run->sym->dsos.n; i++) {
+		const struct dso *dso = run->sym->dsos.v[i];
 
 		if (dso->refused)
 			warn("%s", dso->refused);
@@ -64,11 +63,11 @@ static void warn_symbols(const struct session *session)
 			continue;
 		if (dso->kind == DSO_KERNEL) {
 			warn("kernel addresses have no names: %s%s%s", dso->note,
-			     session->sym->options.other_machine && info->os_release
+			     run->sym->options.other_machine && info->os_release
 				     ? "; it was recorded under Linux "
 				     : "",
-			     session->sym->options.other_machine && info->os_release ? info->os_release
-										     : "");
+			     run->sym->options.other_machine && info->os_release ? info->os_release
+										 : "");
 		} else if (dso->is_other_file && refused++ < SHOWN) {
 			warn("%s has no names: %s; sonde archive keeps such files with a recording%s",
 			     dso->short_name, dso->note,
@@ -108,14 +107,14 @@ static size_t put_ends(const struct unwind_counts *counts, char *to, size_t size
 }
 
 // Why user stacks are not whole. What record has said, in its own words, is said again where it makes the result another one.
-static void warn_stacks(const struct session *session)
+static void warn_stacks(const struct run *run)
 {
 	enum { TOLD_AGAIN = 90 }; // percent that are whole
 	struct unwind_counts counts;
 	uint64_t all = 0, whole;
 	char text[512];
 
-	session_unwind_counts(session, &counts);
+	run_unwind_counts(run, &counts);
 	for (int i = 0; i < UNWIND_ENDS; i++)
 		all += counts.ends[i];
 	whole = counts.ends[UNWIND_ROOT];
@@ -123,7 +122,7 @@ static void warn_stacks(const struct session *session)
 		return;
 	if (!put_ends(&counts, text, sizeof(text)))
 		inform("all %llu user stacks are whole", (unsigned long long)all);
-	else if (session->unwind || whole * 100 < all * TOLD_AGAIN)
+	else if (run->unwind || whole * 100 < all * TOLD_AGAIN)
 		warn("%llu of %llu user stacks are whole%s", (unsigned long long)whole,
 		     (unsigned long long)all, text);
 	else
@@ -131,14 +130,14 @@ static void warn_stacks(const struct session *session)
 		       (unsigned long long)all, text);
 }
 
-int session_warn(const struct session *session)
+int run_warn(const struct run *run)
 {
-	const struct session_stats *stats = &session->stats;
-	const struct recording *recording = session->recording;
+	const struct run_stats *stats = &run->stats;
+	const struct recording *recording = run->recording;
 
-	warn_losses(session);
-	warn_symbols(session);
-	warn_stacks(session);
+	warn_losses(run);
+	warn_symbols(run);
+	warn_stacks(run);
 	if (stats->lost_events + stats->lost_samples)
 		warn("%s lacks what was lost: record with a larger buffer (-m), fewer events or a lower rate (-F)",
 		     recording->path);

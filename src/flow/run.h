@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One run: records in the order of time, side-band records applied to the tasks and maps, samples decoded and handed out. They come
-// from a recording (session_open, session_process: its runs merged, by rounds), or out of the rings of the running kernel
-// (session_open_live, flow/rings.h).
+// from a recording (run_open, run_process: its runs merged, by rounds), or out of the rings of the running kernel
+// (run_open_live, flow/rings.h).
 #pragma once
 #include "data/recording.h"
 #include "sym/sym.h"
 
-struct session;
+struct run;
 
-struct session_options {
+struct run_options {
 	const char *path; // NULL: "perf.data"
 	bool force;
 	bool unordered;	   // file order
@@ -19,7 +19,7 @@ struct session_options {
 };
 
 // Counts of what was seen, per record type and of trouble; shown with every result.
-struct session_stats {
+struct run_stats {
 	uint64_t records[96]; // by type
 	uint64_t total;
 	uint64_t lost_events;  // sum of LOST.lost
@@ -30,7 +30,7 @@ struct session_stats {
 };
 
 // What was lost of one event on one CPU.
-struct session_loss {
+struct run_event_loss {
 	struct event *event;		  // NULL: not known
 	uint32_t cpu;			  // UINT32_MAX: not known
 	bool samples;			  // LOST_SAMPLES, else LOST records
@@ -38,101 +38,100 @@ struct session_loss {
 };
 
 // What an event's counter had at the end (PERF_FORMAT_LOST): samples that LOST records have among theirs.
-static inline bool session_loss_is_counter(const struct session_loss *loss)
+static inline bool run_event_loss_is_counter(const struct run_event_loss *loss)
 {
 	return loss->samples && loss->first_ns == UINT64_MAX;
 }
 
 // What was lost between two records of a CPU, or at the end. Times are those of the last sample before and of the record that tells
 // it, 0 and UINT64_MAX where there is none.
-struct feed_loss {
+struct run_loss {
 	uint32_t cpu; // UINT32_MAX: not known
 	uint64_t lost, from_ns, to_ns;
 };
 
-struct session_hooks;
+struct run_hooks;
 
-struct session {
+struct run {
 	struct recording *recording; // of the running kernel: its events and their formats, and no more
 	struct sym *sym;
-	struct session_stats stats;
-	VEC(struct session_loss) losses;
-	uint64_t places_n;		   // samples that session_count_place has counted
-	const struct session_hooks *hooks; // while it runs
+	struct run_stats stats;
+	VEC(struct run_event_loss) losses;
+	uint64_t places_n;	       // samples that run_count_place has counted
+	const struct run_hooks *hooks; // while it runs
 	void *arg;
 	VEC(uint64_t) last_ns; // with the hook `lost`: [cpu], of the last sample
 	uint64_t told_n,
 		counted_n; // lost: by records that came; by what the events' own counters had at the end
-	struct session_private *private;
-	struct session_unwind *unwind; // of chain.c
+	struct run_private *private;
+	struct run_unwind *unwind; // of chain.c
 };
 
 // For what is said of files without names: by whoever looks up where a sample lies.
-static inline void session_count_place(struct session *session, const struct location *location)
+static inline void run_count_place(struct run *run, const struct location *location)
 {
-	session->places_n++;
+	run->places_n++;
 	if (location->dso)
 		location->dso->samples_n++;
 }
 
 // A sample that waits with others to be handed out.
-struct session_sample {
+struct hit {
 	struct sample sample;
 	struct event *event;
 	struct task *task;
 	struct record record;
 };
-enum { SESSION_BATCH = 16 };
+enum { RUN_BATCH = 16 };
 
 // Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error.
-struct session_hooks {
+struct run_hooks {
 	// A sample in time order. Of a recording the task has been looked up; may be NULL only without TID.
-	int (*sample)(void *arg, struct session *session, struct event *event,
-		      const struct sample *sample, struct task *task, const struct record *record);
-	// In place of `sample`: up to SESSION_BATCH samples in a row, with no other record between them.
-	int (*samples)(void *arg, struct session *session, const struct session_sample *samples,
-		       size_t n);
+	int (*sample)(void *arg, struct run *run, struct event *event, const struct sample *sample,
+		      struct task *task, const struct record *record);
+	// In place of `sample`: up to RUN_BATCH samples in a row, with no other record between them.
+	int (*samples)(void *arg, struct run *run, const struct hit *samples, size_t n);
 	// Every other record in time order, after it was applied to tasks and maps. `ids`: its trailing ids
 	// (time UINT64_MAX when unknown); event: by id, may be NULL.
-	int (*record)(void *arg, struct session *session, struct event *event,
-		      const struct sample *ids, const struct record *record);
+	int (*record)(void *arg, struct run *run, struct event *event, const struct sample *ids,
+		      const struct record *record);
 	// Some was lost there; the record that tells it, if there is one, comes next.
-	int (*lost)(void *arg, struct session *session, const struct feed_loss *loss);
+	int (*lost)(void *arg, struct run *run, const struct run_loss *loss);
 	// Every record in file order when it is read, before anything else (dump -D).
-	int (*raw)(void *arg, struct session *session, const struct record *record);
+	int (*raw)(void *arg, struct run *run, const struct record *record);
 	// Of a recording. Called at the end and, on pipes, when attrs have arrived before the first sample.
-	int (*start)(void *arg, struct session *session);
+	int (*start)(void *arg, struct run *run);
 };
 
 // Opens the recording and makes its sym; -errno with a sentence.
-int session_open(struct session **ret, const struct session_options *options);
+int run_open(struct run **ret, const struct run_options *options);
 // Of the running kernel; flow/rings.h adds its events.
-int session_open_live(struct session **ret, const struct sym_options *options);
+int run_open_live(struct run **ret, const struct sym_options *options);
 // The whole recording. < 0 with a sentence when a hook failed. A damaged file is not an error here: see
-// session->recording->damage, which commands show with session_warn.
-int session_process(struct session *session, const struct session_hooks *hooks, void *arg);
-void session_close(struct session *session);
+// run->recording->damage, which commands show with run_warn.
+int run_process(struct run *run, const struct run_hooks *hooks, void *arg);
+void run_close(struct run *run);
 
 // For the inputs of a run. A record that is no sample, with its trailing ids: counted, applied to tasks and maps, given to the hooks.
-int session_take_side(struct session *session, struct event *event, const struct sample *ids,
-		      const struct record *record);
-void session_note_cpu(struct session *session, const struct sample *sample);
+int run_take_side(struct run *run, struct event *event, const struct sample *ids,
+		  const struct record *record);
+void run_note_cpu(struct run *run, const struct sample *sample);
 // A sample is to be handed out: when it was.
-static inline void session_note_sample(struct session *session, const struct sample *sample)
+static inline void run_note_sample(struct run *run, const struct sample *sample)
 {
 	if (sample->time == UINT64_MAX)
 		return;
-	if (sample->time < session->stats.first_ns)
-		session->stats.first_ns = sample->time;
-	if (sample->time > session->stats.last_ns)
-		session->stats.last_ns = sample->time;
-	if (sample->cpu < session->last_ns.n)
-		session->last_ns.v[sample->cpu] = sample->time;
-	else if (session->hooks->lost)
-		session_note_cpu(session, sample);
+	if (sample->time < run->stats.first_ns)
+		run->stats.first_ns = sample->time;
+	if (sample->time > run->stats.last_ns)
+		run->stats.last_ns = sample->time;
+	if (sample->cpu < run->last_ns.n)
+		run->last_ns.v[sample->cpu] = sample->time;
+	else if (run->hooks->lost)
+		run_note_cpu(run, sample);
 }
 // At the end: what the events' own counters have lost in all is told where records did not tell it.
-int session_tell_counted(struct session *session);
+int run_tell_counted(struct run *run);
 // Tells on stderr what the result lacks: damage, lost records, unknown ids, out of order, no symbols for
 // this kernel.... Returns 1 when the file was damaged (commands then exit 1 after showing what they could), else 0.
-int session_warn(const struct session *session);
+int run_warn(const struct run *run);
