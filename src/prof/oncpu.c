@@ -103,21 +103,27 @@ static int setup(struct prof *prof)
 	return err;
 }
 
-static void add(struct oncpu *state, uint32_t cpu, uint32_t tid, struct str name, uint64_t ns)
+// NULL: there are too many.
+static struct on_row *row_of(struct oncpu *state, uint32_t cpu, uint32_t tid, struct str name)
 {
 	uint32_t comm = intern_str(&state->comms, name);
 	uint64_t key = (uint64_t)cpu << 32 | (state->only_comm ? comm : tid);
 	uint64_t *at = map_at(&state->by_place, key, NULL);
-	struct on_row *row;
 
-	if (!*at) {
-		if (state->rows.n >= MOST_ROWS)
-			return;
-		vec_push(&state->rows, (struct on_row){.cpu = cpu, .tid = tid, .comm = comm});
+	if (!*at && state->rows.n < MOST_ROWS) {
+		vec_push(&state->rows, (struct on_row){.cpu = cpu, .tid = tid});
 		*at = state->rows.n;
 	}
-	row = &state->rows.v[*at - 1];
-	row->comm = comm;
+	if (!*at)
+		return NULL;
+	state->rows.v[*at - 1].comm = comm;
+	return &state->rows.v[*at - 1];
+}
+
+static void add(struct on_row *row, uint64_t ns)
+{
+	if (!row)
+		return;
 	row->ns += ns;
 	row->n++;
 	row->longest_ns = MAX(row->longest_ns, ns);
@@ -128,7 +134,8 @@ static void ran(void *arg, const struct sched_hit *hit, uint64_t ns)
 	struct oncpu *state = arg;
 
 	if (hit->tid && prof_tasks_wanted(&state->tasks, state->prof, hit->tid))
-		add(state, hit->cpu, hit->tid, sched_comm(&state->switches->sched, state->sample),
+		add(row_of(state, hit->cpu, hit->tid,
+			   sched_comm(&state->switches->sched, state->sample)),
 		    ns);
 }
 
@@ -139,8 +146,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	if (event == state->runtime) {
 		// A wake-up may account for another task.
 		if (event_value_number(&state->ran_pid, sample) == sample->tid)
-			add(state, sample->cpu, sample->tid,
-			    str_of(prof_comm(prof, sample->pid, sample->tid)),
+			add(row_of(state, sample->cpu, sample->tid,
+				   str_of(prof_comm(prof, sample->pid, sample->tid))),
 			    event_value_number(&state->ran_ns, sample));
 	} else {
 		const struct sched_hit hit = sched_hit_of(&event->sched, sample);

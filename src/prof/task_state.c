@@ -246,8 +246,8 @@ static void lost(struct prof *prof, const struct run_loss *loss)
 	state->unknown_n += sched_lost(&state->sched, UINT32_MAX);
 }
 
-static void put_states(struct prof *prof, struct task_state *state, struct table *table,
-		       struct dist *dists, const struct state_row *row)
+static void put_states(struct task_state *state, struct table *table, struct dist *dists,
+		       const struct state_row *row)
 {
 	char buf[2];
 
@@ -256,7 +256,7 @@ static void put_states(struct prof *prof, struct task_state *state, struct table
 			continue;
 		if (row) {
 			table_number(table, row->tid);
-			table_text(table, prof_comm(prof, UINT32_MAX, row->tid));
+			table_text(table, prof_comm(state->prof, UINT32_MAX, row->tid));
 		}
 		table_text(table, state_name(state, i, buf));
 		delays_cells(table, &dists[i]);
@@ -322,10 +322,10 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	if (prof->options->perins && state->rows.n) {
 		qsort(state->rows.v, state->rows.n, sizeof(*state->rows.v), by_tid);
 		for (size_t i = 0; i < state->rows.n; i++)
-			put_states(prof, state, &table, state->rows.v[i]->dists, state->rows.v[i]);
+			put_states(state, &table, state->rows.v[i]->dists, state->rows.v[i]);
 	}
 	if (!prof->options->perins)
-		put_states(prof, state, &table, state->dists, NULL);
+		put_states(state, &table, state->dists, NULL);
 	show_open(prof, state, now_ns);
 	prof_put_unknown(prof, now_ns, state->unknown_n, "stays");
 	prof_put_table(prof, &table, now_ns);

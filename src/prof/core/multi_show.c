@@ -146,9 +146,10 @@ static void put_margin(struct prof *prof, const char *text)
 }
 
 // What is wanted of a part of the history, in its order.
-static void gather(const struct prof *prof, const struct multi *multi, struct showing *s,
-		   const struct between *from_to, struct betweens *ret)
+static void gather(const struct prof *prof, struct showing *s, const struct between *from_to,
+		   struct betweens *ret)
 {
+	const struct multi *multi = PROF_STATE(const struct multi, prof);
 	const struct history *history = &multi->history;
 	const struct history_entry *entry;
 
@@ -270,7 +271,7 @@ static void put_before(struct prof *prof, struct multi *multi, struct showing *s
 					   {first_at, UINT64_MAX}};
 	struct betweens found = {0};
 
-	gather(prof, multi, s, from_to, &found);
+	gather(prof, s, from_to, &found);
 	if (found.v.n)
 		out_printf(prof->out, "`Previous %.3f us\n",
 			   -us(s->first->time_ns - found.v.v[0].time_ns));
@@ -285,7 +286,7 @@ static void put_after(struct prof *prof, struct multi *multi, struct showing *s,
 	struct betweens found = {0};
 	uint64_t last;
 
-	gather(prof, multi, s, from_to, &found);
+	gather(prof, s, from_to, &found);
 	put_betweens(prof, multi, s, &found);
 	last = found.v.n ? vec_last(&found.v).time_ns - s->end_ns : 0;
 	if (last)
@@ -305,7 +306,7 @@ static void put_inside(struct prof *prof, struct multi *multi, struct showing *s
 		s->target_cpu = s->first->cpu;
 		follow(prof, s, s->first, &sample);
 	}
-	gather(prof, multi, s, from_to, &found);
+	gather(prof, s, from_to, &found);
 	put_betweens(prof, multi, s, &found);
 	vec_done(&found.v);
 	if (s->told_delay)

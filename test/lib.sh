@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What shell tests share. A test has it in front, . "$T/lib.sh", and ends with: exit $failed
+failed=0
+# result STATUS NAME
+result()
+{
+	if [ "$1" = 0 ]; then echo "ok $2"; else echo "not ok $2"; failed=1; fi
+}
+# skip WHY: the test can't run here
+skip() { echo "skip $*"; exit 77; }
+# needs PROGRAM [PACKAGE]
+needs() { command -v "$1" >/dev/null || skip "$1 is not installed${2:+ (package $2)}"; }
+# between NUMBER LEAST MOST NAME
+between()
+{
+	if awk -v n="$1" -v a="$2" -v b="$3" 'BEGIN { exit !(n != "" && n + 0 >= a && n + 0 <= b) }'; then
+		echo "ok $4"
+	else
+		echo "not ok $4: $1 is not between $2 and $3"
+		failed=1
+	fi
+}
