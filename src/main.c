@@ -10,6 +10,7 @@
 #include "cmd/core/elsewhere.h"
 #include "cmd/core/help.h"
 #include "cmd/core/settings.h"
+#include "sys/files_limit.h"
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -36,6 +37,9 @@ static int say_failure(const char *command, int err)
 	const char *sentence;
 
 	settings_explain(err);
+	// Whatever it was: what to do about it is the same.
+	if (err == -EMFILE)
+		files_limit_explain();
 	sentence = err_sentence();
 	if (!*sentence && err != -COMMAND_USAGE)
 		sentence = strerror(-err);

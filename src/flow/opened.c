@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "sys/files_limit.h"
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -196,7 +197,7 @@ int opened_map(struct opened *opened, size_t pages, bool overwrite)
 
 	for (size_t at = 0; at < target->cpus.n * target->threads.n && !err; at += step)
 		err = map_one(opened, at, pages, overwrite);
-	return err;
+	return err ? err : files_limit_check();
 }
 
 static void unmap_cpu(struct opened *opened, int cpu)

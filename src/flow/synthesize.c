@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "base/time.h"
 #include "flow/moved_text.h"
+#include "sys/files_limit.h"
 #include "sys/modules.h"
 #include <ctype.h>
 #include <dirent.h>
@@ -301,7 +302,7 @@ static int each_pid(const struct synth *synth, const char *path,
 	int err = 0;
 
 	if (!dir)
-		return 0;
+		return errno == EMFILE ? files_limit_fail(path) : 0;
 	while ((entry = readdir(dir))) {
 		uint64_t pid;
 
@@ -355,16 +356,19 @@ static uint64_t end_of_text(uint64_t start)
 }
 #endif
 
-static size_t read_start(const char *root, const char *path, char *text, size_t size)
+// -errno; 0 bytes: it can't be read.
+static ssize_t read_start(const char *root, const char *path, char *text, size_t size)
 {
 	auto_free char *full = text_dup_fmt("%s%s", root, path);
 	auto_close int fd = open(full, O_RDONLY | O_CLOEXEC);
 	size_t n = 0;
 	ssize_t got;
 
+	if (fd < 0 && errno == EMFILE)
+		return files_limit_fail(full);
 	while (fd >= 0 && n < size && (got = read(fd, text + n, size - n)) > 0)
 		n += (size_t)got;
-	return n;
+	return (ssize_t)n;
 }
 
 // The kernel's map: from its first text symbol to its end, named after the symbol that tells by how much it was moved.
@@ -373,11 +377,14 @@ static int emit_kernel(const struct synth *synth, bool *ret_hidden)
 	auto_free char *text = xmalloc(KALLSYMS_BYTES);
 	uint64_t ref = 0, end = 0;
 	const char *ref_name = NULL;
-	struct str rest = {text, read_start(synth->root, "/proc/kallsyms", text, KALLSYMS_BYTES)};
+	ssize_t n = read_start(synth->root, "/proc/kallsyms", text, KALLSYMS_BYTES);
+	struct str rest = {text, (size_t)n};
 	struct draft draft;
 	char name[64];
 
-	*ret_hidden = true;
+	*ret_hidden = n >= 0;
+	if (n < 0)
+		return (int)n;
 	while (rest.p && !(ref_name && !strcmp(ref_name, "_text") && end)) {
 		struct str line = str_cut(&rest, '\n'), address = str_cut(&line, ' ');
 		uint64_t addr;

@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "sys/files_limit.h"
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +32,12 @@ static int online_cpus(struct numbers *ret)
 	auto_free char *text = NULL;
 	struct str rest;
 
-	if (file_read("/sys/devices/system/cpu/online", 1 << 16, &text, NULL) < 0)
+	int err = file_read("/sys/devices/system/cpu/online", 1 << 16, &text, NULL);
+	if (err == -EMFILE && files_limit_raise())
+		err = file_read("/sys/devices/system/cpu/online", 1 << 16, &text, NULL);
+	if (err == -EMFILE)
+		return files_limit_fail("the list of CPUs");
+	if (err < 0)
 		return fail(ENOENT,
 			    "can't read which CPUs there are (/sys/devices/system/cpu/online)");
 	rest = str_trim(str_of(text));

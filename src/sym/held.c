@@ -75,7 +75,7 @@ static size_t most_open(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 64;
-	return MAX(8, MIN(MOST_OPEN, limit.rlim_cur / 4));
+	return MAX(2, MIN(MOST_OPEN, limit.rlim_cur / 4));
 }
 
 static void close_file(const struct held *held, struct held_file *file)

@@ -3,9 +3,9 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "sys/files_limit.h"
 #include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -144,15 +144,8 @@ int perf_open_any(struct perf_missing *missing, struct perf_event_attr *attr,
 			*attr = tried;
 			return fd;
 		}
-		if (fd == -EMFILE) {
-			struct rlimit limit;
-
-			if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-				limit.rlim_cur = limit.rlim_max;
-				if (setrlimit(RLIMIT_NOFILE, &limit) == 0)
-					continue;
-			}
-		}
+		if (fd == -EMFILE && files_limit_raise())
+			continue;
 		if (!first)
 			first = fd;
 		// precise_ip counts down, as no file says which level an event can do.
@@ -221,10 +214,11 @@ int perf_open_failed(int err, const struct perf_event_attr *attr, const char *na
 		return fail(-err, "event %s can't be opened on CPU %d: it is offline", name, at->cpu);
 	case ESRCH:
 		return fail(-err, "there is no process or thread %d", (int)at->pid);
-	case EMFILE:
-		return fail(-err,
-			    "too many open files for event %s: watch fewer events or CPUs, or raise the limit: ulimit -n 65536",
-			    name);
+	case EMFILE: {
+		auto_free char *what = text_dup_fmt("event %s", name);
+
+		return files_limit_fail(what);
+	}
 	case EOPNOTSUPP:
 		return fail(-err,
 			    "event %s can't do what is asked of it (%s); this processor or virtual machine lacks it",

@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include "base/alloc.h"
 #include "base/err.h"
+#include "sys/files_limit.h"
 
 // All that would end the program by themselves, with nothing cleaned up, and are not its own fault.
 static const int ends[] = {SIGINT,  SIGTERM, SIGHUP,	SIGQUIT, SIGUSR1, SIGUSR2,
@@ -23,7 +24,9 @@ int signals_open(int also)
 	if (also)
 		sigaddset(&set, also);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	do // what is open already may be all that may be
+		fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	while (fd < 0 && errno == EMFILE && files_limit_raise());
 	return fd < 0 ? fail(errno, "can't take signals: %s", strerror(errno)) : fd;
 }
 

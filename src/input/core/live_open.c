@@ -357,15 +357,9 @@ int watching_tell_opened(struct watching *live, size_t first, size_t n)
 
 int watching_open(struct watching *live)
 {
-	struct rlimit files;
 	bool samples = false;
 	int err;
 
-	// One descriptor for each event, CPU and thread.
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
 	live->has_clockid =
 		(clock_is_fast() || live->feed->options->monotonic) && !live->feed->options->tsc;
 	err = make_target(live);
