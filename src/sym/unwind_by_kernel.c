@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where a walk up a stack can't go on, the chain that the kernel found by frame pointers at the same time may.
-#include "base/search.h"
 #include "sym/unwind_walk.h"
 
 // Where in the kernel's chain our frame `last` is: addresses come again in recursions, so it is where most of the frames
@@ -55,46 +54,18 @@ static bool add(struct walk *w, uint64_t ip)
 	return true;
 }
 
-struct function {
-	uint64_t start, end;
-};
-
-// Which has an address, as its file says of all of them.
-static bool function_of(const struct walk *w, uint64_t pc, struct function *ret)
-{
-	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
-	struct unwind_dso *dso = map ? unwind_dso_of(w->unwinder, map->dso) : NULL;
-	uint64_t at;
-	size_t i;
-
-	if (!dso || !dso->has_source)
-		return false;
-	if (!dso->knows_functions) {
-		dso->knows_functions = true;
-		if (cfi_functions(&dso->source.elf, &dso->functions, &dso->functions_n) < 0)
-			return false;
-	}
-	at = mapping_addr(map, pc);
-	i = SEARCH(dso->functions_n, k, dso->functions[k].at <= at);
-	if (!i || at >= dso->functions[i - 1].end)
-		return false;
-	ret->start = pc - (at - dso->functions[i - 1].at);
-	ret->end = pc + (dso->functions[i - 1].end - at);
-	return true;
-}
-
 // Functions without frames of their own that change the stack leave the frame pointer as their caller had it: the kernel goes on with
 // the caller's caller. That one's call says which function is between, and where that calls what changed the stack (guessed where
 // it does so more than once). 0: nobody can tell.
 static uint64_t find_left_out(struct walk *w, uint64_t returns_to)
 {
 	enum { CALL = 5, LARGEST = 1 << 16 };
-	struct function changes, between;
+	struct walk_function changes, between;
 	uint64_t target, found = 0;
 
 	if (!walk_follows_call(w, returns_to, &target) || !target ||
-	    !function_of(w, target, &between) || between.start != target ||
-	    between.end - target > LARGEST || !function_of(w, w->ips[w->n - 1], &changes))
+	    !walk_function_of(w, target, &between) || between.start != target ||
+	    between.end - target > LARGEST || !walk_function_of(w, w->ips[w->n - 1], &changes))
 		return 0;
 	for (uint64_t pc = target + CALL; pc <= between.end; pc++) {
 		if (!walk_follows_call(w, pc, &target) || target != changes.start)

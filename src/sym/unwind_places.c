@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a walk up a stack knows of places in memory: the tables of files, the rule at an address, what lies in files, what can be
 // returned to.
+#include "base/search.h"
 #include "sym/jit.h"
 #include "sym/load.h"
 #include "sym/unwind_cache.h"
@@ -135,6 +136,29 @@ bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret)
 		return unwind_read_later(w->unwinder->joins, w->task, addr, ret);
 	}
 	return w->end == UNWIND_BAD && read_file_word(w, addr, ret);
+}
+
+bool walk_function_of(const struct walk *w, uint64_t pc, struct walk_function *ret)
+{
+	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);
+	struct unwind_dso *dso = map ? unwind_dso_of(w->unwinder, map->dso) : NULL;
+	uint64_t at;
+	size_t i;
+
+	if (!dso || !dso->has_source)
+		return false;
+	if (!dso->knows_functions) {
+		dso->knows_functions = true;
+		if (cfi_functions(&dso->source.elf, &dso->functions, &dso->functions_n) < 0)
+			return false;
+	}
+	at = mapping_addr(map, pc);
+	i = SEARCH(dso->functions_n, k, dso->functions[k].at <= at);
+	if (!i || at >= dso->functions[i - 1].end)
+		return false;
+	ret->start = pc - (at - dso->functions[i - 1].at);
+	ret->end = pc + (dso->functions[i - 1].end - at);
+	return true;
 }
 
 bool walk_is_root_rule(const struct unwind_known *known)

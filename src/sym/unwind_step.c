@@ -123,6 +123,95 @@ static __attribute__((noinline)) bool step_any(struct walk *w, const struct unwi
 	return true;
 }
 
+// Of a function that throws (__builtin_eh_return), known by that it saves what a landing pad gets: rax and rdx.
+static inline bool is_throwing(const struct walk *w, const struct cfi_rule *rule)
+{
+	return rule->saved_n > 2 && rule->saved[1].reg == 0 && rule->saved[2].reg == 1 &&
+	       !(rule->flags & CFI_SIGNAL) && w->machine->code == EM_X86_64;
+}
+
+static bool saves(const struct cfi_rule *rule, uint8_t reg)
+{
+	for (uint32_t i = 0; i < rule->saved_n; i++) {
+		if (rule->saved[i].reg == reg)
+			return true;
+	}
+	return false;
+}
+
+// In its last instructions registers are those of the frame that it goes to, though its information says that they are saved; and that
+// frame goes on at a landing pad, no call returns there.
+static bool step_landing(struct walk *w, const struct unwind_known *known)
+{
+	uint64_t cfa, pc;
+
+	if (!find_cfa(w, known, &cfa) || !value_of(w, known, &known->rule->saved[0], cfa, &pc))
+		return false;
+	w->regs[PC] = pc;
+	w->regs[w->machine->sp] = cfa;
+	return true;
+}
+
+static bool leads_on(struct walk *w)
+{
+	const struct walk before = *w;
+	bool is_signal = false, good;
+
+	good = walk_step(w, walk_known(w, w->regs[PC] - 1, false), false, &is_signal) &&
+	       walk_is_behind_call(w);
+	*w = before;
+	return good;
+}
+
+// The linkage table's, or one that the compiler made: jumps to where only memory knows.
+static bool is_stub(const struct walk *w, uint64_t pc)
+{
+	static const uint8_t starts[][4] = {{0xf3, 0x0f, 0x1e, 0xfa},
+					    {0xff, 0x25},
+					    {0xf2, 0xff, 0x25},
+					    {0xe9}};
+	uint8_t code[4];
+
+	if (!walk_read_file(w, pc, code, sizeof(code)))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
+		if (memcmp(code, starts[i], strnlen((const char *)starts[i], 4)) == 0)
+			return true;
+	}
+	return false;
+}
+
+// Is the call in front of where it returns to one of another function than that of `pc`?
+static bool calls_another(const struct walk *w, uint64_t pc)
+{
+	struct walk_function function;
+	uint64_t target;
+
+	return walk_follows_call(w, w->regs[PC], &target) && target && !is_stub(w, target) &&
+	       walk_function_of(w, pc, &function) &&
+	       (target < function.start || target >= function.end);
+}
+
+// Before that it has written the registers of the frame that it goes to over those that its caller had, the return address as well: the
+// frames between are left out. Where the same return address lies further up is where that frame is.
+static bool go_to_landing(struct walk *w, uint64_t from)
+{
+	const uint64_t back = w->regs[PC], sp = w->regs[w->machine->sp];
+	const bool is_good = leads_on(w);
+	uint64_t at = sp, word = 0;
+
+	while (at - w->stack_at < w->readable && word != back) {
+		memcpy(&word, w->stack + (at - w->stack_at), 8);
+		at += 8;
+	}
+	w->has_thrown = true;
+	w->is_guessed |= word == back || calls_another(w, from);
+	if (word == back && !is_good)
+		w->regs[w->machine->sp] = at;
+	w->end = UNWIND_BAD;
+	return word == back || is_good;
+}
+
 static inline bool step_simple(struct walk *w, const struct cfi_rule *rule)
 {
 	uint64_t cfa = w->regs[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_offset;
@@ -188,7 +277,7 @@ static bool step_without(struct walk *w, struct unwind_known *known, bool is_lea
 static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
 	const struct cfi_rule *rule = known->table ? known->rule : NULL;
-	uint64_t sp = w->regs[w->machine->sp];
+	uint64_t sp = w->regs[w->machine->sp], pc = w->regs[PC] - !is_leaf;
 
 	// What has just been called may still be on its caller's stack, or again.
 	if (rule && (rule->flags & CFI_SWITCH)) {
@@ -197,7 +286,15 @@ static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, 
 			return false;
 		rule = NULL;
 	}
-	if (rule && (rule->flags & CFI_SIMPLE)) {
+	if (rule && is_throwing(w, rule)) {
+		const bool lands = !saves(rule, w->machine->fp);
+
+		if (!(lands ? step_landing(w, known) : step_any(w, known, is_leaf)))
+			return false;
+		*ret_signal = lands;
+		if (!lands && !go_to_landing(w, pc))
+			return false;
+	} else if (rule && (rule->flags & CFI_SIMPLE)) {
 		if (!step_simple(w, rule))
 			return false;
 		*ret_signal = rule->flags & CFI_SIGNAL;
@@ -208,6 +305,8 @@ static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, 
 	} else if (!step_without(w, known, is_leaf, ret_signal)) {
 		return false;
 	}
+	if (w->has_thrown && rule && rule->cfa_reg == w->machine->fp)
+		w->is_guessed |= calls_another(w, pc);
 	w->regs[PC] = walk_plain_address(w, w->regs[PC]);
 	if (w->machine->code == EM_AARCH64)
 		w->regs[ARM64_LR] = *ret_signal ? w->regs[ARM64_LR] : w->regs[PC];

@@ -48,7 +48,8 @@ struct walk {
 	enum unwind_end end; // why the last read failed
 	bool reads_later; // what the copy doesn't hold is read from the thread's memory as it is now
 	bool has_read_later;
-	bool is_guessed;   // a frame on the way was found by what nothing confirms
+	bool is_guessed; // a frame on the way was found by what nothing confirms
+	bool has_thrown; // registers that were saved on the way may be those of the frame that an exception goes to
 	bool is_elsewhere; // code without a file has its frame on none that the copy is of
 };
 
@@ -112,6 +113,11 @@ static inline uint64_t walk_plain_address(const struct walk *w, uint64_t addr)
 }
 
 bool walk_is_code(const struct walk *w, uint64_t pc);
+struct walk_function {
+	uint64_t start, end;
+};
+// Which has an address, as its file says of all of them.
+bool walk_function_of(const struct walk *w, uint64_t pc, struct walk_function *ret);
 // Is that where a call returns to, of code in a file? `ret_target`: where it went, 0 when only a register or memory knows.
 bool walk_follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target);
 // Can no call return there? False also where there is nothing to read.
