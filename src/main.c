@@ -94,10 +94,10 @@ static int print_overview(int status)
 
 static int print_command_names(void)
 {
-	for (const struct command *const *command = commands; *command; command++) {
-		if (!(*command)->hidden)
-			printf("%s ", (*command)->name);
-	}
+	struct command command = {0};
+
+	for (size_t i = 0, k = 0; command_next(&i, &k, &command);)
+		printf("%.*s ", (int)strcspn(command.name, " "), command.name);
 	printf("\n");
 	return 0;
 }
@@ -110,18 +110,6 @@ static int print_option_names(const struct command *command)
 	}
 	printf("\n");
 	return 0;
-}
-
-// The command that has a sub-command (a profiler) of that name.
-static const struct command *owner_of(const char *word)
-{
-	for (const struct command *const *command = commands; *command; command++) {
-		struct command sub;
-
-		if (command_find_sub(*command, word, &sub))
-			return *command;
-	}
-	return NULL;
 }
 
 // Commands that people know from perf and that are not here.
@@ -144,7 +132,6 @@ static bool is_perfs(const char *word)
 
 static int unknown_command(const char *word)
 {
-	const struct command *owner = owner_of(word);
 	const char *line = elsewhere_line(word);
 	VEC(const char *) names = {0};
 	const char *near;
@@ -154,10 +141,7 @@ static int unknown_command(const char *word)
 	vec_push(&names, NULL);
 	near = nearest(word, names.v);
 	vec_done(&names);
-	if (owner)
-		fail(ENOENT, "there is no command '%s'; did you mean 'sonde %s %s'?", word,
-		     owner->name, word);
-	else if (line)
+	if (line)
 		fail(ENOENT, "sonde has no command '%s'; what it answers, this does: %s", word, line);
 	else if (is_perfs(word))
 		fail(ENOENT,
@@ -171,11 +155,26 @@ static int unknown_command(const char *word)
 	return EXIT_NO_COMMAND;
 }
 
+// A profiler or tool by its name alone.
+static int run_sub(const struct command *owner, int argc, char **argv)
+{
+	auto_free char **words = xcalloc((size_t)argc + 2, sizeof(*words));
+	auto_free char *name = xstrdup(owner->name);
+
+	words[0] = name;
+	memcpy(words + 1, argv, (size_t)argc * sizeof(*words));
+	return run(owner, argc + 1, words);
+}
+
 static int run_by_name(const char *name, int argc, char **argv)
 {
-	const struct command *command = command_find(name);
+	const struct command *command = command_find(name), *owner;
+	struct command sub = {0};
 
-	return command ? run(command, argc, argv) : unknown_command(name);
+	if (command)
+		return run(command, argc, argv);
+	owner = command_of_sub(argv, &sub);
+	return owner ? run_sub(owner, argc, argv) : unknown_command(name);
 }
 
 // Options before the command, perf's. Returns how many words they take, or a negative value with *ret_status

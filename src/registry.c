@@ -25,6 +25,18 @@ const struct profiler *const profilers[] = {
 #undef PLUGIN
 #endif
 
+#if __has_include("tool/core/tool.h")
+#include "tool/core/tool.h"
+#define PLUGIN(name) extern const struct tool tool_##name;
+#include "tool.list"
+#undef PLUGIN
+#define PLUGIN(name) &tool_##name,
+const struct tool *const tools[] = {
+#include "tool.list"
+	NULL};
+#undef PLUGIN
+#endif
+
 #if __has_include("input/core/input.h")
 #include "input/core/input.h"
 #define PLUGIN(name) extern const struct input input_##name;

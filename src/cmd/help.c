@@ -78,6 +78,10 @@ static int find(char **words, const struct command **ret, struct command *storag
 {
 	const struct command *command = command_find(words[0]);
 
+	if (!command && command_of_sub(words, storage)) {
+		*ret = storage;
+		return 0;
+	}
 	if (!command)
 		return unknown(words[0]);
 	if (words[1]) {

@@ -7,10 +7,9 @@
 #include "cmd/core/command.h"
 #include "cmd/core/elsewhere.h"
 #include "cmd/core/help.h"
-#include "cmd/core/output.h"
+#include "cmd/core/run_profiler.h"
 #include "cmd/prof/complete.h"
 #include "input/core/input.h"
-#include "prof/core/counted.h"
 #include "prof/core/run.h"
 #include "sys/tracefs.h"
 #include "version.h"
@@ -165,66 +164,6 @@ static int event_help(const struct opt_list *events, const char *from, const str
 
 // ---- a run
 
-static int run_feed(struct prof *prof, const struct input *input)
-{
-	struct feed *feed = prof->feed;
-	struct feed_options *options = (struct feed_options *)(uintptr_t)feed->options;
-	int err = input->open(feed);
-
-	prof->find = input->find;
-	prof->pull = input->pull;
-	if (!err)
-		err = prof_setup(prof);
-	options->everywhere = prof->everywhere;
-	options->follows = prof->follows;
-	for (size_t i = 0; i < feed->events.n; i++)
-		options->needs_maps |= feed->events.v[i]->stack;
-	options->needs_maps |= prof->needs_symbols;
-	options->needs_tasks |= prof->needs_tasks;
-	// A name that changes on one CPU is that of what starts on another.
-	options->ordered |= options->needs_tasks;
-	if (prof_in_kernel(prof)) // rows of the kernel mostly have their names
-		options->needs_tasks = prof->needs_symbols || prof->options->perins;
-	options->ordered |= prof->ordered;
-	options->ordered |= prof->pushes.n > 0; // who pulls merges them with others
-	options->ordered |=
-		prof_in_kernel(prof); // there is little, and a name may change on another CPU
-	if (!err)
-		err = input->run(feed);
-	if (err >= 0)
-		err = prof_finish(prof);
-	return err;
-}
-
-static int run_profiler(const struct profiler *profiler, struct prof_options *options,
-			const struct feed_options *feed_options)
-{
-	const struct input *input = input_by_name(options->from ? "recording" : "live");
-	struct prof prof = {.profiler = profiler, .options = options};
-	struct feed feed;
-	struct out out;
-	int err, closed, code;
-
-	if (options->from && options->output && output_check_input(options->output, options->from))
-		return -EINVAL;
-	feed_init(&feed, feed_options);
-	prof.feed = &feed;
-	prof.out = &out;
-	// A file is opened when all else stands (prof/core/run.c): what is in it stays until then.
-	out_init_fd(&out, options->output ? -1 : 1);
-	err = run_feed(&prof, input);
-	auto_free char *sentence = xstrdup(err_sentence());
-	closed = out_close(&out, options->output ? options->output : "standard output");
-	if (err < 0 && *sentence)
-		fail_again(err, sentence);
-	code = feed.exit_code;
-	prof_done(&prof);
-	input->close(&feed);
-	feed_done(&feed);
-	err = err < 0 ? err : closed;
-	return err < 0 ? err : code;
-}
-
 static int profiler_help(const struct command *command)
 {
 	struct out out;
@@ -244,7 +183,6 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 {
 	auto_free struct prof_options *options = xcalloc(1, profiler->size);
 	struct command command = {0};
-	struct feed_options feed;
 	struct opt_list defaults = {0};
 	const int flags = OPT_STOP_AT_WORD | OPT_KEEP_DASHES;
 	int words, before_dashes, err;
@@ -279,14 +217,7 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 			return words == -ECANCELED ? 0 : words;
 		log_set_level(options->quiet ? LOG_QUIET : options->verbose);
 	}
-	feed = prof_feed_options(profiler, options);
-	feed.command_line = line;
-	if (words) {
-		feed.workload = (const char *const *)(argv + 1);
-		// Its events lie in the rings of the CPUs where it ran.
-		feed.ordered |= !options->target.cpus;
-	}
-	err = run_profiler(profiler, options, &feed);
+	err = run_profiler(profiler, options, words ? argv + 1 : NULL, line);
 	free(options->events.v);
 	return err;
 }
@@ -354,6 +285,7 @@ const struct command command_prof = {
 		"The program called as sonde-prof or perf-prof is the same as 'sonde prof'.",
 	.examples = examples,
 	.sub = sub,
+	.subs = COMMAND_SUBS_FOUND,
 	.family = COMMAND_LIVE,
 	.run = run,
 };

@@ -171,36 +171,39 @@ static inline uint64_t number_of(const struct tally_value *value, const struct s
 
 struct hit_source {
 	const struct sample *sample;
+	uint64_t delay_ns;
 	const uint64_t *first; // keys of the first event
 };
 
 static inline uint64_t key_of(struct tally *tally, uint32_t k, const struct tally_value *value,
-			      const struct tally_hit *hit, const struct sample *sample)
+			      const struct hit_source *source)
 {
 	const struct tally_key *key = &tally->keys[k];
 
 	if (key->kind == TALLY_NUMBER)
-		return number_of(value, sample, hit->delay_ns);
+		return number_of(value, source->sample, source->delay_ns);
 	switch (key->kind) {
 	case TALLY_TEXT:
-		return text_of(tally, value, sample);
+		return text_of(tally, value, source->sample);
 	case TALLY_STACK:
-		return stack_of(tally, sample);
+		return stack_of(tally, source->sample);
 	default:
-		return tally_log2(number_of(value, sample, hit->delay_ns) / MAX(key->unit, 1u));
+		return tally_log2(number_of(value, source->sample, source->delay_ns) /
+				  MAX(key->unit, 1u));
 	}
 }
 
 // The keys of a first event as one number.
 static uint32_t pack_first(struct tally *tally, const struct tally_here *here,
-			   const struct tally_hit *hit, const struct sample *sample)
+			   const struct sample *sample)
 {
+	const struct hit_source source = {.sample = sample};
 	uint64_t keys[TALLY_KEYS];
 	uint32_t n = 0;
 
 	for (uint32_t k = 0; k < tally->options.keys_n; k++)
 		if (tally->keys[k].first)
-			keys[n++] = key_of(tally, k, &here->keys[k], hit, sample);
+			keys[n++] = key_of(tally, k, &here->keys[k], &source);
 	if (n <= 1 && (!n || keys[0] < FIRST_INTERNED))
 		return n ? (uint32_t)keys[0] : 0;
 	return FIRST_INTERNED |
@@ -225,8 +228,7 @@ uint64_t tally_waiting_key(const struct tally *tally, const struct pair_slot *sl
 }
 
 // Which row; SIZE_MAX: there is no place.
-static size_t row_of(struct tally *tally, struct tally_here *here, struct tally_hit *hit,
-		     const struct hit_source *source)
+static size_t row_of(struct tally *tally, struct tally_here *here, const struct hit_source *source)
 {
 	const uint32_t keys_n = tally->options.keys_n;
 	const uint64_t *first = source->first;
@@ -237,7 +239,7 @@ static size_t row_of(struct tally *tally, struct tally_here *here, struct tally_
 		if (tally->keys[k].first)
 			keys[k] = *first++;
 		else if (!tally->keys[k].label)
-			keys[k] = key_of(tally, k, &here->keys[k], hit, source->sample);
+			keys[k] = key_of(tally, k, &here->keys[k], source);
 	}
 	row = here->last_row; // often it is the same again
 	if (row >= tally->rows_n || !tally_is_row(tally, row, keys))
@@ -263,13 +265,13 @@ static enum tally_result count(struct tally *tally, uint32_t event, struct tally
 	size_t row;
 
 	if (here->dist) {
-		number = number_of(here->dist, source->sample, hit->delay_ns);
+		number = number_of(here->dist, source->sample, source->delay_ns);
 		if (here->dist->value.is_signed && (int64_t)number < 0) {
 			tally->stats.negative++;
 			return TALLY_LEFT_OUT;
 		}
 	}
-	row = row_of(tally, here, hit, source);
+	row = row_of(tally, here, source);
 	if (row == SIZE_MAX) {
 		tally->stats.overflow++;
 		return TALLY_LEFT_OUT;
@@ -284,7 +286,7 @@ static enum tally_result count(struct tally *tally, uint32_t event, struct tally
 			dist_add(&tally->row_dists.v[row], number);
 		else
 			tally_merge(tally, cell, &cells[cell],
-				    number_of(&here->updates[i], source->sample, hit->delay_ns));
+				    number_of(&here->updates[i], source->sample, source->delay_ns));
 	}
 	tally->stats.hits++;
 	hit->row = (uint32_t)row;
@@ -303,14 +305,15 @@ static enum tally_result wait_for_second(struct tally *tally, uint32_t event, st
 		return TALLY_WAITS;
 	slot = pairs_put(&tally->waiting, number, &waits);
 	slot->time_ns = sample->time;
-	slot->event = pack_first(tally, here, hit, sample);
+	slot->event = pack_first(tally, here, sample);
 	slot->data = hit->data;
 	return TALLY_WAITS;
 }
 
-static enum tally_result end_pair(struct tally *tally, uint32_t event, uint64_t pair,
-				  struct tally_hit *hit, const struct sample *sample)
+static enum tally_result end_pair(struct tally *tally, uint32_t event, struct tally_hit *hit,
+				  const struct sample *sample)
 {
+	const uint64_t pair = event_value_number(&tally->here[event].pair.value, sample);
 	const struct tally_event *plan = &tally->options.events[event];
 	struct pair_slot *slot = pairs_find(&tally->waiting, pair);
 	uint64_t first[TALLY_KEYS];
@@ -329,7 +332,7 @@ static enum tally_result end_pair(struct tally *tally, uint32_t event, uint64_t 
 	pairs_remove(&tally->waiting, slot);
 	for (uint32_t i = 0; i < plan->only_first_n; i++)
 		wanted |= plan->only_first[i] == first[0];
-	return wanted ? count(tally, event, hit, &(struct hit_source){sample, first})
+	return wanted ? count(tally, event, hit, &(struct hit_source){sample, hit->delay_ns, first})
 		      : TALLY_LEFT_OUT;
 }
 
@@ -351,10 +354,9 @@ enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sa
 	case TALLY_FIRST:
 		return wait_for_second(tally, event, hit, sample);
 	case TALLY_SECOND:
-		return end_pair(tally, event, event_value_number(&here->pair.value, sample), hit,
-				sample);
+		return end_pair(tally, event, hit, sample);
 	default:
-		return count(tally, event, hit, &(struct hit_source){sample, NULL});
+		return count(tally, event, hit, &(struct hit_source){.sample = sample});
 	}
 }
 

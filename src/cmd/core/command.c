@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/out.h"
+#include "base/str.h"
 #include "cmd/core/help.h"
 #include "cmd/core/settings.h"
 
@@ -25,6 +26,37 @@ bool command_find_sub(const struct command *command, const char *name, struct co
 			return true;
 		}
 		sub = (struct command){0};
+	}
+	return false;
+}
+
+const struct command *command_of_sub(char *const *words, struct command *ret)
+{
+	auto_free char *both = words[1] ? text_dup_fmt("%s %s", words[0], words[1]) : NULL;
+
+	for (const struct command *const *command = commands; *command; command++)
+		if ((*command)->subs != COMMAND_SUBS_BEHIND &&
+		    (command_find_sub(*command, words[0], ret) ||
+		     (both && command_find_sub(*command, both, ret))))
+			return *command;
+	return NULL;
+}
+
+bool command_next(size_t *i, size_t *k, struct command *ret)
+{
+	for (; commands[*i]; ++*i, *k = 0) {
+		const struct command *command = commands[*i];
+
+		if (!*k && !command->hidden) {
+			++*k;
+			*ret = *command;
+			return true;
+		}
+		*k += !*k;
+		if (command->subs == COMMAND_SUBS_ARE_COMMANDS && command->sub(*k - 1, ret)) {
+			++*k;
+			return true;
+		}
 	}
 	return false;
 }

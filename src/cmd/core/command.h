@@ -16,6 +16,13 @@ enum command_family {
 	COMMAND_FAMILIES
 };
 
+// Whether sub-commands are found by their names alone.
+enum command_subs {
+	COMMAND_SUBS_BEHIND,	   // only behind the command's
+	COMMAND_SUBS_FOUND,	   // where no command has that name
+	COMMAND_SUBS_ARE_COMMANDS, // likewise, and the lists have them among the commands
+};
+
 struct command {
 	const char *name;	 // as typed: "buildid-cache"
 	const char *summary;	 // one line for the overview, no full stop
@@ -27,6 +34,7 @@ struct command {
 	// Fills *ret with the i-th sub-command (a profiler for prof), false behind the last; NULL: none.
 	// For help, man and completion only; ret->run may stay NULL.
 	bool (*sub)(size_t i, struct command *ret);
+	enum command_subs subs;
 	// The values of an option, or of the parts of its list, for completion; NULL: none are known.
 	void (*values)(const char *option, opt_offer *offer, void *arg);
 	enum command_family family;
@@ -43,6 +51,13 @@ extern const struct command *const commands[]; // by name, ends with NULL; made 
 const struct command *command_find(const char *name);
 // The sub-command of that name; false when there is none.
 bool command_find_sub(const struct command *command, const char *name, struct command *ret);
+
+// The command that has a sub-command which the words name and which is found by that alone, a name of two words included; NULL: there is
+// none. *ret: the sub-command. words: NULL-terminated, one at least.
+const struct command *command_of_sub(char *const *words, struct command *ret);
+// Walks over all that the lists have by name, commands and sub-commands that are some: for (size_t i = 0, k = 0; command_next(&i, &k,
+// &command);). Commands as they stand in commands[], each followed by its own.
+bool command_next(size_t *i, size_t *k, struct command *ret);
 
 // opt_parse with the command's table: the count of words left in argv[1..], or a negative value that run
 // returns as it is. -h printed the help (-ECANCELED); a wrong option left its sentence

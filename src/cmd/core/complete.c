@@ -36,7 +36,9 @@ struct place {
 };
 typedef void visit_place(struct out *out, const struct place *place);
 
-static void visit_subs(struct out *out, visit_place *visit, const struct command *command)
+// behind: the word that they stand behind; NULL: none
+static void visit_subs(struct out *out, visit_place *visit, const struct command *command,
+		       const char *behind)
 {
 	auto_free char *last = xstrdup("");
 	struct command sub = {0};
@@ -47,16 +49,17 @@ static void visit_subs(struct out *out, visit_place *visit, const struct command
 		if (sub.hidden)
 			continue;
 		if (!name.n) {
-			visit(out, &(struct place){&sub, command->name, ""});
+			visit(out, &(struct place){&sub, behind, ""});
 			continue;
 		}
 		auto_free char *first = str_dup(group);
-		auto_free char *parent = text_dup_fmt("%s %s", command->name, first);
+		auto_free char *parent =
+			behind ? text_dup_fmt("%s %s", behind, first) : xstrdup(first);
 		if (strcmp(first, last)) {
 			auto_free char *words = sub_words(command, first);
 			struct command all = {.name = first, .summary = words};
 
-			visit(out, &(struct place){&all, command->name, words});
+			visit(out, &(struct place){&all, behind, words});
 			free(last);
 			last = xstrdup(first);
 		}
@@ -69,12 +72,14 @@ static void visit_subs(struct out *out, visit_place *visit, const struct command
 static void each_command(struct out *out, visit_place *visit)
 {
 	for (const struct command *const *command = commands; *command; command++) {
+		if ((*command)->subs == COMMAND_SUBS_ARE_COMMANDS)
+			visit_subs(out, visit, *command, NULL);
 		if ((*command)->hidden)
 			continue;
 		auto_free char *words = sub_words(*command, NULL);
 		visit(out, &(struct place){*command, NULL, words});
 		if ((*command)->sub)
-			visit_subs(out, visit, *command);
+			visit_subs(out, visit, *command, (*command)->name);
 	}
 }
 
@@ -142,12 +147,12 @@ static void bash_words(struct out *out, const struct place *place)
 
 static void bash_script(struct out *out)
 {
+	struct command command = {0};
+
 	out_text(out, "# bash completion for sonde; made by: sonde help --completion bash\n"
 		      "_sonde_words()\n{\n\tcase \"$1\" in\n\t\"\") words='");
-	for (const struct command *const *command = commands; *command; command++) {
-		if (!(*command)->hidden)
-			out_printf(out, "%s ", (*command)->name);
-	}
+	for (size_t i = 0, k = 0; command_next(&i, &k, &command);)
+		out_printf(out, "%.*s ", (int)strcspn(command.name, " "), command.name);
 	out_text(out, "--version --help' valued= ;;\n");
 	each_command(out, bash_words);
 	out_text(out,

@@ -14,7 +14,6 @@ struct elsewhere {
 static const struct elsewhere table[] = {
 	{"argdist", "sonde prof num-dist -e 'SYSTEM:EVENT//num=FIELD/'"},
 	{"bindsnoop", "sonde trace -a -e bind"},
-	{"biolatency", IO " --heatmap io"},
 	{"biosnoop", IO " --than 1us"},
 	{"biostacks", "sonde record -e block:block_rq_issue -g -a"},
 	{"biotop", "sonde prof top -e block:block_rq_issue//top-by=nr_sector/comm=comm/ --only-comm"},

@@ -210,15 +210,16 @@ void help_overview(struct out *out)
 {
 	out_text(out, "\n Usage: sonde [--version] [--help] COMMAND [options]\n");
 	for (int family = 0; family < COMMAND_FAMILIES; family++) {
+		struct command command = {0};
 		bool titled = false;
 
-		for (const struct command *const *command = commands; *command; command++) {
-			if ((*command)->hidden || (int)(*command)->family != family)
+		for (size_t i = 0, k = 0; command_next(&i, &k, &command);) {
+			if ((int)command.family != family)
 				continue;
 			if (!titled)
 				out_printf(out, "\n %s:\n", family_titles[family]);
 			titled = true;
-			put_entry(out, str_of((*command)->name), (*command)->summary, NAME_COLUMN);
+			put_entry(out, str_of(command.name), command.summary, NAME_COLUMN);
 		}
 	}
 	out_text(out, "\n 'sonde help COMMAND' or 'sonde COMMAND -h' shows one command.\n\n");

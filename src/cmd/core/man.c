@@ -157,16 +157,16 @@ void man_command(struct out *out, const struct command *command)
 
 void man_overview(struct out *out)
 {
+	struct command command = {0};
+
 	put_head(out, "sonde", "find out why a Linux system is slow");
 	out_text(out,
 		 ".SH SYNOPSIS\n.B sonde\n[\\-\\-version] [\\-\\-help] COMMAND [options]\n"
 		 ".SH DESCRIPTION\nEach command has its own page, sonde\\-COMMAND(1), and shows the same "
 		 "text with\n.BR \"sonde help\" \" COMMAND.\"\n.SH COMMANDS\n");
-	for (const struct command *const *command = commands; *command; command++) {
-		if ((*command)->hidden)
-			continue;
+	for (size_t i = 0, k = 0; command_next(&i, &k, &command);) {
 		out_text(out, ".TP\n");
-		put_line(out, ".B ", str_of((*command)->name));
-		put_line(out, "", str_of((*command)->summary));
+		put_line(out, ".B ", str_of(command.name));
+		put_line(out, "", str_of(command.summary));
 	}
 }

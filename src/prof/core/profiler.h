@@ -17,7 +17,7 @@ struct prof_options {
 	struct target_options target;
 	struct opt_list events;
 	const char *cgroups, *from, *to, *output, *key, *flame_graph, *heatmap, *format;
-	uint64_t interval_ms, mmap_pages, exit_n, order_mem, usage_self_ms, watermark;
+	uint64_t interval_ms, results_n, mmap_pages, exit_n, order_mem, usage_self_ms, watermark;
 	bool order, inherit, inherit_given, overwrite;
 	bool exclude_user, exclude_kernel, exclude_guest, exclude_host;
 	bool user_chain, user_chain_given, kernel_chain, kernel_chain_given;
@@ -59,7 +59,9 @@ struct profiler {
 	const char *usage;   // "sonde prof multi-trace -e EVENT ... [options]"
 	const char *description;
 	const struct opt *opts; // ends with OPT_END; offsets into a struct that begins with struct prof_options
-	size_t size; // of that struct, zeroed; it is the profiler's state, too
+	size_t size; // of that struct, zeroed; it is the profiler's state, too, where there is none
+	size_t state_size;	 // of prof->state, zeroed
+	const struct tool *tool; // that it is made of (tool/core/tool.h); NULL: it is a profiler
 	const struct command_example *examples;
 	enum prof_events events;
 	const char *const *default_events; // -e when none is given, NULL-terminated; may be NULL
@@ -73,6 +75,7 @@ struct profiler {
 	bool endless; // makes its tables at the end when no interval is given; else each second
 	// All hooks but setup may be NULL; results as in struct feed_hooks.
 	int (*setup)(struct prof *prof); // events of -e are there; adds its own, compiles, sets defaults
+	int (*begin)(struct prof *prof); // all stands, the output is open, nothing has come yet
 	int (*sample)(struct prof *prof, struct prof_event *event, const struct sample *sample);
 	int (*record)(struct prof *prof, const struct perf_event_header *header,
 		      const struct sample *ids);
@@ -96,11 +99,13 @@ struct prof_push;
 struct prof_typed;
 struct prof_heat;
 struct prof_cgroups;
+struct tool;
 
 // One run.
 struct prof {
 	const struct profiler *profiler;
 	struct prof_options *options; // the profiler's struct
+	void *state;		      // the profiler's, of state_size
 	struct feed *feed;
 	struct prof_specs specs;
 	VEC(struct prof_event *) events;

@@ -123,7 +123,9 @@ static int on_begin(void *arg)
 	const char *path = prof->options->output;
 	int err = prof_push_begin(prof);
 
-	return err ? err : path ? out_open_late(prof->tables, path) : 0;
+	if (!err && path)
+		err = out_open_late(prof->tables, path);
+	return err || !prof->profiler->begin ? err : prof->profiler->begin(prof);
 }
 
 static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
@@ -429,6 +431,8 @@ int prof_setup(struct prof *prof)
 			    "-N: %s counts in the kernel and sees no single events to end after",
 			    prof->profiler->name);
 
+	if (prof->profiler->state_size)
+		prof->state = xcalloc(1, prof->profiler->state_size);
 	prof->texts = NEW(struct prof_texts);
 	prof->texts->dirty = true;
 	prof->print = NEW(struct prof_print);
@@ -519,5 +523,6 @@ void prof_done(struct prof *prof)
 		out_close(&prof->print->beside, "standard error");
 	}
 	free(prof->print);
+	free(prof->state);
 	arena_done(&prof->arena);
 }

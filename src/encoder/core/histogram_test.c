@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "encoder/core/histogram.h"
+#include "base/test.h"
+#include "encoder/core/table.h"
+
+static void test_text_is_bccs(void **state)
+{
+	// What bcc prints for 3 times 1, 1 time 5, 12 times 130.
+	static const char expected[] =
+		"     usecs               : count     distribution\n"
+		"         0 -> 1          : 3        |**********                              |\n"
+		"         2 -> 3          : 0        |                                        |\n"
+		"         4 -> 7          : 1        |***                                     |\n"
+		"         8 -> 15         : 0        |                                        |\n"
+		"        16 -> 31         : 0        |                                        |\n"
+		"        32 -> 63         : 0        |                                        |\n"
+		"        64 -> 127        : 0        |                                        |\n"
+		"       128 -> 255        : 12       |****************************************|\n";
+	struct histogram histogram = {.unit = "usecs", .counts = {[0] = 3, [2] = 1, [7] = 12}};
+	struct out out;
+
+	out_init_memory(&out);
+	histogram_text(&out, &histogram);
+	out_char(&out, 0);
+	assert_string_equal(out.buf, expected);
+	out_done(&out);
+}
+
+static void test_wide_and_empty(void **state)
+{
+	static const char last[] =
+		"\n 9223372036854775808 -> 18446744073709551615 : 5        |********************|\n";
+	struct histogram histogram = {.unit = "nsecs", .counts = {[63] = 5}};
+	struct out out;
+
+	out_init_memory(&out);
+	histogram_text(&out, &histogram);
+	out_char(&out, 0);
+	assert_non_null(
+		strstr(out.buf,
+		       "               nsecs                         : count     distribution\n"));
+	assert_string_equal(out.buf + strlen(out.buf) - strlen(last), last);
+	out.n = 0;
+	histogram.counts[63] = 0;
+	histogram_text(&out, &histogram);
+	assert_int_equal(out.n, 0);
+	out_done(&out);
+}
+
+static void test_rows_of_a_table(void **state)
+{
+	struct histogram histogram = {.unit = "usecs", .of = "disk", .is = "vda", .counts = {[1] = 4}};
+	struct table table = {0};
+	struct out out;
+
+	histogram_columns(&table, &histogram);
+	histogram_rows(&table, &histogram);
+	out_init_memory(&out);
+	table_print(&out, &table, TABLE_FORMAT_CSV, NULL);
+	out_char(&out, 0);
+	assert_string_equal(out.buf, "disk,unit,from,to,count\nvda,usecs,0,1,0\nvda,usecs,2,3,4\n");
+	out_done(&out);
+	table_done(&table);
+}
+
+RUN_TESTS(TEST(test_text_is_bccs), TEST(test_wide_and_empty), TEST(test_rows_of_a_table))

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The run of a tool: a profiler whose hooks are these.
+#include "tool/core/tool.h"
+#include "base/err.h"
+#include "prof/core/counted.h"
+#include "prof/core/print.h"
+
+const struct tool *tool_find(const char *name)
+{
+	for (size_t i = 0; tools[i]; i++)
+		if (!strcmp(tools[i]->name, name))
+			return tools[i];
+	return NULL;
+}
+
+// ---- the plan
+
+static int ignore(void *arg, struct event *event, const char *system, const char *name)
+{
+	return 0;
+}
+
+int tool_events(struct tool_run *run, const struct tool_event *const *choices)
+{
+	int err = 0;
+
+	for (; *choices; choices++) {
+		err = 0;
+		for (const struct tool_event *event = *choices; !err && event->name; event++)
+			err = run->prof->find(run->prof->feed, event->name, ignore, NULL);
+		if (!err) {
+			run->events = *choices;
+			return 0;
+		}
+		if (choices[1])
+			err_clear();
+	}
+	return err;
+}
+
+void tool_filter(struct tool_run *run, const char *filter)
+{
+	run->filter = filter;
+}
+
+uint32_t tool_key(struct tool_run *run, struct tally_key key, const char *text)
+{
+	run->keys[run->keys_n] = key;
+	run->key_texts[run->keys_n] = text;
+	return run->keys_n++;
+}
+
+uint32_t tool_cell(struct tool_run *run, enum tally_cell_kind kind, const char *text)
+{
+	run->cells[run->cells_n] = kind;
+	run->updates[run->cells_n] = (struct tally_update){run->cells_n, text};
+	return run->cells_n++;
+}
+
+void tool_histogram(struct tool_run *run, const char *text, uint32_t unit, const char *unit_name)
+{
+	tool_key(run, (struct tally_key){TALLY_LOG2, .unit = unit}, text);
+	tool_cell(run, TALLY_HITS, NULL);
+	run->unit = unit_name;
+}
+
+void tool_sections(struct tool_run *run, const struct tool_section *section)
+{
+	run->section = section->title;
+	run->section_key = tool_key(run, (struct tally_key){section->kind}, section->text);
+	run->section_name = section->name;
+}
+
+// ---- the run
+
+static bool has_stack(const struct tool_run *run, enum tally_role role)
+{
+	for (uint32_t k = 0; k < run->keys_n; k++)
+		if (run->keys[k].kind == TALLY_STACK && run->keys[k].first == (role == TALLY_FIRST))
+			return true;
+	return false;
+}
+
+static int add_event(struct tool_run *run, const struct tool_event *wanted, struct tally_event *ret)
+{
+	struct prof *prof = run->prof;
+	struct prof_event *event;
+	int err = prof_add(prof, wanted->name, run->filter, &event);
+
+	if (err < 0)
+		return err;
+	*ret = prof_tally_event(event);
+	ret->role = wanted->role;
+	ret->pair = wanted->pair;
+	ret->keeps = wanted->keeps;
+	for (uint32_t k = 0; k < run->keys_n; k++)
+		if (run->keys[k].first == (wanted->role == TALLY_FIRST))
+			ret->keys[k] = run->key_texts[k];
+	if (wanted->role == TALLY_FIRST)
+		return 0;
+	ret->updates = run->updates;
+	ret->updates_n = run->cells_n;
+	return 0;
+}
+
+static int setup(struct prof *prof)
+{
+	struct tool_run *run = prof->state;
+	struct tally_event *events = arena_zalloc(&prof->arena, TOOL_EVENTS * sizeof(*events));
+	struct tally_options plan = {.keys = run->keys, .cells = run->cells, .events = events};
+	int err;
+
+	run->tool = prof->profiler->tool;
+	run->prof = prof;
+	run->options = prof->options;
+	run->results_left = prof->options->results_n;
+	err = run->tool->plan(run);
+	for (const struct tool_event *e = run->events; !err && e->name; e++)
+		err = add_event(run, e, &events[plan.events_n++]);
+	if (err < 0)
+		return err;
+	plan.keys_n = run->keys_n;
+	plan.cells_n = run->cells_n;
+	err = prof_tally_open(prof, &plan);
+	prof->needs_symbols |= run->tool->symbols;
+	for (uint32_t i = 0; !err && !prof_in_kernel(prof) && i < plan.events_n; i++) {
+		struct feed_event *feed = prof->events.v[i]->feed;
+
+		feed->stack = has_stack(run, events[i].role);
+		feed->max_stack = TALLY_STACK_MAX;
+	}
+	return err;
+}
+
+static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
+{
+	tally_hit(prof->tally, event->index, sample, NULL);
+	return 0;
+}
+
+static void lost(struct prof *prof, const struct run_loss *loss)
+{
+	struct tool_run *run = prof->state;
+
+	run->unknown_n += tally_forget_waiting(prof->tally);
+}
+
+static int begin(struct prof *prof)
+{
+	const struct tool *tool = prof->profiler->tool;
+
+	if (tool->banner && prof->feed->is_live && prof->print->format == TABLE_FORMAT_TEXT)
+		out_printf(prof->out, "%s\n", tool->banner);
+	return out_flush(prof->out);
+}
+
+static int interval(struct prof *prof, uint64_t now_ns)
+{
+	struct tool_run *run = prof->state;
+	int err;
+
+	if (run->ended)
+		return 0;
+	err = tally_read(prof->tally);
+	if (err < 0)
+		return err;
+	err = run->tool->show ? run->tool->show(run, now_ns) : tool_show_histograms(run, now_ns);
+	prof_put_unknown(prof, now_ns, run->unknown_n, run->tool->pairs);
+	run->unknown_n = 0;
+	tally_clear(prof->tally);
+	if (err || !run->results_left || --run->results_left)
+		return err;
+	run->ended = true;
+	return 1;
+}
+
+struct profiler tool_profiler(const struct tool *tool)
+{
+	return (struct profiler){
+		.name = tool->name,
+		.summary = tool->summary,
+		.usage = tool->usage,
+		.description = tool->description,
+		.opts = tool->opts,
+		.size = tool->opts_size,
+		.state_size = sizeof(struct tool_run),
+		.tool = tool,
+		.examples = tool->examples,
+		.events = PROF_EVENTS_NONE,
+		.ordered = true,
+		.endless = true,
+		.setup = setup,
+		.begin = begin,
+		.sample = sample,
+		.lost = lost,
+		.interval = interval,
+	};
+}
