@@ -197,8 +197,9 @@ int perf_open_failed(int err, const struct perf_event_attr *attr, const char *na
 	// Of a cgroup ENOENT means that its hierarchy doesn't count events: kernel/events/core.c, perf_cgroup_connect.
 	if (err == -ENOENT && at->flags & PERF_FLAG_PID_CGROUP)
 		return fail(ENOENT,
-			    "event %s can't watch this cgroup: the perf_event controller is not on in its hierarchy; "
-			    "give it one of its own: mkdir DIR && mount -t cgroup -o perf_event none DIR",
+			    "event %s can't watch this cgroup: the perf_event controller is not on in its hierarchy; version 2 "
+			    "has it on in groups of a group whose cgroup.subtree_control was written to, be it '+pids'; else "
+			    "give it a hierarchy of its own: mkdir DIR && mount -t cgroup -o perf_event none DIR",
 			    name);
 	switch (-err) {
 	case EACCES:

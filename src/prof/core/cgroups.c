@@ -2,11 +2,13 @@
 #include "prof/core/cgroups.h"
 #include "base/err.h"
 #include "base/log.h"
+#include <unistd.h>
 
 struct prof_cgroups {
 	struct map threads; // tid -> 1
 	struct map ids;	    // of the groups and those below: id -> 1
-	struct prof_event attach;
+	struct prof_event attach, start;
+	const struct tp_field *started_pid; // of `start`
 	const struct tp_field *pid, *root, *id;
 	int hierarchy;
 	bool started;
@@ -40,6 +42,24 @@ void prof_cgroups_event(struct prof *prof, struct prof_event *event, const char 
 	prof->ordered = prof->needs_tasks = prof->follows_cgroups = true;
 }
 
+// clone3(2) may start a task in a group that is not its parent's (CLONE_INTO_CGROUP, version 2), and nothing attaches it then.
+static int found_start(void *arg, struct event *event, const char *system, const char *name)
+{
+	struct prof *prof = arg;
+	struct prof_cgroups *cgroups = prof->cgroups;
+	const struct tp_field *flags = tracepoint_field(event->tp, "clone_flags");
+
+	cgroups->started_pid = tracepoint_field(event->tp, "pid");
+	if (!cgroups->started_pid || !flags || flags->size != 8)
+		return 0;
+	cgroups->start.feed = feed_add(prof->feed, event, system, name);
+	cgroups->start.feed->everywhere = true;
+	cgroups->start.feed->filter = "clone_flags & 0x200000000";
+	cgroups->start.feed->user = &cgroups->start;
+	cgroups->start.label = name;
+	return 0;
+}
+
 static int found(void *arg, struct event *event, const char *system, const char *name)
 {
 	struct prof *prof = arg;
@@ -64,6 +84,8 @@ int prof_cgroups_open(struct prof *prof)
 		return 0;
 	prof->cgroups = NEW(struct prof_cgroups);
 	if (prof->find(prof->feed, "cgroup:cgroup_attach_task", found, prof) < 0)
+		err_clear();
+	if (prof->find(prof->feed, "task:task_newtask", found_start, prof) < 0)
 		err_clear();
 	if (!prof->cgroups->attach.feed)
 		warn("--cgroups: this kernel does not tell when a task moves to another group; the groups are those of the beginning");
@@ -146,15 +168,31 @@ static void move(struct prof *prof, uint32_t pid, bool is_in)
 			set(prof->cgroups, (*task)->tid, is_in);
 }
 
+static void place_started(struct prof *prof, uint32_t tid)
+{
+	auto_free char *path = text_dup_fmt("/proc/%u", tid);
+	struct map threads = {0};
+	bool is_there = access(path, F_OK) == 0;
+
+	look(prof, &threads);
+	if (is_there || map_find(&threads, tid))
+		set(prof->cgroups, tid, map_find(&threads, tid) != NULL);
+	map_done(&threads);
+}
+
 bool prof_cgroups_take(struct prof *prof, const struct prof_event *event, const struct sample *sample)
 {
 	struct prof_cgroups *cgroups = prof->cgroups;
 	const void *raw = sample->raw;
 	uint32_t size = sample->raw_size;
 
-	if (!cgroups || event != &cgroups->attach)
+	if (!cgroups || (event != &cgroups->attach && event != &cgroups->start))
 		return false;
 	started(prof);
+	if (event == &cgroups->start) {
+		place_started(prof, (uint32_t)tp_number(cgroups->started_pid, raw, size));
+		return true;
+	}
 	if ((int)tp_number(cgroups->root, raw, size) == cgroups->hierarchy)
 		move(prof, (uint32_t)tp_number(cgroups->pid, raw, size),
 		     is_of_groups(prof, tp_number(cgroups->id, raw, size)));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // --cgroups of the scheduler's events: they are about tasks other than the one in whose context they happen, so the kernel can't choose
 // them by group. They come from everywhere, and those about a task of the groups are taken. Who is in the groups is known from a look
-// at the beginning, from FORK records, and from cgroup:cgroup_attach_task, in the order of time.
+// at the beginning, from FORK records, from cgroup:cgroup_attach_task, and from
+// task:task_newtask where a task is started in another group than its parent's, in the order of time.
 #pragma once
 #include "prof/core/profiler.h"
 
