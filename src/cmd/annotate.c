@@ -188,9 +188,11 @@ static void tell_unnamed(const struct annotate *annotate)
 }
 
 // The symbol is matched before anything is counted: the other samples do not exist. Branches may come from other functions.
-static int on_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		     struct task *task, const struct record *record)
+static int on_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
 	struct annotate *annotate = arg;
 	struct location location;
 
@@ -215,13 +217,12 @@ static int on_sample(void *arg, struct run *run, struct event *event, const stru
 				    event->attr.sample_type & PERF_SAMPLE_PERIOD || !event->attr.freq
 					    ? sample->period
 					    : 1);
-	return report_sample(&annotate->report, run, event, sample, task, record);
+	return report_samples(&annotate->report, run, hit, 1);
 }
 
-static int on_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		     const struct record *record)
+static int on_record(void *arg, struct run *run, const struct hit *hit)
 {
-	return report_record(&((struct annotate *)arg)->report, run, event, ids, record);
+	return report_record(&((struct annotate *)arg)->report, run, hit);
 }
 
 double annotate_percent(const struct annotate *annotate, const struct annotate_view *view,
@@ -427,7 +428,7 @@ static int show(struct annotate *annotate)
 
 static int process(struct annotate *annotate)
 {
-	const struct run_hooks hooks = {.sample = on_sample, .record = on_record};
+	const struct run_hooks hooks = {.hit = on_sample, .record = on_record};
 	struct report *report = &annotate->report;
 	const struct filter_options dsos = {.dsos = annotate->o.dsos};
 	const struct annotate_options options = {

@@ -198,9 +198,10 @@ static bool print_elf(const struct line *line, const char *path)
 	return id.n > 0;
 }
 
-static int mark(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		struct task *task, const struct record *record)
+static int mark(void *arg, struct run *run, const struct hit *hit)
 {
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
 	struct location location;
 
 	if (!task)
@@ -222,7 +223,7 @@ static bool is_repeated(const struct recording_info *info, size_t i)
 static int print_recording(const struct line *line, const struct options *o)
 {
 	struct run_options how = {.path = o->input, .force = o->force};
-	static const struct run_hooks hooks = {.sample = mark};
+	static const struct run_hooks hooks = {.hit = mark};
 	struct run *run;
 	bool with_hits = o->with_hits;
 	int err = run_open(&run, &how), status;

@@ -180,9 +180,11 @@ static void put_chain(struct writer *writer, struct run *run, const struct sampl
 	}
 }
 
-static int take_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		       struct task *task, const struct record *record)
+static int take_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
 	struct writer *writer = arg;
 	struct out *out = writer->out;
 	struct location location;
@@ -275,7 +277,7 @@ static void put_headers(struct out *out, const struct recording *recording)
 
 static int put_all(struct writer *writer, struct run *run)
 {
-	static const struct run_hooks hooks = {.sample = take_sample};
+	static const struct run_hooks hooks = {.hit = take_sample};
 	const struct recording *recording = run->recording;
 	struct out *out = writer->out;
 	int err;

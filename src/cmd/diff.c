@@ -148,7 +148,7 @@ static const char *time_of(const struct diff *diff, size_t file)
 
 static int read_file(struct diff *diff, size_t file)
 {
-	const struct run_hooks hooks = {.samples = report_samples, .record = report_record};
+	const struct run_hooks hooks = {.hits = report_samples, .record = report_record};
 	const struct diff_options *o = &diff->o;
 	struct report *report = &diff->files[file].report;
 	struct report_options *r = &report->o;

@@ -291,9 +291,9 @@ static int check_data(struct report *report)
 	return 0;
 }
 
-static int count_sample(void *arg, struct run *run, struct event *event,
-			const struct sample *sample, struct task *task, const struct record *record)
+static int count_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
 	report_hist(arg, event)->samples++;
 	return 0;
 }
@@ -313,7 +313,7 @@ static size_t rows_n(const struct report *report)
 
 static int show_counts(struct report *report)
 {
-	const struct run_hooks hooks = {.sample = report->o.stats ? count_sample : NULL,
+	const struct run_hooks hooks = {.hit = report->o.stats ? count_sample : NULL,
 					.record = report_note_record};
 	int err;
 
@@ -394,7 +394,7 @@ static int show_table(struct report *report)
 
 static int show(struct report *report)
 {
-	const struct run_hooks hooks = {.samples = report_samples, .record = report_note_record};
+	const struct run_hooks hooks = {.hits = report_samples, .record = report_note_record};
 	struct report_options *o = &report->o;
 	bool screen = wants_screen(report);
 	int err;

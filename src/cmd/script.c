@@ -214,9 +214,12 @@ static bool wanted(struct script *script, const struct sample *sample, struct ta
 	return filter_location(script->filter, &where);
 }
 
-static int on_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		     struct task *task, const struct record *record)
+static int on_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
+	const struct record *record = &hit->record;
 	struct script *script = arg;
 	const struct sample *unwound;
 	struct sample whole;
@@ -335,9 +338,11 @@ static int show_record(struct script *script, const struct sample *ids,
 	return err;
 }
 
-static int on_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		     const struct record *record)
+static int on_record(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *ids = &hit->sample;
+	const struct record *record = &hit->record;
 	const struct perf_event_header *header = record->header;
 	struct script *script = arg;
 	bool show;
@@ -457,10 +462,10 @@ static int prepare(struct script *script)
 static int process(struct script *script)
 {
 	const struct run_hooks hooks = {
-		.sample = on_sample,
+		.hit = on_sample,
 		.record = on_record,
 		.raw = script->dumping ? on_raw : NULL,
-		.start = on_start,
+		.begin = on_start,
 	};
 	int err = run_process(script->run, &hooks, script);
 

@@ -101,14 +101,15 @@ int feed_take_samples(void *arg, struct run *run, const struct hit *samples, siz
 		if (feed->first_ns == UINT64_MAX)
 			feed->first_ns = it->sample.time;
 		for (; wanted && !err; wanted = wanted->next_same)
-			err = feed_sample(feed, wanted, &it->sample);
+			err = feed_hit(feed, wanted, it);
 	}
 	return err;
 }
 
-int feed_take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		     const struct record *record)
+int feed_take_record(void *arg, struct run *run, const struct hit *hit)
 {
+	const struct sample *ids = &hit->sample;
+	const struct record *record = &hit->record;
 	struct feed *feed = arg;
 	uint32_t type = record->header->type;
 

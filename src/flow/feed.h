@@ -96,6 +96,7 @@ struct feed {
 	int typed_fd;	  // what the user types; -1: nobody reads it
 	int peers_fd;	  // wakes the run up for the hook `settled`; -1: none
 	struct sym *sym;
+	struct task *task;	     // of the sample that is given; NULL: nobody looked yet
 	const struct target *target; // live, while it runs; NULL: a recording
 	// Of a recording that was made of some tasks: which, and whether also of what they started.
 	const uint64_t *recorded_tasks;
@@ -129,6 +130,16 @@ struct feed_event *feed_add(struct feed *feed, struct event *event, const char *
 			    const char *name);
 // "a" and "b" both: "(a) && (b)". Either may be NULL.
 const char *feed_and(struct feed *feed, const char *a, const char *b);
+// Who did it: known already, where a recording was read.
+static inline struct task *feed_task(const struct feed *feed, const struct sample *sample)
+{
+	struct task *task = feed->task;
+
+	return task && task->tid == sample->tid && task->pid == sample->pid
+		       ? task
+		       : sym_task(feed->sym, sample->pid, sample->tid);
+}
+
 // Are instances threads (the feed is attached to tasks), or CPUs?
 bool feed_has_tasks(const struct feed *feed);
 
@@ -148,19 +159,19 @@ int feed_make_test(struct feed *feed, struct feed_event *wanted);
 // Does the test take the sample? Some 10 ns.
 bool feed_test(const struct feed *feed, const struct feed_event *wanted, const struct sample *sample);
 
-static inline int feed_sample(struct feed *feed, struct feed_event *event, const struct sample *sample)
+static inline int feed_hit(struct feed *feed, struct feed_event *event, const struct hit *hit)
 {
-	if (event->test && !feed_test(feed, event, sample))
+	if (event->test && !feed_test(feed, event, &hit->sample))
 		return 0;
 	event->samples_n++;
 	feed->stats.samples++;
-	return feed->hooks->sample ? feed->hooks->sample(feed->arg, event, sample) : 0;
+	feed->task = hit->task;
+	return feed->hooks->sample ? feed->hooks->sample(feed->arg, event, &hit->sample) : 0;
 }
 
 int feed_lost(struct feed *feed, const struct run_loss *loss);
 
 // Of a run, for each event of which event->user is the first who wants it, with a feed as the argument.
 int feed_take_samples(void *feed, struct run *run, const struct hit *samples, size_t n);
-int feed_take_record(void *feed, struct run *run, struct event *event, const struct sample *ids,
-		     const struct record *record);
+int feed_take_record(void *feed, struct run *run, const struct hit *hit);
 int feed_take_loss(void *feed, struct run *run, const struct run_loss *loss);

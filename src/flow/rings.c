@@ -134,15 +134,15 @@ static int give_side(struct rings *rings, const struct rings_source *source,
 {
 	const struct record record = {.header = header};
 	const struct perf_event_header *moved;
-	struct sample ids;
+	struct hit hit;
 	int err;
 
-	sample_ids_init(&ids, header);
-	sample_decode_trailer(&source->plan, header, &ids);
-	err = run_take_side(rings->run, source->event, &ids, &record);
+	hit_init(&hit, source->event, &record);
+	sample_decode_trailer(&source->plan, header, &hit.sample);
+	err = run_take_record(rings->run, &hit);
 	moved = moved_texts_record(&rings->moved, header, 0);
 	if (moved)
-		sym_record(rings->run->sym, moved, ids.time);
+		sym_record(rings->run->sym, moved, hit.sample.time);
 	return err;
 }
 
@@ -186,7 +186,7 @@ static int give_sample(struct rings *rings, const struct rings_source *source,
 	hit->event = source->event;
 	hit->task = rings->tasks ? sym_task(run->sym, hit->sample.pid, hit->sample.tid) : NULL;
 	hit->record.header = header;
-	return run->hooks->samples(run->arg, run, hit, 1);
+	return run->hooks->hits(run->arg, run, hit, 1);
 }
 
 int rings_give(void *arg, const struct perf_event_header *header, uint64_t time, void *what)

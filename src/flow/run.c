@@ -195,7 +195,7 @@ static int start(struct run_private *p)
 	learn_clock(run); // of a pipe
 	if (run->recording->tracepoints)
 		tracepoints_set_resolver(run->recording->tracepoints, sym_name_in_print, run->sym);
-	return p->run->hooks->start ? p->run->hooks->start(p->run->arg, run) : 0;
+	return p->run->hooks->begin ? p->run->hooks->begin(p->run->arg, run) : 0;
 }
 
 static void count_place(struct run *run, const struct sample *sample, struct task *task)
@@ -211,7 +211,7 @@ static int give_batch(struct run_private *p)
 	size_t n = p->batch_n;
 
 	p->batch_n = 0;
-	return n ? p->run->hooks->samples(p->run->arg, p->run, p->batch, n) : 0;
+	return n ? p->run->hooks->hits(p->run->arg, p->run, p->batch, n) : 0;
 }
 
 // Gives out what waits before the sample, which lies in the free place of the batch.
@@ -235,19 +235,16 @@ static int give_sample(struct run_private *p, struct event *event, struct sample
 		       const struct record *record)
 {
 	struct run *run = p->run;
-	struct hit *place = &p->batch[p->batch_n];
-	struct task *task = sym_task(run->sym, sample->pid, sample->tid);
+	struct hit *hit = &p->batch[p->batch_n];
 
+	hit->event = event;
+	hit->task = sym_task(run->sym, sample->pid, sample->tid);
+	hit->record = *record;
 	run_note_sample(run, sample);
 	if (p->count_places)
-		count_place(run, sample, task);
-	if (!p->run->hooks->samples)
-		return p->run->hooks->sample
-			       ? p->run->hooks->sample(p->run->arg, run, event, sample, task, record)
-			       : 0;
-	place->event = event;
-	place->task = task;
-	place->record = *record;
+		count_place(run, sample, hit->task);
+	if (!run->hooks->hits)
+		return run->hooks->hit ? run->hooks->hit(run->arg, run, hit) : 0;
 	return ++p->batch_n == RUN_BATCH ? give_batch(p) : 0;
 }
 
@@ -409,26 +406,24 @@ int run_tell_counted(struct run *run)
 	return run->hooks->lost(run->arg, run, &loss);
 }
 
-int run_take_side(struct run *run, struct event *event, const struct sample *ids,
-		  const struct record *record)
+int run_take_record(struct run *run, const struct hit *record)
 {
 	const struct run_hooks *hooks = run->hooks;
-	uint64_t lost = count_trouble(run, event, ids);
+	const struct sample *ids = &record->sample;
+	uint64_t lost = count_trouble(run, record->event, ids);
 	int err = lost && hooks->lost ? tell_loss(run, ids, lost) : 0;
 
 	if (ids->time >= run->sym->next_jit_ns && ids->time != UINT64_MAX)
 		sym_advance(run->sym, ids->time);
-	if (sym_record(run->sym, record->header, ids->time) < 0)
+	if (sym_record(run->sym, ids->header, ids->time) < 0)
 		run->stats.bad_records++;
-	if (err || !hooks->record)
-		return err;
-	return hooks->record(run->arg, run, event, ids, record);
+	return err || !hooks->record ? err : hooks->record(run->arg, run, record);
 }
 
 static int deliver(struct run_private *p, struct event *event, const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
-	struct sample ids;
+	struct hit hit;
 	int err = p->started ? 0 : start(p);
 
 	if (err)
@@ -438,10 +433,10 @@ static int deliver(struct run_private *p, struct event *event, const struct reco
 	err = give_batch(p);
 	if (err)
 		return err;
-	sample_ids_init(&ids, header);
+	hit_init(&hit, event, record);
 	if (event && header->type < RECORD_HEADER_ATTR)
-		sample_decode_trailer(&event->plan, header, &ids);
-	return run_take_side(p->run, event, &ids, record);
+		sample_decode_trailer(&event->plan, header, &hit.sample);
+	return run_take_record(p->run, &hit);
 }
 
 static int deliver_queued(void *arg, const struct queued *queued)
@@ -505,11 +500,9 @@ static int take(struct run_private *p, const struct record *record)
 			   header->type == RECORD_HEADER_FEATURE) {
 			take_machine(run);
 		}
-		if (!p->run->hooks->record)
-			return 0;
-		struct sample none;
-		sample_ids_init(&none, header);
-		return p->run->hooks->record(p->run->arg, run, NULL, &none, record);
+		struct hit hit;
+		hit_init(&hit, NULL, record);
+		return run->hooks->record ? run->hooks->record(run->arg, run, &hit) : 0;
 	}
 	event = recording_event(run->recording, header);
 	if (is_in_order(p))

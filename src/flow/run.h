@@ -75,32 +75,37 @@ static inline void run_count_place(struct run *run, const struct location *locat
 		location->dso->samples_n++;
 }
 
-// A sample that waits with others to be handed out.
+// One sample, or another record: then `sample` has its trailing ids (what is not there is UINT64_MAX, UINT32_MAX).
 struct hit {
 	struct sample sample;
-	struct event *event;
-	struct task *task;
+	struct event *event; // of other records: by id, may be NULL
+	struct task *task; // of samples; may be NULL without TID, and out of rings whose consumer looks for it itself (rings.tasks)
 	struct record record;
 };
 enum { RUN_BATCH = 16 };
+// Of a record that is no sample, still without its trailing ids.
+static inline void hit_init(struct hit *ret, struct event *event, const struct record *record)
+{
+	sample_ids_init(&ret->sample, record->header);
+	ret->event = event;
+	ret->task = NULL;
+	ret->record = *record;
+}
 
-// Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error.
+// Hooks return 0 to go on, > 0 to stop quietly, < 0 (fail) to end the run with the error. All may be NULL.
 struct run_hooks {
-	// A sample in time order. Of a recording the task has been looked up; may be NULL only without TID.
-	int (*sample)(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		      struct task *task, const struct record *record);
-	// In place of `sample`: up to RUN_BATCH samples in a row, with no other record between them.
-	int (*samples)(void *arg, struct run *run, const struct hit *samples, size_t n);
-	// Every other record in time order, after it was applied to tasks and maps. `ids`: its trailing ids
-	// (time UINT64_MAX when unknown); event: by id, may be NULL.
-	int (*record)(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		      const struct record *record);
+	// Of a recording: before the first record; again at the end where there was none, and on pipes, when attrs have arrived.
+	int (*begin)(void *arg, struct run *run);
+	// Samples in the order of time: up to RUN_BATCH of them, with no other record between them.
+	int (*hits)(void *arg, struct run *run, const struct hit *hits, size_t n);
+	// In place of `hits`: each as soon as it is known.
+	int (*hit)(void *arg, struct run *run, const struct hit *hit);
+	// Every other record in the order of time, after it was applied to tasks and maps.
+	int (*record)(void *arg, struct run *run, const struct hit *record);
 	// Some was lost there; the record that tells it, if there is one, comes next.
 	int (*lost)(void *arg, struct run *run, const struct run_loss *loss);
 	// Every record in file order when it is read, before anything else (dump -D).
 	int (*raw)(void *arg, struct run *run, const struct record *record);
-	// Of a recording. Called at the end and, on pipes, when attrs have arrived before the first sample.
-	int (*start)(void *arg, struct run *run);
 };
 
 // Opens the recording and makes its sym; -errno with a sentence.
@@ -112,9 +117,8 @@ int run_open_live(struct run **ret, const struct sym_options *options);
 int run_process(struct run *run, const struct run_hooks *hooks, void *arg);
 void run_close(struct run *run);
 
-// For the inputs of a run. A record that is no sample, with its trailing ids: counted, applied to tasks and maps, given to the hooks.
-int run_take_side(struct run *run, struct event *event, const struct sample *ids,
-		  const struct record *record);
+// For the inputs of a run. A record that is no sample: counted, applied to tasks and maps, given to the hooks.
+int run_take_record(struct run *run, const struct hit *record);
 void run_note_cpu(struct run *run, const struct sample *sample);
 // A sample is to be handed out: when it was.
 static inline void run_note_sample(struct run *run, const struct sample *sample)

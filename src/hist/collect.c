@@ -561,12 +561,3 @@ int report_samples(void *arg, struct run *run, const struct hit *samples, size_t
 		taken_n += take(arg, run, it->event, &it->sample, it->task, &taken[taken_n]);
 	return count_all(arg, taken, taken_n);
 }
-
-int report_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		  struct task *task, const struct record *record)
-{
-	struct taken taken;
-
-	(void)record;
-	return take(arg, run, event, sample, task, &taken) ? count_all(arg, &taken, 1) : 0;
-}

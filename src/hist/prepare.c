@@ -230,9 +230,10 @@ int report_prepare(struct report *report)
 	return 0;
 }
 
-int report_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		  const struct record *record)
+int report_record(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct record *record = &hit->record;
 	struct report *report = arg;
 	const struct perf_event_header *header = record->header;
 

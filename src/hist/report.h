@@ -370,8 +370,7 @@ bool report_has_branches(const struct report *report); // does the recording hav
 struct blocks *report_blocks_new(const struct report *report);
 uint64_t report_sample_types(const struct recording *recording); // of all events together
 // The hook for records that are no samples.
-int report_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		  const struct record *record);
+int report_record(void *arg, struct run *run, const struct hit *hit);
 void report_done(struct report *report);
 
 // columns.c: what perf calls sorting: -s, -F and the rest become columns. -EINVAL with a sentence.
@@ -409,10 +408,8 @@ void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); 
 void hist_forget_pairs(struct hist *hist); // no more are looked for; the pairs stay
 
 // collect.c: samples become entries.
-// Hooks of a run; the first is the faster one.
+// The hook of a run.
 int report_samples(void *arg, struct run *run, const struct hit *samples, size_t n);
-int report_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		  struct task *task, const struct record *record);
 void place_of(struct place *ret, const struct location *location);
 void frame_template(const struct report *report, struct entry *template,
 		    const struct entry *context, uint32_t frame);

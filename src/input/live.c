@@ -32,7 +32,7 @@ static const char *name_in_print(void *arg, uint64_t addr, uint64_t *ret_start,
 
 static int open_live(struct feed *feed)
 {
-	static const struct run_hooks hooks = {.samples = feed_take_samples,
+	static const struct run_hooks hooks = {.hits = feed_take_samples,
 					       .record = feed_take_record,
 					       .lost = feed_take_loss};
 	const struct sym_options sym = {.live = true, .functions = true};

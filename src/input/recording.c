@@ -261,7 +261,7 @@ static int take(struct source *source, const struct hit *hit)
 	     wanted = wanted->next_same) {
 		if (!meant && !(wanted->everywhere && filter_cpu(source->filter, sample->cpu)))
 			continue;
-		err = wanted->counts ? count(feed, wanted, hit) : feed_sample(feed, wanted, sample);
+		err = wanted->counts ? count(feed, wanted, hit) : feed_hit(feed, wanted, hit);
 	}
 	return err;
 }
@@ -282,17 +282,14 @@ static int take_loss(void *arg, struct run *run, const struct run_loss *loss)
 	return feed_lost(source->feed, loss);
 }
 
-static int take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		       const struct record *record)
+static int take_record(void *arg, struct run *run, const struct hit *hit)
 {
-	struct source *source = arg;
-
-	return feed_take_record(source->feed, run, event, ids, record);
+	return feed_take_record(((struct source *)arg)->feed, run, hit);
 }
 
 static int run(struct feed *feed)
 {
-	static const struct run_hooks hooks = {.samples = take_samples,
+	static const struct run_hooks hooks = {.hits = take_samples,
 					       .record = take_record,
 					       .lost = take_loss};
 	struct source *source = feed->input;

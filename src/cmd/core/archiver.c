@@ -178,9 +178,10 @@ static void mark(struct run *run, struct task *task, uint8_t cpumode, uint64_t i
 		location.dso->hit = true;
 }
 
-static int mark_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		       struct task *task, const struct record *record)
+static int mark_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
 	uint8_t cpumode = sample->cpumode;
 
 	if (!task)
@@ -295,7 +296,7 @@ static void tell(const struct archiver *a, const char *output)
 
 int archive_recording(const struct archive_request *request)
 {
-	static const struct run_hooks hooks = {.sample = mark_sample};
+	static const struct run_hooks hooks = {.hit = mark_sample};
 	const struct run_options how = {.path = request->input,
 					.force = request->force,
 					.no_archive = true,

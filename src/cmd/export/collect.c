@@ -150,9 +150,9 @@ static int take_samples(void *arg, struct run *run, const struct hit *samples, s
 }
 
 // Where in the file its code lies.
-static int take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		       const struct record *record)
+static int take_record(void *arg, struct run *run, const struct hit *hit)
 {
+	const struct record *record = &hit->record;
 	const struct perf_event_header *header = record->header;
 	const struct record_mmap *map = (const void *)header;
 	const struct record_mmap2 *map2 = (const void *)header;
@@ -423,9 +423,9 @@ static void collector_done(struct collector *collector)
 
 int export_collect(struct profile *profile, const char *path, const struct export_options *options)
 {
-	static const struct run_hooks hooks = {.samples = take_samples,
+	static const struct run_hooks hooks = {.hits = take_samples,
 					       .record = take_record,
-					       .start = start};
+					       .begin = start};
 	struct run_options run_options = {.path = path, .force = options->force, .sym = options->sym};
 	struct collector collector = {.options = options, .profile = profile};
 	struct run *run;

@@ -352,7 +352,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct run
 int stacks_from_recording(struct flame *flame, const char *path,
 			  const struct stack_options *options, struct stack_counts *ret)
 {
-	static const struct run_hooks hooks = {.samples = take_samples, .start = start};
+	static const struct run_hooks hooks = {.hits = take_samples, .begin = start};
 	struct run_options run_options = {.path = path, .force = options->force, .sym = options->sym};
 	struct taker taker = {.options = options, .counts = ret};
 	struct run *run;

@@ -154,9 +154,11 @@ static double value_of(const struct point_options *options, const struct role *r
 	return role->value->is_signed ? (double)(int64_t)value : (double)value;
 }
 
-static int take_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		       struct task *task, const struct record *record)
+static int take_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
 	struct taker *taker = arg;
 	const struct point_options *options = taker->options;
 
@@ -187,9 +189,9 @@ static int take_sample(void *arg, struct run *run, struct event *event, const st
 	return 0;
 }
 
-static int take_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		       const struct record *record)
+static int take_record(void *arg, struct run *run, const struct hit *hit)
 {
+	const struct record *record = &hit->record;
 	struct taker *taker = arg;
 
 	if (taker->pairs && record->header->type == PERF_RECORD_LOST)
@@ -278,9 +280,9 @@ static void describe(const struct taker *taker, const struct run *run, struct po
 int points_from_recording(struct heat *heat, const char *path, const struct point_options *options,
 			  struct point_result *ret)
 {
-	static const struct run_hooks hooks = {.sample = take_sample,
+	static const struct run_hooks hooks = {.hit = take_sample,
 					       .record = take_record,
-					       .start = start};
+					       .begin = start};
 	struct run_options run_options = {.path = path, .force = options->force};
 	struct taker taker = {.heat = heat, .options = options, .result = ret};
 	struct run *run;

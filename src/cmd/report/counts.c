@@ -162,9 +162,10 @@ static void note_task(struct report *report, uint32_t tid)
 	vec_push(&report->tids, tid);
 }
 
-int report_note_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		       const struct record *record)
+int report_note_record(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct record *record = &hit->record;
 	struct report *report = arg;
 	const struct perf_event_header *header = record->header;
 
@@ -191,7 +192,7 @@ int report_note_record(void *arg, struct run *run, struct event *event, const st
 	default:
 		break;
 	}
-	return report_record(arg, run, event, ids, record);
+	return report_record(arg, run, hit);
 }
 
 static uint64_t value_at(const struct thread_value *thread, size_t counter)

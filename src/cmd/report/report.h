@@ -20,7 +20,6 @@ void report_table(struct report *report);
 // counts.c: --tasks --mmaps -T
 void report_tasks(struct report *report, bool mmaps);
 // The hook for records that are no samples.
-int report_note_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		       const struct record *record);
+int report_note_record(void *arg, struct run *run, const struct hit *hit);
 void thread_values_print(struct report *report);
 void thread_values_free(struct report *report);

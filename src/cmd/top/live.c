@@ -162,7 +162,7 @@ static int open_events(struct top *top)
 
 static int open_run(struct top *top)
 {
-	static const struct run_hooks hooks = {.samples = take_samples, .lost = take_loss};
+	static const struct run_hooks hooks = {.hits = take_samples, .lost = take_loss};
 	const struct report_options *o = &top->o.report;
 	const struct sym_options options = {.root = "",
 					    .live = true,

@@ -49,7 +49,7 @@ static const struct sample *unwound(struct trace *trace, const struct trace_even
 		.sym = trace->feed->sym,
 		.arch = trace->feed->arch,
 		.plan = &event->feed->event->plan,
-		.task = sym_task(trace->feed->sym, sample->pid, sample->tid),
+		.task = feed_task(trace->feed, sample),
 		.max_stack = trace->options->max_stack ? trace->options->max_stack : FRAMES_MAX,
 	};
 
@@ -60,7 +60,7 @@ static const struct sample *unwound(struct trace *trace, const struct trace_even
 int trace_stack(struct trace *trace, const struct trace_event *event, const struct sample *sample_,
 		struct out *ret)
 {
-	struct task *task = sym_task(trace->feed->sym, sample_->pid, sample_->tid);
+	struct task *task = feed_task(trace->feed, sample_);
 	struct sample whole;
 	const struct sample *sample = unwound(trace, event, sample_, &whole);
 	uint8_t cpumode = sample->cpumode;
@@ -109,7 +109,7 @@ static void put_place(struct trace *trace, const struct location *location, bool
 int trace_fault(struct trace *trace, struct trace_event *event, const struct sample *sample)
 {
 	struct trace_thread *thread = trace_thread(trace, sample);
-	struct task *task = sym_task(trace->feed->sym, sample->pid, sample->tid);
+	struct task *task = feed_task(trace->feed, sample);
 	bool major = event->role == ROLE_FAULT_MAJOR;
 	struct location at, on;
 	struct out *out = &trace->line;

@@ -375,20 +375,21 @@ int pull_source_give(struct pull_source *source, const struct perf_event_header 
 		     struct feed *feed)
 {
 	const struct sample_record *record = (const void *)header;
-	struct sample sample;
+	struct hit hit;
 	int err = 0;
 
 	if (header->type != PERF_RECORD_SAMPLE)
 		return give_lost(feed, (const void *)header);
-	if (sample_decode(&source->plan, header, &sample) < 0)
+	if (sample_decode(&source->plan, header, &hit.sample) < 0)
 		return 0;
-	foreign_set_name(&source->foreign, sample.tid,
+	hit.task = NULL;
+	foreign_set_name(&source->foreign, hit.sample.tid,
 			 (const char *)header + header->size - COMM_BYTES);
-	feed->last_ns = sample.time;
+	feed->last_ns = hit.sample.time;
 	if (feed->first_ns == UINT64_MAX)
-		feed->first_ns = sample.time;
+		feed->first_ns = hit.sample.time;
 	for (struct feed_event *wanted = source->events[record->id & 0xffff].wanted; wanted && !err;
 	     wanted = wanted->next_same)
-		err = feed_sample(feed, wanted, &sample);
+		err = feed_hit(feed, wanted, &hit);
 	return err;
 }

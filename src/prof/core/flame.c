@@ -51,7 +51,7 @@ void prof_flame_add(struct prof *prof, const struct sample *sample, uint64_t wei
 	if (!flame || !sample->callchain)
 		return;
 	flame->any = true;
-	task = sym_task(prof->feed->sym, sample->pid, sample->tid);
+	task = feed_task(prof->feed, sample);
 	*map_at(&flame->counts,
 		(uint64_t)task->comm << 32 | stacks_of_sample(&flame->stacks, task, sample),
 		NULL) += weight;

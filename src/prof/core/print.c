@@ -277,7 +277,7 @@ static void put_frames(struct prof *prof, const struct sample *sample, struct ou
 		       const char *around[2])
 {
 	struct sym *sym = prof->feed->sym;
-	struct task *task = sym_task(sym, sample->pid, sample->tid);
+	struct task *task = feed_task(prof->feed, sample);
 	uint8_t cpumode = sample->cpumode;
 	bool is_return = false;
 

@@ -17,9 +17,11 @@ static int on_raw(void *arg, struct run *run, const struct record *record)
 	return out_broken(dumping->dump.out);
 }
 
-static int on_record(void *arg, struct run *run, struct event *event, const struct sample *ids,
-		     const struct record *record)
+static int on_record(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *ids = &hit->sample;
+	const struct record *record = &hit->record;
 	struct dumping *dumping = arg;
 	const struct perf_event_header *header = record->header;
 
@@ -29,9 +31,12 @@ static int on_record(void *arg, struct run *run, struct event *event, const stru
 	return out_broken(dumping->dump.out);
 }
 
-static int on_sample(void *arg, struct run *run, struct event *event, const struct sample *sample,
-		     struct task *task, const struct record *record)
+static int on_sample(void *arg, struct run *run, const struct hit *hit)
 {
+	struct event *event = hit->event;
+	const struct sample *sample = &hit->sample;
+	struct task *task = hit->task;
+	const struct record *record = &hit->record;
 	struct dumping *dumping = arg;
 
 	// Whether the sample passes; it is counted below.
@@ -41,7 +46,7 @@ static int on_sample(void *arg, struct run *run, struct event *event, const stru
 	if (filter_time(dumping->report->skip, sample->time) && event_switch_passes(&after, event))
 		dump_place(&dumping->dump, sample, task);
 	// The counts at the end are those of the table, which has a row for each branch of a sample.
-	int err = report_sample(dumping->report, run, event, sample, task, record);
+	int err = report_samples(dumping->report, run, hit, 1);
 
 	return err ? err : out_broken(dumping->dump.out);
 }
@@ -85,7 +90,7 @@ void report_stats(struct report *report)
 
 int report_dump(struct report *report)
 {
-	const struct run_hooks hooks = {.sample = on_sample, .record = on_record, .raw = on_raw};
+	const struct run_hooks hooks = {.hit = on_sample, .record = on_record, .raw = on_raw};
 	const struct chains_options options = {.escape = report->out.is_terminal};
 	struct chains chains;
 	struct dumping dumping = {.report = report,
