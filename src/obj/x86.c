@@ -45,6 +45,11 @@ struct operands {
 
 enum { REX_B = 1, REX_X = 2, REX_R = 4, REX_W = 8 };
 
+struct opcode {
+	uint8_t op, rex;
+	bool is_short; // operands of 16 bits
+};
+
 static struct operands take_operands(struct text *t, uint8_t rex)
 {
 	uint8_t modrm = take(t), mod = modrm >> 6, rm = modrm & 7;
@@ -131,7 +136,7 @@ static void group_ff(struct x86 *x, const struct operands *o)
 }
 
 // 0f ...: `reg` may be a vector register, which is of no interest; those that write general ones are named.
-static void two_bytes(struct text *t, struct x86 *x, uint8_t rex, bool is_short)
+static void two_bytes(struct text *t, struct x86 *x, struct opcode code)
 {
 	static const char no_operands[] =
 		"\x05\x06\x07\x08\x09\x0b\x30\x31\x32\x33\x34\x35\x36\x37\x77"
@@ -144,7 +149,7 @@ static void two_bytes(struct text *t, struct x86 *x, uint8_t rex, bool is_short)
 
 	if (op == 0x38 || op == 0x3a) {
 		take(t);
-		o = take_operands(t, rex);
+		o = take_operands(t, code.rex);
 		if (op == 0x3a) {
 			take(t);
 			writes_rm(x, &o);
@@ -155,13 +160,13 @@ static void two_bytes(struct text *t, struct x86 *x, uint8_t rex, bool is_short)
 	}
 	if ((op & 0xf0) == 0x80) {
 		x->kind = X86_BRANCH;
-		x->value = take_signed(t, is_short ? 2 : 4);
+		x->value = take_signed(t, code.is_short ? 2 : 4);
 		return;
 	}
 	if (op == 0x0b || op == 0x05 || op == 0x07 || op == 0x34 || op == 0x35)
 		x->kind = op == 0x05 || op == 0x34 ? X86_OTHER : X86_STOP;
 	if (op >= 0xc8 && op <= 0xcf) {
-		writes(x, (op & 7) | (rex & REX_B ? 8 : 0)); // bswap
+		writes(x, (op & 7) | (code.rex & REX_B ? 8 : 0)); // bswap
 		return;
 	}
 	if (memchr(no_operands, op, sizeof(no_operands) - 1)) {
@@ -171,7 +176,7 @@ static void two_bytes(struct text *t, struct x86 *x, uint8_t rex, bool is_short)
 			x->kind = X86_POP;
 		return;
 	}
-	o = take_operands(t, rex);
+	o = take_operands(t, code.rex);
 	if (memchr(with_byte, op, sizeof(with_byte) - 1))
 		take(t);
 	if ((op & 0xf0) == 0x40 || memchr(to_reg, op, sizeof(to_reg) - 1))
@@ -212,10 +217,11 @@ static void vector(struct text *t, struct x86 *x, uint8_t first)
 }
 
 // Those whose operands are a ModRM byte's. False: it is none of them.
-static bool with_operands(struct text *t, struct x86 *x, uint8_t op, uint8_t rex, bool is_short)
+static bool with_operands(struct text *t, struct x86 *x, struct opcode code)
 {
-	unsigned immediate = is_short ? 2 : 4;
-	bool is_wide = rex & REX_W;
+	unsigned immediate = code.is_short ? 2 : 4;
+	bool is_wide = code.rex & REX_W;
+	uint8_t op = code.op;
 	struct operands o;
 
 	if (!((op < 0x40 && (op & 7) < 4) || op == 0x63 || op == 0x69 || op == 0x6b ||
@@ -223,7 +229,7 @@ static bool with_operands(struct text *t, struct x86 *x, uint8_t op, uint8_t rex
 	      (op >= 0xd0 && op <= 0xd3) || (op >= 0xd8 && op <= 0xdf) || op == 0xf6 ||
 	      op == 0xf7 || op >= 0xfe))
 		return false;
-	o = take_operands(t, rex);
+	o = take_operands(t, code.rex);
 	if (op < 0x40) {
 		if ((op & 0x38) != 0x38 && op & 2)
 			writes(x, o.reg);
@@ -273,12 +279,12 @@ static bool with_operands(struct text *t, struct x86 *x, uint8_t op, uint8_t rex
 	return true;
 }
 
-static void one_byte(struct text *t, struct x86 *x, uint8_t op, uint8_t rex, bool is_short)
+static void one_byte(struct text *t, struct x86 *x, struct opcode code)
 {
-	unsigned immediate = is_short ? 2 : 4;
-	uint8_t low = (op & 7) | (rex & REX_B ? 8 : 0);
+	unsigned immediate = code.is_short ? 2 : 4;
+	uint8_t op = code.op, low = (op & 7) | (code.rex & REX_B ? 8 : 0);
 
-	if (with_operands(t, x, op, rex, is_short))
+	if (with_operands(t, x, code))
 		return;
 	if (op < 0x40) {
 		if ((op & 7) > 5)
@@ -304,7 +310,7 @@ static void one_byte(struct text *t, struct x86 *x, uint8_t op, uint8_t rex, boo
 		take_signed(t, op == 0xa8 ? 1 : immediate);
 	} else if (op >= 0xb0 && op <= 0xbf) {
 		writes(x, low);
-		take_signed(t, op < 0xb8 ? 1 : rex & REX_W ? 8 : immediate);
+		take_signed(t, op < 0xb8 ? 1 : code.rex & REX_W ? 8 : immediate);
 	} else if (op == 0xc2 || op == 0xc3) {
 		x->kind = X86_RETURN;
 	} else if (op == 0xc9) {
@@ -338,26 +344,25 @@ struct x86 x86_decode(const uint8_t *p, size_t n)
 	enum { LONGEST = 15 };
 	struct text t = {p, p + (n < LONGEST ? n : LONGEST), false};
 	struct x86 x = {.reg = X86_NO_REG, .base = X86_NO_REG};
-	bool is_short = false; // 16-bit operands
-	uint8_t rex = 0, op;
+	struct opcode code = {0};
 
-	for (op = take(&t); is_prefix(op); op = take(&t)) {
-		is_short |= op == 0x66;
+	for (code.op = take(&t); is_prefix(code.op); code.op = take(&t)) {
+		code.is_short |= code.op == 0x66;
 		if (t.bad)
 			break;
 	}
-	if ((op & 0xf0) == 0x40) {
-		rex = op & 0xf;
-		op = take(&t);
+	if ((code.op & 0xf0) == 0x40) {
+		code.rex = code.op & 0xf;
+		code.op = take(&t);
 	}
-	if (rex & REX_W)
-		is_short = false;
-	if (op == 0x0f)
-		two_bytes(&t, &x, rex, is_short);
-	else if (op == 0xc4 || op == 0xc5 || op == 0x62)
-		vector(&t, &x, op);
+	if (code.rex & REX_W)
+		code.is_short = false;
+	if (code.op == 0x0f)
+		two_bytes(&t, &x, code);
+	else if (code.op == 0xc4 || code.op == 0xc5 || code.op == 0x62)
+		vector(&t, &x, code.op);
 	else
-		one_byte(&t, &x, op, rex, is_short);
+		one_byte(&t, &x, code);
 	if (!t.bad)
 		x.length = (uint8_t)(t.p - p);
 	return x;

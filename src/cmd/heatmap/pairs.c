@@ -366,9 +366,10 @@ static void take_wakeup(struct pairing *pairing, const struct pair_role *role,
 		*start = sample->time;
 }
 
-bool pairing_take(struct pairing *pairing, const struct pair_role *role,
-		  const struct sample *sample, bool begins, struct pair_result *ret)
+bool pairing_take(struct pairing *pairing, const struct pair_hit *hit, struct pair_result *ret)
 {
+	const struct pair_role *role = hit->role;
+	const struct sample *sample = hit->sample;
 	bool ended = false, is_new;
 
 	if (role->next_pid)
@@ -381,9 +382,9 @@ bool pairing_take(struct pairing *pairing, const struct pair_role *role,
 	if (role->to) {
 		ended = ends(pairing, key_of(role->to_keys, role->keys_n, sample), sample->time,
 			     &ret->ns);
-		pairing->unpaired += !ended && !role->from && begins;
+		pairing->unpaired += !ended && !role->from && hit->begins;
 	}
-	if (role->from && begins) {
+	if (role->from && hit->begins) {
 		uint64_t *start =
 			waits(pairing, key_of(role->from_keys, role->keys_n, sample), &is_new);
 

@@ -31,6 +31,13 @@ struct pairing {
 	uint64_t unpaired;
 };
 
+// A sample of an event of the pair; begins are of interest only where `begins`.
+struct pair_hit {
+	const struct pair_role *role;
+	const struct sample *sample;
+	bool begins;
+};
+
 struct pair_result {
 	uint64_t ns;
 	uint32_t tid; // whose it is; UINT32_MAX: of who began it
@@ -43,9 +50,8 @@ void pairing_done(struct pairing *pairing);
 // "Block I/O latency"
 const char *pairing_title(const struct pairing *pairing);
 int pairing_role(const struct pairing *pairing, const struct event *event, struct pair_role *ret);
-// Begins are of interest only where `begins`; true: the sample ends one.
-bool pairing_take(struct pairing *pairing, const struct pair_role *role,
-		  const struct sample *sample, bool begins, struct pair_result *ret);
+// True: the sample ends one.
+bool pairing_take(struct pairing *pairing, const struct pair_hit *hit, struct pair_result *ret);
 // Records were lost, or there are no more: what waits may have ended meanwhile, and is counted as unpaired.
 void pairing_lost(struct pairing *pairing);
 // The known latency whose events the recording has, as typed after --latency; NULL: none.

@@ -120,19 +120,17 @@ static int make_role(struct taker *taker, const struct event *event, struct role
 	return err;
 }
 
-static void take_pair(struct taker *taker, const struct role *role, struct run *run,
-		      const struct sample *sample, const struct task *task)
+static void take_pair(struct taker *taker, struct run *run, const struct pair_hit *hit)
 {
-	bool passes = filter_sample_of(taker->filter, sample, run->sym, task);
-	bool begins = passes || role->pair.next_pid || role->pair.woken_pid;
+	const struct task *task;
 	struct pair_result result;
 
-	taker->result->filtered += !begins;
-	if (!pairing_take(&taker->pairing, &role->pair, sample, begins, &result))
+	taker->result->filtered += !hit->begins;
+	if (!pairing_take(&taker->pairing, hit, &result))
 		return;
 	// A switch is an event of the task that goes; the latency is that of the one that comes.
 	if (result.tid != UINT32_MAX) {
-		struct sample of_next = *sample;
+		struct sample of_next = *hit->sample;
 
 		task = sym_find_task(run->sym, result.tid);
 		of_next.tid = result.tid;
@@ -142,7 +140,7 @@ static void take_pair(struct taker *taker, const struct role *role, struct run *
 			return;
 		}
 	}
-	heat_add(taker->heat, (double)sample->time / 1e9, (double)result.ns, 1);
+	heat_add(taker->heat, (double)hit->sample->time / 1e9, (double)result.ns, 1);
 }
 
 static double value_of(const struct point_options *options, const struct role *role,
@@ -161,6 +159,7 @@ static int take_sample(void *arg, struct run *run, const struct hit *hit)
 	struct task *task = hit->task;
 	struct taker *taker = arg;
 	const struct point_options *options = taker->options;
+	bool passes;
 
 	while (taker->roles.n <= event->index)
 		(void)vec_add(&taker->roles);
@@ -172,11 +171,16 @@ static int take_sample(void *arg, struct run *run, const struct hit *hit)
 	}
 	if (!role->wanted || sample->time == UINT64_MAX)
 		return 0;
+	passes = filter_sample_of(taker->filter, sample, run->sym, task);
 	if (taker->pairs) {
-		take_pair(taker, role, run, sample, task);
+		take_pair(taker, run,
+			  &(struct pair_hit){.role = &role->pair,
+					     .sample = sample,
+					     .begins = passes || role->pair.next_pid ||
+						       role->pair.woken_pid});
 		return 0;
 	}
-	if (!filter_sample_of(taker->filter, sample, run->sym, task)) {
+	if (!passes) {
 		taker->result->filtered++;
 		return 0;
 	}

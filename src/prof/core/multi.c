@@ -235,11 +235,19 @@ struct multi_row *multi_row_of(struct multi *multi, uint64_t key, uint32_t pair)
 	return row;
 }
 
+// The event that ends a pair: which one, where it lies in the history.
+struct second {
+	uint32_t event;
+	uint64_t at;
+	const struct sample *sample;
+};
+
 // False: they are no pair.
-static bool take_pair(struct prof *prof, struct multi *multi, const struct pair_slot *first,
-		      uint32_t second, uint64_t second_at, const struct sample *sample)
+static bool take_pair(struct prof *prof, const struct pair_slot *first, const struct second *second)
 {
-	uint32_t pair = (uint32_t)(first->event * prof->events.n + second);
+	struct multi *multi = PROF_STATE(struct multi, prof);
+	const struct sample *sample = second->sample;
+	uint32_t pair = (uint32_t)(first->event * prof->events.n + second->event);
 	uint64_t delay;
 	bool over;
 
@@ -262,7 +270,7 @@ static bool take_pair(struct prof *prof, struct multi *multi, const struct pair_
 		multi->over_n[pair] += over;
 	}
 	if (over || (multi->lower_ns && delay < multi->lower_ns))
-		multi_show(prof, multi, first, second_at);
+		multi_show(prof, multi, first, second->at);
 	return true;
 }
 
@@ -293,7 +301,7 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 		// An event of the same place is no first to this one, but in a circle.
 		if (first &&
 		    (multi->cycle || prof->events.v[first->event]->stage + 1 == event->stage) &&
-		    take_pair(prof, multi, first, event->index, at, sample))
+		    take_pair(prof, first, &(struct second){event->index, at, sample}))
 			pairs_remove(&multi->waiting, first);
 		else
 			m->unpaired_n++;
