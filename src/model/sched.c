@@ -144,11 +144,22 @@ static void enter(struct sched *sched, struct sched_task *task, uint8_t state,
 	task->cpu = hit->kind == SCHED_SWITCH ? hit->cpu : hit->to_cpu;
 }
 
+// The state has ended, nobody knows when.
+static void hide(struct sched *sched, struct sched_task *task)
+{
+	if (task->state != SCHED_UNKNOWN)
+		sched->left(sched->arg, task, NULL);
+	task->state = SCHED_UNKNOWN;
+}
+
 static void switch_tasks(struct sched *sched, const struct sched_hit *hit)
 {
 	struct sched_task *task = take_task(sched, hit->tid);
 
 	if (task) {
+		// It ran, though nothing told since when: what it did before ended then.
+		if (task->state != SCHED_RUNS)
+			hide(sched, task);
 		enter(sched, task, hit->state, hit);
 		if (hit->is_dead)
 			forget(sched, task);
@@ -159,7 +170,7 @@ static void switch_tasks(struct sched *sched, const struct sched_hit *hit)
 	// Who runs sleeps no longer, also where nothing told what woke it up: a sandbox may hide events of idle CPUs. Who ran before
 	// has left meanwhile, nobody knows when.
 	if (task->state == SCHED_RUNS)
-		task->state = SCHED_UNKNOWN;
+		hide(sched, task);
 	enter(sched, task, SCHED_RUNS, hit);
 }
 

@@ -38,7 +38,8 @@ struct sched_cpu {
 struct sched {
 	// To be set before the first hit.
 	void *arg;
-	// A known state of a task ends with a hit; it may be earlier than when it began. NULL: tasks aren't kept.
+	// A known state of a task ends with a hit; it may be earlier than when it began. Hit NULL: it has ended, but what ended it was
+	// not shown, as when a task leaves a CPU that it wasn't seen to come to. left NULL: tasks aren't kept.
 	void (*left)(void *arg, struct sched_task *task, const struct sched_hit *hit);
 	bool (*wanted)(void *arg, uint32_t tid); // whose states are kept; NULL: all but the idle ones'
 	bool asks_again;			 // who was wanted may no longer be

@@ -6,7 +6,7 @@
 
 enum { S = SCHED_SLEEPS, D = SCHED_SLEEPS + 1, X = SCHED_SLEEPS + 4, W = SCHED_WAITS };
 
-// What ended, as text: "7R5 " is task 7, which ran for 5; "c1:7+5 " CPU 1, which ran it.
+// What ended, as text: "7R5 " is task 7, which ran for 5, "7R? " which ran, nobody knows how long; "c1:7+5 " CPU 1, which ran it.
 struct seen {
 	struct sched sched;
 	char text[512];
@@ -18,10 +18,12 @@ static void left(void *arg, struct sched_task *task, const struct sched_hit *hit
 {
 	static const char letters[] = "RSDTtXZPIW";
 	struct seen *seen = arg;
+	char *text = seen->text + seen->n;
+	size_t room = sizeof(seen->text) - seen->n;
 
-	seen->n += (size_t)snprintf(seen->text + seen->n, sizeof(seen->text) - seen->n, "%u%c%llu ",
-				    task->tid, letters[task->state],
-				    (unsigned long long)(hit->time_ns - task->since_ns));
+	seen->n += (size_t)(hit ? snprintf(text, room, "%u%c%llu ", task->tid, letters[task->state],
+					   (unsigned long long)(hit->time_ns - task->since_ns))
+				: snprintf(text, room, "%u%c? ", task->tid, letters[task->state]));
 }
 
 static void ran(void *arg, const struct sched_hit *hit, uint64_t ns)
@@ -95,8 +97,13 @@ static void test_stays(void **state)
 		{"a hidden switch: nobody knows when it left its CPU, nor who ran there",
 		 {SWITCH(10, 0, 0, W, 7), SWITCH(30, 1, 0, W, 7), SWITCH(40, 0, 8, S, 0),
 		  SWITCH(50, 1, 7, S, 0)},
-		 "7R20 ",
+		 "7R? 7R20 ",
 		 "c1:7+20 "},
+		{"a hidden switch to a task: its wait has ended, nobody knows when",
+		 {SWITCH(10, 0, 7, S, 0), WAKE(20, 7, 0, 9), SWITCH(50, 0, 7, S, 0),
+		  WAKE(70, 7, 0, 9), SWITCH(75, 0, 0, W, 7)},
+		 "7S10 7W? 7S20 7W5 ",
+		 "c0:0+25 "},
 		{"something was lost: states end unknown, and begin anew",
 		 {SWITCH(10, 0, 0, W, 7), WAKE(12, 8, 1, 7), LOST(15, 0), SWITCH(20, 0, 7, S, 8),
 		  SWITCH(26, 0, 8, S, 0)},

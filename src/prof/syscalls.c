@@ -277,7 +277,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		table_column(&table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
 	for (size_t i = 0; i < tally_rows(tally); i++)
 		put_row(prof, state, &table, rows[i]);
-	prof_put_unknown(prof, now_ns, state->unknown_n, "calls");
+	prof_put_unknown(prof, now_ns, state->unknown_n, "calls " PROF_LOST_WITHIN);
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
 	state->unknown_n = 0;

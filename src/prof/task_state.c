@@ -34,7 +34,7 @@ struct task_state {
 	struct dist dists[SCHED_STATES];
 	VEC(struct state_row *) rows;
 	struct history history;
-	uint64_t unknown_n;
+	uint64_t unknown_n, hidden_n; // stays: something was lost; what ended them was not shown
 };
 
 static const struct opt options[] = {
@@ -197,7 +197,13 @@ static void left(void *arg, struct sched_task *task, const struct sched_hit *hit
 	const struct sample *sample = state->sample;
 	uint64_t ns;
 
-	if (!state->counts[task->state] || !prof_delay(prof, task->since_ns, hit->time_ns, &ns))
+	if (!state->counts[task->state])
+		return;
+	if (!hit) {
+		state->hidden_n++;
+		return;
+	}
+	if (!prof_delay(prof, task->since_ns, hit->time_ns, &ns))
 		return;
 	dist_add(dist_of(prof, state, task), ns);
 	if (!state->than_ns && prof->flame)
@@ -327,11 +333,13 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	if (!prof->options->perins)
 		put_states(state, &table, state->dists, NULL);
 	show_open(prof, state, now_ns);
-	prof_put_unknown(prof, now_ns, state->unknown_n, "stays");
+	prof_put_unknown(prof, now_ns, state->unknown_n, "stays " PROF_LOST_WITHIN);
+	prof_put_unknown(prof, now_ns, state->hidden_n,
+			 "stays are not known, as what ended them was not shown");
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
 	free_rows(state);
-	state->unknown_n = 0;
+	state->unknown_n = state->hidden_n = 0;
 	return 0;
 }
 
@@ -356,7 +364,7 @@ const struct profiler profiler_task_state = {
 		"R: runs; RD: could run and waits for a CPU; S: sleeps until a signal or an event; D: sleeps, signals don't end it; other "
 		"letters as the kernel names them. The stay in a state counts when it ends. Of a command, all that it starts is watched. A "
 		"sleep whose end is not seen, as in sandboxes that hide what idle CPUs do, ends when the task runs.\n\n"
-		"Where events were lost, what tasks did meanwhile is not known and left out.",
+		"Where events were lost, or what ended a stay is not shown, it is not known how long the stay was: it is counted, told and left out.",
 	.opts = options,
 	.size = sizeof(struct task_state),
 	.examples = examples,

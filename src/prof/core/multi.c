@@ -490,7 +490,7 @@ static int put_result(struct prof *prof, uint64_t now_ns)
 
 	if (err < 0)
 		return err;
-	prof_put_unknown(prof, now_ns, multi->unknown_n, "waits");
+	prof_put_unknown(prof, now_ns, multi->unknown_n, "waits " PROF_LOST_WITHIN);
 	if (multi->impl == MULTI_PAIR)
 		show_pairs(prof, multi, now_ns);
 	else if (!multi->only_than_ns || any_over(prof, multi))

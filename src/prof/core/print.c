@@ -74,9 +74,8 @@ void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char
 	if (!n || prof->options->quiet)
 		return;
 	prof_put_time(prof, now_ns);
-	out_printf(prof->out,
-		   " %s: %llu %s are not known, as events were lost within them; they are left out\n",
-		   prof->profiler->name, (unsigned long long)n, what);
+	out_printf(prof->out, " %s: %llu %s; they are left out\n", prof->profiler->name,
+		   (unsigned long long)n, what);
 }
 
 // A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.

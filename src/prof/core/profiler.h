@@ -152,6 +152,7 @@ int prof_add_sched(struct prof *prof, const char *name, const char *filter, stru
 int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret);
 
 // Beside a result: how many `what` ("calls") are left out, as events were lost within them. Nothing when none, or with -q.
+#define PROF_LOST_WITHIN "are not known, as events were lost within them"
 void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char *what);
 // Beginning of a line: the time of day of an event, "2024-02-21 14:57:43.999022"; where that is not known the event's own.
 void prof_put_time(struct prof *prof, uint64_t time_ns);
