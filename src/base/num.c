@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static int digit_of(char c)
@@ -234,4 +235,19 @@ void num_put_bytes(char *p, const uint8_t *bytes, size_t n)
 		*p++ = "0123456789abcdef"[bytes[i] & 15];
 	}
 	*p = '\0';
+}
+
+char *num_size_text(uint64_t bytes, char ret[NUM_SIZE_TEXT])
+{
+	bool is_mb = bytes >= 1 << 20, is_kb = bytes >= 1 << 10;
+
+	snprintf(ret, NUM_SIZE_TEXT, "%llu %s",
+		 (unsigned long long)(is_mb   ? bytes >> 20
+				      : is_kb ? bytes >> 10
+					      : bytes),
+		 is_mb	      ? "MB"
+		 : is_kb      ? "KB"
+		 : bytes == 1 ? "byte"
+			      : "bytes");
+	return ret;
 }

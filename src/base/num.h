@@ -19,5 +19,8 @@ int num_parse_list(struct str s, uint32_t max, void (*add)(void *arg, uint32_t n
 // Decimal digits of v at p (at most 20, no NUL); returns how many.
 unsigned num_put_u64(char *p, uint64_t v);
 unsigned num_put_hex(char *p, uint64_t v); // lower case, no 0x, no padding, at most 16
+// "64 MB", "300 KB", "17 bytes": whole ones, of the largest unit that has one; returns ret.
+enum { NUM_SIZE_TEXT = 32 };
+char *num_size_text(uint64_t bytes, char ret[NUM_SIZE_TEXT]);
 // Two lower case digits a byte, and a NUL behind them.
 void num_put_bytes(char *p, const uint8_t *bytes, size_t n);

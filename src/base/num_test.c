@@ -103,4 +103,18 @@ static void bytes(void **state)
 	assert_string_equal(got, "");
 }
 
-RUN_TESTS(TEST(numbers), TEST(sizes_and_times), TEST(lists), TEST(digits), TEST(bytes))
+static void size_texts(void **state)
+{
+	char text[NUM_SIZE_TEXT];
+
+	assert_string_equal(num_size_text(0, text), "0 bytes");
+	assert_string_equal(num_size_text(1, text), "1 byte");
+	assert_string_equal(num_size_text(1023, text), "1023 bytes");
+	assert_string_equal(num_size_text(1 << 10, text), "1 KB");
+	assert_string_equal(num_size_text((1 << 20) - 1, text), "1023 KB");
+	assert_string_equal(num_size_text(1 << 20, text), "1 MB");
+	assert_string_equal(num_size_text(UINT64_MAX, text), "17592186044415 MB");
+}
+
+RUN_TESTS(TEST(numbers), TEST(sizes_and_times), TEST(lists), TEST(digits), TEST(bytes),
+	  TEST(size_texts))

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/num.h"
 #include "base/unpack_limit.h"
 #include "data/tar.h"
 
@@ -49,8 +50,10 @@ static struct limit limit_of(uint64_t packed_bytes, bool for_cache, int fd)
 
 static int too_large(const char *path, const struct limit *limit)
 {
-	return fail(EFBIG, "%s unpacks to more than %llu MB, %s", path,
-		    (unsigned long long)limit->bytes >> 20, limit->reason);
+	char size[NUM_SIZE_TEXT];
+
+	return fail(EFBIG, "%s unpacks to more than %s, %s", path,
+		    num_size_text(limit->bytes, size), limit->reason);
 }
 
 static int unpack_zstd(const struct mapped *file, const struct limit *limit, int to)
