@@ -172,7 +172,7 @@ static int print_map(void *arg, const struct perf_event_header *header)
 
 static int print_kernel_maps(struct line *line)
 {
-	struct synth synth = {.root = "", .emit = print_map, .arg = line};
+	struct synth synth = {.root = "", .emit = print_map, .arg = line, .exact_end = true};
 	bool hidden = false;
 	int err = synth_kernel(&synth, &hidden);
 

@@ -28,7 +28,7 @@ static const struct opt record_table[] = {
 	 .name = "cgroup",
 	 .offset = AT(cgroups),
 	 .arg = "NAMES",
-	 .help = "only tasks of these cgroups, one for each event in turn; needs -a"},
+	 .help = "only tasks of these cgroups, one for each event in turn; a command needs -a"},
 	FLAG('i', "no-inherit", no_inherit, "not the children that the command starts"),
 	FLAG(0, "per-thread", target.per_thread, "a ring for each thread instead of each CPU"),
 	FLAG(0, "exclude-perf", exclude_self, "not the recorder itself"),

@@ -374,10 +374,11 @@ static ssize_t read_start(const char *root, const char *path, char *text, size_t
 // The kernel's map: from its first text symbol to its end, named after the symbol that tells by how much it was moved.
 static int emit_kernel(const struct synth *synth, bool *ret_hidden)
 {
-	auto_free char *text = xmalloc(KALLSYMS_BYTES);
+	size_t size = synth->exact_end ? LARGEST_PROC_FILE : KALLSYMS_BYTES;
+	auto_free char *text = xmalloc(size);
 	uint64_t ref = 0, end = 0;
 	const char *ref_name = NULL;
-	ssize_t n = read_start(synth->root, "/proc/kallsyms", text, KALLSYMS_BYTES);
+	ssize_t n = read_start(synth->root, "/proc/kallsyms", text, size);
 	struct str rest = {text, (size_t)n};
 	struct draft draft;
 	char name[64];
@@ -395,7 +396,7 @@ static int emit_kernel(const struct synth *synth, bool *ret_hidden)
 		if (str_is(line, "_text") || (!ref && str_is(line, "_stext"))) {
 			ref = addr;
 			ref_name = str_is(line, "_text") ? "_text" : "_stext";
-			end = end_of_text(ref);
+			end = synth->exact_end ? 0 : end_of_text(ref);
 		} else if (str_is(line, "_etext")) {
 			end = addr;
 		}

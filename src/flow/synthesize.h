@@ -19,6 +19,7 @@ struct synth {
 	uint64_t timeout_ns; // per process for reading its maps; 0: none
 	synth_emit *emit;
 	void *arg;
+	bool exact_end; // of the kernel's text: costs some 100 ms
 };
 
 // The kernel's own text and its modules. Without the right to see addresses (kptr_restrict) only says nothing: 0, with

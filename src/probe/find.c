@@ -203,6 +203,9 @@ static int give_line(struct search *search, uint64_t addr)
 
 	if (die_root(search->unit, &root))
 		die_walk(&root, visit_scope, &scope);
+	// The line that declares a function is in that one.
+	if (!scope.any && !search->point->function)
+		scope.any = probe_real_function(search->target, search->unit, addr, &scope.found);
 	if (!scope.any)
 		return fail(ENOENT, "line %u of %s is in no function that is known", search->line,
 			    search->file);

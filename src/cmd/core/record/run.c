@@ -246,16 +246,15 @@ static void keep_stacks(struct record_options *options)
 }
 
 // As perf does when it is told nothing else.
-static void choose_whole_system(struct record_options *options)
+static bool choose_whole_system(struct record_options *options)
 {
 	struct target_options *target = &options->target;
 
 	if (target->all_cpus || target->cpus || target->pids || target->tids || target->users ||
 	    options->dry_run)
-		return;
+		return false;
 	target->all_cpus = true;
-	if (!options->quiet)
-		warn("no command and no -p: the whole system is recorded, until Ctrl-C");
+	return true;
 }
 
 static int check_options(const struct record_options *options)
@@ -284,7 +283,7 @@ static int check_options(const struct record_options *options)
 		return fail(COMMAND_USAGE,
 			    "--threads doesn't go with --switch-output, --timestamp-filename, --overwrite or -z");
 	if (options->cgroups.n && !options->target.all_cpus && !options->target.cpus)
-		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs: add -a");
+		return fail(COMMAND_USAGE, "-G watches cgroups on CPUs, not a command: add -a");
 	return 0;
 }
 
@@ -342,12 +341,15 @@ int record_run(struct record_options *options, char **command)
 {
 	struct watch watch = {.signal_fd = -1};
 	struct recorder recorder;
+	bool is_chosen;
 	int err, code;
 
 	log_set_level(options->quiet ? LOG_QUIET : options->verbose);
+	is_chosen = !command && choose_whole_system(options);
 	err = check_options(options);
-	if (!err && !command)
-		choose_whole_system(options);
+	if (!err && is_chosen && !options->quiet)
+		warn("no command and no -p: the whole system is recorded%s, until Ctrl-C",
+		     options->cgroups.n ? ", as far as it is in these cgroups" : "");
 	if (!err)
 		err = default_event(options);
 	if (err || options->dry_run) {
