@@ -318,17 +318,29 @@ static inline int chain_next(struct chain_walk *walk, struct stack_step *ret)
 	return 0;
 }
 
-static void resolve_chain(struct stacks *stacks, struct task *task, const struct sample *sample)
+// Addresses at the inner end that max_stack leaves out. It counts all addresses, also those that are hidden.
+static uint32_t left_out_inside(const struct stacks *stacks, const struct sample *sample)
 {
 	struct chain_walk walk = chain_walk_of(sample);
 	struct stack_step step;
 	uint32_t n = 0;
+
+	while (stacks->keep_outermost && chain_next(&walk, &step) > 0)
+		n++;
+	return n > stacks->max_stack ? n - stacks->max_stack : 0;
+}
+
+// Of a chain that has more entries than max_stack.
+static void resolve_chain(struct stacks *stacks, struct task *task, const struct sample *sample)
+{
+	struct chain_walk walk = chain_walk_of(sample);
+	uint32_t first = left_out_inside(stacks, sample), n = 0;
+	struct stack_step step;
 	int got;
 
-	while ((got = chain_next(&walk, &step)) > 0) {
-		if (stacks->max_stack && !stacks->keep_outermost && n++ >= stacks->max_stack)
-			break;
-		add_ip(stacks, task, &step);
+	while ((got = chain_next(&walk, &step)) > 0 && n < first + stacks->max_stack) {
+		if (n++ >= first)
+			add_ip(stacks, task, &step);
 	}
 	if (got < 0) {
 		stacks->corrupt_n++;
@@ -379,12 +391,10 @@ static uint32_t go_into(struct stacks *stacks, uint32_t node, uint32_t frame)
 
 static uint32_t descend(struct stacks *stacks)
 {
-	size_t n = stacks->path.n, first = 0;
+	size_t n = stacks->path.n;
 	uint32_t node = 0;
 
-	if (stacks->max_stack && stacks->keep_outermost && n > stacks->max_stack)
-		first = n - stacks->max_stack;
-	while (n > first)
+	while (n)
 		node = go_into(stacks, node, stacks->path.v[--n]);
 	return node;
 }
