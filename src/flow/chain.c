@@ -102,3 +102,29 @@ const struct sample *run_chain_unwound(struct run *run, const struct event *even
 
 	return chain_unwind(&run->unwind, &of, sample, ret);
 }
+
+void run_find_stacks(struct run *run, struct hit *hits, size_t n)
+{
+	enum { MOST_FRAMES = 1024 }; // of user space
+	struct stack_ask asks[RUN_BATCH];
+	struct sample whole;
+	size_t asked = 0;
+
+	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
+	for (size_t i = 0; i < n; i++) {
+		struct hit *hit = &hits[i];
+
+		if (!hit->task)
+			hit->task = sym_task(run->sym, UINT32_MAX, 0);
+		asks[asked].task = hit->task;
+		asks[asked++].sample =
+			run_chain(run, hit->event, &hit->sample, hit->task, MOST_FRAMES, &whole);
+		// The next one is unwound into the same place.
+		if (asks[asked - 1].sample != &whole && i + 1 < n)
+			continue;
+		stacks_of_samples(run->stacks, asks, asked);
+		for (size_t k = 0; k < asked; k++)
+			hits[i + 1 - asked + k].stack = asks[k].node;
+		asked = 0;
+	}
+}

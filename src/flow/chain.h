@@ -24,6 +24,8 @@ static inline const struct sample *run_chain(struct run *run, const struct event
 		return sample;
 	return run_chain_unwound(run, event, sample, task, max_stack, ret);
 }
+// Their stacks and tasks, for run->stacks. Some 50 ns each where they were seen before.
+void run_find_stacks(struct run *run, struct hit *hits, size_t n);
 // How the stacks of user space ended that were unwound for this run, and those that sonde unwound when it recorded.
 void run_unwind_counts(const struct run *run, struct unwind_counts *ret);
 

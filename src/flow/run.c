@@ -211,6 +211,8 @@ static int give_batch(struct run_private *p)
 	size_t n = p->batch_n;
 
 	p->batch_n = 0;
+	if (p->run->stacks)
+		run_find_stacks(p->run, p->batch, n);
 	return n ? p->run->hooks->hits(p->run->arg, p->run, p->batch, n) : 0;
 }
 
@@ -245,6 +247,8 @@ static int give_sample(struct run_private *p, struct event *event, struct sample
 		count_place(run, sample, hit->task);
 	if (!run->hooks->hits)
 		return run->hooks->hit ? run->hooks->hit(run->arg, run, hit) : 0;
+	if (run->hooks->wants && !run->hooks->wants(run->arg, run, hit))
+		return 0;
 	return ++p->batch_n == RUN_BATCH ? give_batch(p) : 0;
 }
 

@@ -4,7 +4,7 @@
 // (run_open_live, flow/rings.h).
 #pragma once
 #include "data/recording.h"
-#include "sym/sym.h"
+#include "sym/stacks.h"
 
 struct run;
 
@@ -65,6 +65,7 @@ struct run {
 		counted_n; // lost: by records that came; by what the events' own counters had at the end
 	struct run_private *private;
 	struct run_unwind *unwind; // of chain.c
+	struct stacks *stacks;	   // the consumer's: hits have their stack; NULL: they have none
 };
 
 // For what is said of files without names: by whoever looks up where a sample lies.
@@ -81,6 +82,7 @@ struct hit {
 	struct event *event; // of other records: by id, may be NULL
 	struct task *task; // of samples; may be NULL without TID, and out of rings whose consumer looks for it itself (rings.tasks)
 	struct record record;
+	uint32_t stack; // of samples, with run->stacks: the whole chain; then the task is never NULL
 };
 enum { RUN_BATCH = 16 };
 // Of a record that is no sample, still without its trailing ids.
@@ -96,6 +98,8 @@ static inline void hit_init(struct hit *ret, struct event *event, const struct r
 struct run_hooks {
 	// Of a recording: before the first record; again at the end where there was none, and on pipes, when attrs have arrived.
 	int (*begin)(void *arg, struct run *run);
+	// Is the sample wanted? Else nothing is looked up for it, and `hits` doesn't get it.
+	bool (*wants)(void *arg, struct run *run, const struct hit *hit);
 	// Samples in the order of time: up to RUN_BATCH of them, with no other record between them.
 	int (*hits)(void *arg, struct run *run, const struct hit *hits, size_t n);
 	// In place of `hits`: each as soon as it is known.

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "cmd/export/export.h"
-#include "flow/chain.h"
+#include "flow/run.h"
 #include "sym/stacks.h"
 #include <sys/mman.h>
 
@@ -73,8 +73,10 @@ static uint32_t thread_of(struct collector *collector, const struct run *run, co
 	return known->thread - 1;
 }
 
-static bool sample_wanted(struct collector *collector, const struct run *run, const struct hit *it)
+static bool is_wanted(void *arg, struct run *run, const struct hit *it)
 {
+	struct collector *collector = arg;
+
 	if (collector->options->event && !filter_event(it->event, collector->options->event)) {
 		collector->other_events_n++;
 		return false;
@@ -97,55 +99,20 @@ static uint32_t text_of(struct collector *collector, const struct hit *it)
 	return intern_str(&collector->profile->strings, str_trim((struct str){text->buf, text->n}));
 }
 
-static void keep_sample(struct collector *collector, const struct run *run, const struct hit *it,
-			struct task *task)
+static int take_hits(void *arg, struct run *run, const struct hit *hits, size_t n)
 {
-	vec_push(&collector->profile->samples,
-		 (struct profile_sample){.time_ns = it->sample.time,
-					 .weight = it->sample.period,
-					 .thread = thread_of(collector, run, task),
-					 .cpu = it->sample.cpu,
-					 .text = text_of(collector, it),
-					 .event = it->event->index});
-}
-
-static void keep_stacks(struct collector *collector, struct stack_ask *asks, size_t n)
-{
-	struct profile_sample *samples =
-		collector->profile->samples.v + collector->profile->samples.n - n;
-
-	stacks_of_samples(&collector->stacks, asks, n);
-	for (size_t i = 0; i < n; i++)
-		samples[i].node = asks[i].node;
-}
-
-static int take_samples(void *arg, struct run *run, const struct hit *samples, size_t samples_n)
-{
-	enum { MOST_FRAMES = 1024 }; // of user space
-	struct stack_ask asks[RUN_BATCH];
 	struct collector *collector = arg;
-	size_t n = 0;
 
-	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
-	for (const struct hit *it = samples; it < samples + samples_n; it++) {
-		struct task *task = it->task;
-		const struct sample *sample;
-		struct sample whole;
-
-		if (!sample_wanted(collector, run, it))
-			continue;
-		if (!task)
-			task = sym_task(run->sym, UINT32_MAX, 0);
-		keep_sample(collector, run, it, task);
-		sample = run_chain(run, it->event, &it->sample, task, MOST_FRAMES, &whole);
-		asks[n++] = (struct stack_ask){.task = task, .sample = sample};
-		// The next one is unwound into the same place.
-		if (sample == &whole) {
-			keep_stacks(collector, asks, n);
-			n = 0;
-		}
+	for (const struct hit *it = hits; it < hits + n; it++) {
+		vec_push(&collector->profile->samples,
+			 (struct profile_sample){.time_ns = it->sample.time,
+						 .weight = it->sample.period,
+						 .thread = thread_of(collector, run, it->task),
+						 .cpu = it->sample.cpu,
+						 .node = it->stack,
+						 .text = text_of(collector, it),
+						 .event = it->event->index});
 	}
-	keep_stacks(collector, asks, n);
 	return 0;
 }
 
@@ -423,7 +390,8 @@ static void collector_done(struct collector *collector)
 
 int export_collect(struct profile *profile, const char *path, const struct export_options *options)
 {
-	static const struct run_hooks hooks = {.hits = take_samples,
+	static const struct run_hooks hooks = {.wants = is_wanted,
+					       .hits = take_hits,
 					       .record = take_record,
 					       .begin = start};
 	struct run_options run_options = {.path = path, .force = options->force, .sym = options->sym};
@@ -435,6 +403,7 @@ int export_collect(struct profile *profile, const char *path, const struct expor
 		return err;
 	out_init_memory(&collector.text);
 	stacks_init(&collector.stacks, run->sym, FRAME_BY_PLACE);
+	run->stacks = &collector.stacks;
 	collector.sources = sources_new(run->sym);
 	if (!options->no_inline)
 		collector.stacks.sources = collector.sources;

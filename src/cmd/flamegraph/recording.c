@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "cmd/flamegraph/flamegraph.h"
-#include "flow/chain.h"
+#include "flow/run.h"
 #include "sym/stacks.h"
 
 // Under what a sample's stack stands.
@@ -100,8 +100,10 @@ static void add_to_sum(struct taker *taker, uint32_t base, uint32_t stack, uint6
 		*map_at(&taker->other_sums, (uint64_t)base << 32 | stack, NULL) += value;
 }
 
-static bool sample_wanted(struct taker *taker, const struct run *run, const struct hit *it)
+static bool is_wanted(void *arg, struct run *run, const struct hit *it)
 {
+	struct taker *taker = arg;
+
 	if (!event_wanted(taker, it->event)) {
 		if (!taker->counts->other_events++ || !taker->options->event)
 			stack_counts_other(taker->counts, str_of(it->event->name));
@@ -114,9 +116,9 @@ static bool sample_wanted(struct taker *taker, const struct run *run, const stru
 	return true;
 }
 
-static void count_stacks(struct taker *taker, const struct stack_ask *asks, const uint32_t *bases,
-			 size_t n)
+static int take_hits(void *arg, struct run *run, const struct hit *hits, size_t n)
 {
+	struct taker *taker = arg;
 	size_t had = taker->sums.n;
 
 	if (taker->stacks.nodes.n > had) {
@@ -125,44 +127,11 @@ static void count_stacks(struct taker *taker, const struct stack_ask *asks, cons
 		memset(taker->sums.v + had, 0, (taker->sums.n - had) * sizeof(*taker->sums.v));
 	}
 	for (size_t i = 0; i < n; i++)
-		__builtin_prefetch(&taker->sums.v[asks[i].node], 1);
-	for (size_t i = 0; i < n; i++) {
-		add_to_sum(taker, bases[i], asks[i].node,
-			   taker->options->by_period ? asks[i].sample->period : 1);
-	}
+		__builtin_prefetch(&taker->sums.v[hits[i].stack], 1);
+	for (const struct hit *it = hits; it < hits + n; it++)
+		add_to_sum(taker, base_of(taker, it->event, it->task), it->stack,
+			   taker->options->by_period ? it->sample.period : 1);
 	taker->counts->samples += n;
-}
-
-static int take_samples(void *arg, struct run *run, const struct hit *samples, size_t samples_n)
-{
-	enum { MOST_FRAMES = 1024 }; // of user space
-	struct stack_ask asks[RUN_BATCH];
-	uint32_t bases[RUN_BATCH];
-	struct taker *taker = arg;
-	size_t n = 0;
-
-	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
-	for (const struct hit *it = samples; it < samples + samples_n; it++) {
-		struct task *task = it->task;
-		const struct sample *sample;
-		struct sample whole;
-
-		if (!sample_wanted(taker, run, it))
-			continue;
-		if (!task)
-			task = sym_task(run->sym, UINT32_MAX, 0);
-		bases[n] = base_of(taker, it->event, task);
-		sample = run_chain(run, it->event, &it->sample, task, MOST_FRAMES, &whole);
-		asks[n++] = (struct stack_ask){.task = task, .sample = sample};
-		// The next one is unwound into the same place.
-		if (sample == &whole) {
-			stacks_of_samples(&taker->stacks, asks, n);
-			count_stacks(taker, asks, bases, n);
-			n = 0;
-		}
-	}
-	stacks_of_samples(&taker->stacks, asks, n);
-	count_stacks(taker, asks, bases, n);
 	return 0;
 }
 
@@ -352,7 +321,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct run
 int stacks_from_recording(struct flame *flame, const char *path,
 			  const struct stack_options *options, struct stack_counts *ret)
 {
-	static const struct run_hooks hooks = {.hits = take_samples, .begin = start};
+	static const struct run_hooks hooks = {.wants = is_wanted, .hits = take_hits, .begin = start};
 	struct run_options run_options = {.path = path, .force = options->force, .sym = options->sym};
 	struct taker taker = {.options = options, .counts = ret};
 	struct run *run;
@@ -361,6 +330,7 @@ int stacks_from_recording(struct flame *flame, const char *path,
 	if (err < 0)
 		return err;
 	stacks_init(&taker.stacks, run->sym, FRAME_BY_NAME);
+	run->stacks = &taker.stacks;
 	if (!options->no_inline)
 		taker.stacks.sources = sources_new(run->sym);
 	if (!run->recording->is_pipe)
