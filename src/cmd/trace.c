@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // System calls as they happen, of the running system or of a recording.
+//
+// sys/syscalls has the numbers (x86-64, i386, arm64), abi/syscall_table the names and kinds of arguments, abi/syscall_names the
+// values that have names: const tables, so a recording is read without the kernel that made it. cmd/trace keeps the arguments
+// of a thread's entry as they are and makes text of them once, at the exit; filters of numbers run in the kernel. What
+// arguments point at comes from flow/bpf_texts: a program at the entry writes it to a perf event of the same ring, so it lies
+// just before the entry's own record and needs no second stream to be matched; whom it reads for is a map that a second program
+// keeps up to date at each fork. cmd/trace/files knows what descriptors stand for: tables by process that opens, copies,
+// closes, forks and execs change in the order of time, names as ids, all forgotten when it gets too much. Calls that only tell
+// of descriptors pass cmd/trace/follow and are not shown.
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/command.h"

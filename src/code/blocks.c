@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Basic blocks are made of branch stacks that carry cycles: what ran between where one branch went and the next one began, told
+// by the branch at its end; of blocks that overlap the longest counts, as in perf. Lines of annotate, ipc columns and report
+// --total-cycles are views of these. cmd/annotate/ranges cuts the same stacks at all begins and ends, to say how often a branch
+// was taken; it needs no cycles. The tests have no processor with branch stacks: test/diff/branches.c steps through programs.
 #include "code/blocks.h"
 #include "base/search.h"
 

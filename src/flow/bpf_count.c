@@ -1,4 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// flow/bpf_count builds a program for each event: conditions, filter, key, numbers, a row of a per-CPU hash to add to. Two sets
+// of rows take turns: a read switches, waits for the programs that still run (they are inside of RCU), and empties the other
+// one, so no hit is lost or counted twice. What is not counted (no place for a key, a failed expression, a program that was
+// running already) is counted and said. First and second events of a delay meet in a hash of what waits, by their key: the
+// second takes the first's time and what it left of the row's key (syscalls: which call), so delays need no events either. When
+// that hash was full the older half goes. A filter that is typed while top runs is built into new programs. The programs let
+// each hit pass, as a tracepoint's programs decide for all users of it; for the same reason there are no filters as eBPF for
+// events that go to rings.
 #include "flow/bpf_count.h"
 #include "base/err.h"
 #include "base/log.h"

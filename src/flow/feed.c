@@ -1,4 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A profiler is a struct of hooks (prof/core/profiler.h). sonde prof picks an input; both see only a struct feed (flow/feed.h):
+// which events are wanted of whom, and hooks for samples, other records, losses, counts and ticks. Live, flow/merge gives the
+// records of all rings where they lie. In order of time a round gives all that is older than what any ring held when the round
+// before began: nothing older can come any more, so no clock is read and no record copied. Rings are as large as 1.3 million
+// events a second need; a wake-up comes when half a megabyte is there, or twenty times a second.
+//
+// Events are dated by CLOCK_MONOTONIC where the machine reads it quickly, so that each has an exact time of day. Elsewhere a
+// record that the kernel writes of sonde itself says what its clock is (sys/perf_clock), once a second. Filters run in the
+// kernel where it gives the answer that they mean; else, and of a recording, expr runs them (-v says which). What is about the
+// scheduler (rundelay, task-state) is watched on all CPUs, as others wake a task up and switch to it; filters of ids are made
+// for -p, and tasks that a command starts later are told apart by their FORK records. With --cgroups it is the same: the kernel
+// chooses by the context of an event, so the scheduler's come from everywhere, and those about a task of the groups are taken
+// (prof/core/cgroups: members at the beginning, FORK records, cgroup_attach_task, task_newtask where clone3 starts a task
+// elsewhere). A gap (LOST) is placed in time and ends what waits: pairs and stays in a state that span it are counted as
+// unknown. What was lost behind the last record is taken from the counters (PERF_FORMAT_LOST), so that results and losses make
+// up all. Whose events belong together when nobody says it, and that none runs backward, is prof/core/pairing's; pairs by
+// anything but the CPU are taken in the order of time.
 #include "flow/feed.h"
 #include "base/err.h"
 #include "flow/event_fields.h"

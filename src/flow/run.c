@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// recording_open maps the file, recording_next gives record after record where it lies (records of the other byte order and
+// unpacked ones are copies). run_process puts them into time order, keeps tasks and maps up to date, decodes samples and calls
+// the command's hooks.
 #include "flow/run.h"
 #include "base/alloc.h"
 #include "base/err.h"

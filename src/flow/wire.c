@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// push= (prof/core/push) makes messages of samples (flow/wire, docs/wire.md) that flow/sender brings to who listens, without
+// waiting for anyone; pull= (input/core/live_pull, pull_source, flow/receiver) makes records of them again, in a ring of our
+// own that looks like the kernel's. So the merge takes both kinds, and nothing behind it knows the difference but by
+// feed_event.foreign: names of tasks are kept apart, as their numbers are those of other tasks here, and kernel addresses are
+// not resolved. A sender says from time to time up to when it has said all; the merge holds younger events of this kernel back
+// until then (merge.hold_ns).
 #include "flow/wire.h"
 #include "base/alloc.h"
 #include "base/err.h"

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What a report that goes on for days keeps of the past.
+//
+// top is a report of a run out of the rings. At a refresh the rows are finished for the screen, and a copy with seven eighths
+// of their weight (hist/age.c) takes what follows. So a refresh costs some 4 us a row, samples cost what they cost in report,
+// and memory holds what still weighs something.
 #include "hist/report.h"
 
 enum { GONE = UINT32_MAX, MANY_ENTRIES = 1 << 16 };

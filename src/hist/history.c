@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The path and its numbers are perf's: tools/perf/util/machine.c (thread__resolve_callchain_sample) and callchain.c. Of each branch
 // first where it went, then where it came from, whichever way the graph is read.
+//
+// Branch history is a stack like others: hist/history makes a path of where branches went and came from, loops taken out, and
+// keeps their numbers by (row, node of the trie); a tree of callees knows the node of each of its frames.
 #include "hist/history.h"
 #include "base/map.h"
 

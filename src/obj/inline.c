@@ -1,4 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// sym/source.c finds the file with debug information as it finds symbols, and asks obj/inline.c. The units of a file are placed
+// once, by the ranges of their first entries; a unit's line program becomes one array sorted by address (obj/line.c). Its
+// functions are found without what is inside of them and of types, which the compiler says how to skip; a function becomes one
+// array of pieces that each know their innermost inlined call (obj/inline.c) when an address of it is asked for: nested ranges
+// are flattened, so an address costs three binary searches, not a walk over scopes. sym/stacks.c makes a run of frames of such
+// an address, script a run of lines. A caller's address is looked up one byte before where the call returns to; in what sonde
+// unwound it stands there already (sample.at_calls), sym_resolve_return is for what the kernel's frame pointers gave. Debug
+// sections of kernel modules are copied and relocated when they are first read (obj/relocate.c), with .text at 0 and the other
+// sections behind. Which file a running module is from, sys/modules says: by modules.dep, else by a walk.
 #include "obj/inline.h"
 #include "base/search.h"
 #include <dwarf.h>

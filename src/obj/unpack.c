@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Packed sections are unpacked by libdeflate, in one call and about twice as fast as by zlib (which stays for what comes as a
+// stream); a report on a machine with debug packages spends more on that than on anything else before its first line.
 #include "obj/unpack.h"
 #include <elf.h>
 #include <libdeflate.h>

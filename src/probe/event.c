@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The events that a request makes, and how the kernel is told about them.
+//
+// probe/parse reads a definition, find and lines_walk turn it into addresses by entries of debug information (obj/die) and rows
+// of line tables, argument turns variables into what uprobe_events can fetch. obj/place runs a location expression without a
+// program: it keeps for each stack entry how to come to it, a register or address with offsets and pointers to follow, which is
+// just the kernel's language; what doesn't fit in (sums of registers) is refused. With --cache a definition is also kept in
+// perf's build-id cache (sym/probe_cache). Frames come from the same CFI tables as unwinding.
 #include "probe/event.h"
 #include "base/err.h"
 #include <ctype.h>

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which symbols of an ELF file count, and what address they get: perf's rules (dso__load_sym).
+//
+// A stripped program still says how to unwind it, so it is known where its functions begin and end: cfi_functions lists them,
+// and sym calls them by file and address, gzip@4300 (sym_options.functions), for all code that no symbol covers. Flame graphs,
+// screens, exports and profilers show them; report, script and annotate as text do on request, as perf has none. annotate and
+// probe -x take such names. With a debug package or debuginfod the same rows get their true names.
 #include <limits.h>
 #include <stdio.h>
 #include "base/search.h"

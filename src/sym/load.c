@@ -1,4 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Where the bytes of a file are looked for: sym/seen.c answers for what the process saw (containers, replaced files),
+// sym/load.c for the build-id cache and the archive beside the recording (flow/archive.c unpacks it once into sonde's cache, or
+// into a folder that goes at the end where there is none). A build-id that the recording has is always compared; where it has
+// none, sym/identity says whether a file can be the one that ran (inode, times, a hash of its content that record notes). Live,
+// sym/held opens files when they are mapped, as their names may lead elsewhere later; the oldest of 1024 is closed for a new
+// one. What no process has mapped for three seconds is closed (held_age), so that no watcher keeps a file system from being
+// unmounted (record --archive and --overwrite do, as they need it at the end). record has an event without samples for that,
+// whose rings wake up at each map (cmd/core/record/early): the other rings wake up when they are half full. A program's text
+// that it maps over with anonymous memory of the same bytes (huge pages) is followed by a record of the file (flow/moved_text),
+// so each reader of the recording knows whose it is. Before the first debuginfod server is asked, flow/fetch counts samples by
+// file and asks for the files with the most first, as the wait is bounded. JIT code is a map of its jitdump, from the time when
+// it was made (sym/jit.c), so addresses that are used again are told apart.
 #include "sym/load.h"
 #include <stdarg.h>
 #include <stdio.h>

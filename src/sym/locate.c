@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From (task, cpumode, address) to (map, dso, symbol).
+//
+// sym_resolve answers (task, cpumode, address) with (map, dso, symbol). What was found is remembered by (dso, address in it),
+// not by address space: short processes start with the same files at other addresses each time. The running kernel's symbols
+// come from a ready copy in the cache (sym/kernel_cache.c), good for one boot and one set of modules; the kernel needs 40 ms to
+// write /proc/kallsyms.
 #include "base/hash.h"
 #include "sym/load.h"
 #include <elf.h>

@@ -1,4 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// obj/cfi works off a file's call frame information once: sorted rows of 8 bytes (offset in the file, rule), where rules are
+// shared (libc has 28,000 rows and 700 rules; 9 to 12 bytes a row with all). Expressions lie aside for a bounded stack machine
+// (obj/cfi_expr). 32-bit programs have rules, registers and words of their own. sym/unwind_cache keeps tables by build-id,
+// large ones as files that are mapped as they are and checked in whole. sym/unwind goes from frame to frame, unwind_step takes
+// one step: what to do at an address is remembered by (address space, address; unwind_places); registers that were saved are
+// all followed, as another frame's rule may need them. Where a file has no information its instructions up to the return say
+// what they do with the stack (sym/unwind_code; live, those of code that a compiler just made are read from the program's
+// memory); else it takes frame pointers, the kernel's signal frame, or what a call must have left. A frame pointer is believed
+// where it leads to behind a call. Each stack ends with a reason; those that only frame pointers of undescribed code led to the
+// root are guessed. Where a frame's information leads nowhere (assembly that doesn't tell how it moves the stack pointer), its
+// instructions are asked. Where a compiler says of a realigned stack that the registers lie by the frame pointer after that is
+// the caller's again (gcc, before the return), they are taken as they are. A frame is never where no code is; one that frame
+// information led to, but that stands behind no call, makes the stack a guessed one. The kernel copies at most 64 KB: what is
+// deeper is, live, joined (sym/unwind_join) to the thread's last deep stack where frames of both are the same at the same
+// places, else to what its memory holds when the sample is looked at, if that leads to the root over returns that stand behind
+// calls; such stacks are counted apart. A function that nothing called is the first one of a stack that was made (makecontext).
+// Programs of Go are unwound by their own table of functions (obj/gopclntab), which is there when all else is stripped, and
+// which tells where a goroutine went over to its thread's stack. What the copy of a stack doesn't hold, the frame pointers that
+// the kernel followed lead to (unwind_by_kernel): live, they are asked for as well. flow/chain makes the whole chain of a
+// sample, so that commands see one chain, however it came about; live, the same call takes what lies in the ring.
 #include "sym/unwind.h"
 #include "sym/unwind_cache.h"
 #include "sym/unwind_join.h"

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The rows; who counts.
+//
+// tally takes keys and cells of rows as texts of expressions, and decides whether the kernel counts (tally/kernel) or sonde
+// (tally/here): the profilers that count say what, once, and read rows. A key may be what the first event of a pair said, a
+// name that only labels its row, or a call stack; a cell may be a whole distribution, which in the kernel is a bucket beside
+// the key.
 #include "tally/tally.h"
 #include "base/err.h"
 #include "base/hash.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// What ~/.perfconfig says about a command becomes options before those that are typed (cmd/core/settings.c, one table), so that
+// commands need not know of it; what is no option is asked for where it counts (settings_get, settings_bool). When a run fails
+// and its sentence is about a value that a setting has, main says where that stands. config edits the text of the file
+// (config_edit), so all else in it stays.
 #include "cmd/core/settings.h"
 #include "base/config.h"
 #include "base/err.h"

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Colours of text are perf's escape codes (cmd/core/text_color), put around shares and addresses behind the escaping of names,
+// so nothing that a stranger chose can end or begin one; widths are counted without them.
 #include "cmd/core/text_color.h"
 #include "base/err.h"
 #include "cmd/core/command.h"

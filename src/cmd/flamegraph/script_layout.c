@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// perf script's text doesn't say which fields it has. cmd/flamegraph/script_layout takes from the first lines which ones the
+// heads of samples have, whether they have the blanks that perf puts before short fields, and how frames begin; then each line
+// is read by that, so names of tasks may hold anything. What ends a name like a field is a field only where all samples of the
+// event have it. A text of which more is dropped than used is refused.
 #include "cmd/flamegraph/script_layout.h"
 #include "base/alloc.h"
 #include "base/num.h"

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Branch stacks are walked by perf's rules: from the target of one branch to the next one, oldest first; what the rings of the
 // processor left out (entries into the kernel, late branches) is passed over as perf does.
+//
+// Instructions in script (cmd/script/insns) are read by sym/code and cut by obj/disasm; each one that was met is kept by (file,
+// address), as branch stacks pass the same ones again and again. Only their lengths and bytes are printed, as perf does without
+// xed.
 #include "cmd/script/insns.h"
 #include "base/err.h"
 #include "base/hash.h"

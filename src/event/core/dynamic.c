@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Probes of functions belong to their perf event (no name, no trace), where it isn't inherited: the kernel reads such an
+// event's texts again in each task that a watched one starts, so fork would fail there. What is inherited, static probes with
+// arguments (which need names for them), and those of record and stat (a recording needs their format) are dynamic events in a
+// group sonde_PID (event/core/dynamic), removed at the end; the next process that makes some removes what a killed one left.
+// event/core/probe finds what such a spec names, event_parse takes it (event/probe), and event_dynamic_make makes the events
+// once signals wait, so that an option that fails later leaves nothing.
 #include "event/core/dynamic.h"
 #include "base/err.h"
 #include "base/file.h"

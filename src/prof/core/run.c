@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A recording that --to made names the tasks that were watched (THREAD_MAP, as perf writes it) and, by the bit inherit of its
+// events, whether what they started counts; --from then watches the same tasks and uses the same keys, so the result is the
+// same. Other profilers may be events of multi-trace, trace and rundelay (prof/core/sources): theirs are opened for all CPUs
+// beside events of tasks alone, as a wake-up happens in the context of who wakes. The kernel ends the events of a CPU that goes
+// offline and does not begin them again: once a second input/core/live_cpus looks who is there, gives what lies in the rings,
+// and opens that CPU's anew.
 #include "prof/core/run.h"
 #include "base/err.h"
 #include "base/log.h"

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// encoder/tui is the terminal: keys, styles, the clean-up however a run ends, and a background that goes on while a key is
+// waited for; all text passes tui_text, which escapes what would move the cursor. cmd/core/report/browse shows the rows of a
+// histogram: the list of lines is made of rows and of what is unfolded, and only lines that are seen are printed. Folds and the
+// cursor are remembered by keys of rows and chains, not by places, so they survive a refresh.
 #include "cmd/core/report/browse.h"
 #include "base/err.h"
 #include "base/num.h"
