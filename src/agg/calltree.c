@@ -67,7 +67,7 @@ static uint32_t open_path(struct weights *weights, const struct trie *trie, uint
 
 		weights->open.v[d] = (uint32_t)weights->v.n;
 		vec_push(&weights->v,
-			 (struct weighted){.node = at, .depth = d + 1, .parent = parent, .first = NONE});
+			 (struct weighted){.node = at, .depth = d + 1, .parent = parent});
 		parent = weights->open.v[d];
 	}
 	return parent;
@@ -91,11 +91,6 @@ void weights_build(struct weights *weights, const struct trie *trie,
 		w = &weights->v.v[index];
 		w->self_weight += path->weight;
 		w->self_count += path->count;
-		w->deepest = w->depth;
-		if (path->tag < w->first) {
-			w->first = path->tag;
-			w->first_depth = w->depth;
-		}
 	}
 	free(sorted);
 	for (size_t i = weights->v.n; i-- > 0;) {
@@ -112,12 +107,6 @@ void weights_build(struct weights *weights, const struct trie *trie,
 		up->count += w->count;
 		if (!up->end)
 			up->end = w->end; // the last child is met first
-		if (w->deepest > up->deepest)
-			up->deepest = w->deepest;
-		if (w->first < up->first) {
-			up->first = w->first;
-			up->first_depth = w->first_depth;
-		}
 	}
 }
 
@@ -284,7 +273,7 @@ static uint32_t add_node(struct builder *b, uint32_t parent, const struct group 
 		follow(b, start, n, &node);
 		free(groups);
 		groups_n = make_groups(b, level, &groups);
-		if (!node.count && groups_n == 1) {
+		if (!node.count && groups_n == 1 && groups[0].frame != CALL_TREE_LIGHT) {
 			single = groups[0];
 			start = single.start;
 			n = single.n;
@@ -322,7 +311,7 @@ static void add_children(struct builder *b, uint32_t parent, struct group *group
 	for (size_t i = 0; i < n; i++) {
 		uint32_t id;
 
-		if (groups[i].weight < least)
+		if (groups[i].weight < least || groups[i].frame == CALL_TREE_LIGHT)
 			continue;
 		id = add_node(b, parent, &groups[i]);
 		if (last != NONE)

@@ -9,7 +9,10 @@
 
 struct trie_node {
 	uint32_t parent, frame, depth;
+	uint32_t unused; // (a child, where the stacks of samples are the trie)
 };
+// The frame of what weighs too little: it is never shown, but the path ends before it.
+enum { CALL_TREE_LIGHT = 0 };
 
 struct trie {
 	const struct trie_node *nodes;
@@ -25,7 +28,6 @@ struct path_weight {
 	uint32_t node;
 	uint32_t count; // samples
 	uint64_t weight;
-	uint32_t tag; // the caller's: smallest tag of a subtree is kept
 };
 
 // The part of the trie that some paths touch, with sums, in preorder.
@@ -35,9 +37,6 @@ struct weighted {
 	uint32_t end;	 // index behind the subtree
 	uint32_t self_count, count;
 	uint64_t self_weight, weight;
-	uint32_t first;	      // smallest tag of the subtree ...
-	uint32_t first_depth; // ... and how deep its path ends
-	uint32_t deepest;     // deepest end of a path in the subtree
 };
 struct weights {
 	VEC(struct weighted) v;

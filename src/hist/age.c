@@ -35,6 +35,7 @@ static void age_entry(struct aging *aging, const struct entry *from)
 	e.period_us = aged(aging, e.period_us);
 	e.period_guest_sys = aged(aging, e.period_guest_sys);
 	e.period_guest_us = aged(aging, e.period_guest_us);
+	e.met = 0;
 	e.tree = NULL;
 	e.members = NULL;
 	aging->ids[from->id] = hist_entry(aging->to, &e)->id;
@@ -82,7 +83,6 @@ struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)
 
 void report_forget_stacks(struct report *report)
 {
-	trie_done(&report->trie);
 	stacks_done(&report->stacks);
 	report_init_stacks(report);
 	intern_done(&report->texts);

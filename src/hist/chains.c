@@ -15,11 +15,20 @@ struct occurrence {
 	uint64_t net_weight;
 };
 
-// An entry of the context whose call graph is made: its samples' own pairs, and where it occurs.
+// An entry whose call graph is made: its samples' own pairs, and where it occurs.
 struct wanted {
-	uint32_t entry, pairs_n;
-	const uint32_t *pairs;
-	uint32_t first, last; // occurrences, + 1
+	uint32_t entry, pairs_from, pairs_n; // in run.own_pairs
+	uint32_t first, last;		     // occurrences, + 1
+};
+
+// The entry of a frame in the context at hand.
+struct frame_entry {
+	uint32_t stamp, entry;
+};
+
+// A node of a stack, by depth.
+struct step {
+	uint32_t node, frame;
 };
 
 struct chain_run {
@@ -27,24 +36,36 @@ struct chain_run {
 	struct report *report;
 	struct call_tree_options options;
 	uint64_t least;
-	uint32_t *pairs; // indices of all pairs, by context and entry
+	bool keeps_all;	       // frames that weigh little are told apart
+	struct stacks small;   // the stacks that call graphs are made of: only its nodes
+	struct trie trie;      // of these
+	uint32_t *small_of;    // by node of report->stacks: the one here, 0: none yet
+	VEC(uint32_t) mapped;  // that have one
+	VEC(uint32_t) origins; // by node here, a node of report->stacks
+	VEC(uint32_t) way;     // scratch
+	VEC(struct step) path;
+	struct frame_entry *of_frame;
+	uint32_t stamp;
 	struct weights weights, own;
 	VEC(struct path_weight) paths;
-	VEC(uint32_t) ids;    // entry of each of the weights
-	VEC(uint32_t) open;   // by entry: how many are open; then the innermost open occurrence + 1
-	VEC(uint32_t) levels; // by depth: the entry that is open there
+	VEC(uint32_t) open;   // by entry: the innermost open occurrence + 1
+	VEC(uint32_t) levels; // by depth: the entry that is open there, NONE: too light
 	VEC(struct wanted) wanted;
 	VEC(uint32_t) wanted_at;	    // by entry: place among the wanted + 1
+	VEC(uint32_t) own_pairs;	    // of the wanted, one behind the other
 	VEC(struct occurrence) occurrences; // of the wanted
 	VEC(struct occurrence) of_one;
 	VEC(struct subtree) subtrees;
-	uint32_t *frame_entry, *frame_stamp; // of the context
-	uint32_t stamp;
 };
 
 static const struct stack_node *node_of(const struct chain_run *run, uint32_t node)
 {
 	return &run->report->stacks.nodes.v[node];
+}
+
+static const struct stack_node *small_node(const struct chain_run *run, uint32_t node)
+{
+	return &run->small.nodes.v[node];
 }
 
 // perf keeps equally heavy branches in falling order of (DSO, address), or of names where one was inlined, or of lines.
@@ -67,42 +88,89 @@ static int falling_address(void *arg, uint32_t a, uint32_t b)
 	return xa > ya ? -1 : xa < ya;
 }
 
-// Puts the pairs in the order of context, entry and age. `ends` has room for one a context: where its pairs end.
-static void sort_pairs(struct chain_run *run, uint32_t *ends)
+// Puts the pairs in the order of context and age. `ends` has room for one a context: where its pairs end.
+static uint32_t *sort_pairs(const struct hist *hist, uint32_t *ends)
 {
-	const struct hist *hist = run->hist;
-	uint32_t *next = xcalloc(hist->entries.n + 1, sizeof(*next)), start = 0;
+	uint32_t *pairs = xcalloc(hist->pairs.n, sizeof(*pairs)), start = 0;
 	size_t contexts_n = MAX(hist->contexts.n, (size_t)1);
 
 	vec_each(struct pair, pair, &hist->pairs)
-		next[pair->entry]++;
-	for (size_t i = 0; i < hist->entries.n; i++)
-		ends[hist->entries.v[i]->context] += next[i];
+		ends[hist->entries.v[pair->entry]->context]++;
 	for (size_t i = 0; i < contexts_n; i++) {
 		uint32_t n = ends[i];
 
 		ends[i] = start;
 		start += n;
 	}
-	for (size_t i = 0; i < hist->entries.n; i++) {
-		uint32_t *end = &ends[hist->entries.v[i]->context], n = next[i];
-
-		next[i] = *end;
-		*end += n;
-	}
 	for (uint32_t i = 0; i < hist->pairs.n; i++)
-		run->pairs[next[hist->pairs.v[i].entry]++] = i;
-	free(next);
+		pairs[ends[hist->entries.v[hist->pairs.v[i].entry]->context]++] = i;
+	return pairs;
 }
 
-static void take_paths(struct chain_run *run, const uint32_t *pairs, size_t n)
+// What stands for a frame in call graphs: frames below whose entry's weight no branch is shown are one, LIGHT. Most of what was
+// sampled once only is of these, so the stacks that are left are few.
+static uint32_t shown_frame(const struct chain_run *run, uint32_t frame)
+{
+	const struct entry *e;
+
+	if (run->keeps_all)
+		return frame;
+	e = run->hist->entries.v[run->of_frame[frame].entry];
+	return e->acc >= run->least ? frame : CALL_TREE_LIGHT;
+}
+
+static uint32_t small_of(struct chain_run *run, uint32_t node)
+{
+	uint32_t at = node, to;
+
+	vec_clear(&run->way);
+	for (; at && !run->small_of[at]; at = node_of(run, at)->parent)
+		vec_push(&run->way, at);
+	to = at ? run->small_of[at] : 0;
+	while (run->way.n) {
+		at = vec_pop(&run->way);
+		to = stacks_child(&run->small, to, shown_frame(run, node_of(run, at)->frame));
+		if (to == run->origins.n)
+			vec_push(&run->origins, at);
+		run->small_of[at] = to;
+		vec_push(&run->mapped, at);
+	}
+	return to;
+}
+
+static void small_start(struct chain_run *run)
+{
+	stacks_init(&run->small, NULL, FRAME_BY_FUNCTION);
+	vec_clear(&run->origins);
+	vec_push(&run->origins, 0);
+	vec_clear(&run->mapped);
+	if (!run->small_of)
+		run->small_of = xcalloc(run->report->stacks.nodes.n, sizeof(*run->small_of));
+}
+
+static void small_end(struct chain_run *run)
+{
+	vec_each(uint32_t, node, &run->mapped)
+		run->small_of[*node] = 0;
+	trie_done(&run->trie);
+	stacks_done(&run->small);
+}
+
+static void make_trie(struct chain_run *run)
+{
+	trie_init(&run->trie, (const struct trie_node *)run->small.nodes.v,
+		  (uint32_t)run->small.nodes.n);
+}
+
+static void take_paths(struct chain_run *run, const struct wanted *wanted)
 {
 	vec_clear(&run->paths);
-	for (size_t i = 0; i < n; i++) {
-		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
+	for (size_t i = 0; i < wanted->pairs_n; i++) {
+		const struct pair *pair =
+			&run->hist->pairs.v[run->own_pairs.v[wanted->pairs_from + i]];
 
-		vec_push(&run->paths,
-			 (struct path_weight){pair->stack, pair->count, pair->period, pairs[i]});
+		vec_push(&run->paths, (struct path_weight){run->small_of[pair->stack], pair->count,
+							   pair->period});
 	}
 }
 
@@ -121,45 +189,103 @@ static bool wants_tree(const struct chain_run *run, uint64_t weight)
 	return report->chain.mode == CHAIN_FRACTAL || weight >= run->least;
 }
 
-// Without children: each entry's own stacks.
-static void entry_tree(struct chain_run *run, struct entry *e, const uint32_t *pairs, size_t n)
+static struct wanted *want(struct chain_run *run, uint32_t id)
 {
-	for (size_t i = 0; i < n; i++) {
-		uint32_t depth = node_of(run, run->hist->pairs.v[pairs[i]].stack)->depth;
-
-		e->max_depth = MAX(e->max_depth, depth);
+	while (run->wanted_at.n <= id)
+		vec_push(&run->wanted_at, 0);
+	if (!run->wanted_at.v[id]) {
+		vec_push(&run->wanted, (struct wanted){.entry = id});
+		run->wanted_at.v[id] = (uint32_t)run->wanted.n;
 	}
-	if (!wants_tree(run, e->period))
-		return;
-	take_paths(run, pairs, n);
-	if (run->report->chain.caller || run->report->history) {
-		struct subtree all = {.weights = &run->own, .index = NONE};
+	return &run->wanted.v[run->wanted_at.v[id] - 1];
+}
 
-		weights_build(&run->own, &run->report->trie, run->paths.v, run->paths.n);
-		call_tree_callees(tree_new(e), &run->report->trie, &all, 1, &run->options);
-	} else {
-		call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n,
-				  &run->options);
+// The pairs of those that are wanted, and of those that have pairs and weigh enough.
+static void find_own_pairs(struct chain_run *run, const uint32_t *pairs, size_t n)
+{
+	const struct hist *hist = run->hist;
+	uint32_t from = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = hist->pairs.v[pairs[i]].entry;
+		const struct entry *e = hist->entries.v[id];
+
+		if (wants_tree(run, run->report->children ? e->acc : e->period))
+			want(run, id)->pairs_n++;
+	}
+	vec_each(struct wanted, wanted, &run->wanted) {
+		wanted->pairs_from = from;
+		from += wanted->pairs_n;
+		wanted->pairs_n = 0;
+	}
+	vec_clear(&run->own_pairs);
+	vec_reserve(&run->own_pairs, from);
+	run->own_pairs.n = from;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t id = hist->pairs.v[pairs[i]].entry, at;
+
+		at = id < run->wanted_at.n ? run->wanted_at.v[id] : 0;
+		if (at) {
+			struct wanted *wanted = &run->wanted.v[at - 1];
+
+			run->own_pairs.v[wanted->pairs_from + wanted->pairs_n++] = pairs[i];
+		}
 	}
 }
 
-static void own_trees(struct chain_run *run)
+static void forget_wanted(struct chain_run *run)
 {
-	struct hist *hist = run->hist;
+	vec_each(struct wanted, wanted, &run->wanted)
+		run->wanted_at.v[wanted->entry] = 0;
+	vec_clear(&run->wanted);
+	vec_clear(&run->occurrences);
+}
 
-	for (size_t i = 0, end; i < hist->pairs.n; i = end) {
-		uint32_t id = hist->pairs.v[run->pairs[i]].entry;
+// Branches are known by the nodes of the samples' own stacks.
+static void to_origins(const struct chain_run *run, struct call_tree *tree)
+{
+	for (size_t i = 0; run->report->history && i < tree->trie_nodes.n; i++)
+		tree->trie_nodes.v[i] = run->origins.v[tree->trie_nodes.v[i]];
+}
 
-		for (end = i; end < hist->pairs.n && hist->pairs.v[run->pairs[end]].entry == id; end++)
-			;
-		entry_tree(run, hist->entries.v[id], &run->pairs[i], end - i);
+// Without children: each entry's own stacks.
+static void own_tree(struct chain_run *run, const struct wanted *wanted)
+{
+	struct entry *e = run->hist->entries.v[wanted->entry];
+
+	take_paths(run, wanted);
+	if (run->report->chain.caller || run->report->history) {
+		struct subtree all = {.weights = &run->own, .index = NONE};
+
+		weights_build(&run->own, &run->trie, run->paths.v, run->paths.n);
+		call_tree_callees(tree_new(e), &run->trie, &all, 1, &run->options);
+		to_origins(run, e->tree);
+	} else {
+		call_tree_callers(tree_new(e), &run->trie, run->paths.v, run->paths.n, &run->options);
 	}
+}
+
+static void own_trees(struct chain_run *run, const uint32_t *pairs)
+{
+	if (!run->report->use_chains)
+		return;
+	find_own_pairs(run, pairs, run->hist->pairs.n);
+	small_start(run);
+	vec_each(uint32_t, pair, &run->own_pairs)
+		small_of(run, run->hist->pairs.v[*pair].stack);
+	make_trie(run);
+	vec_each(struct wanted, wanted, &run->wanted)
+		own_tree(run, wanted);
+	small_end(run);
+	forget_wanted(run);
 }
 
 // Children: the entry of a frame in the context at hand.
 static uint32_t entry_of_frame(struct chain_run *run, const struct entry *context, uint32_t frame)
 {
-	if (run->frame_stamp[frame] != run->stamp) {
+	struct frame_entry *known = &run->of_frame[frame];
+
+	if (known->stamp != run->stamp) {
 		struct entry template, *e;
 		struct extra extra;
 		size_t before = run->hist->entries.n;
@@ -178,39 +304,37 @@ static uint32_t entry_of_frame(struct chain_run *run, const struct entry *contex
 			e->period = e->period_sys = e->period_us = e->acc = 0;
 			e->period_guest_sys = e->period_guest_us = 0;
 			e->samples = 0;
+			e->met = 0;
 		}
-		run->frame_stamp[frame] = run->stamp;
-		run->frame_entry[frame] = e->id;
+		*known = (struct frame_entry){run->stamp, e->id};
 	}
-	return run->frame_entry[frame];
+	return known->entry;
 }
 
 // perf shows a frame that lies nowhere with the level of the frame that it read before.
-static char level_before(const struct chain_run *run, const struct pair *pair,
-			 const struct weighted *w)
+static char level_before(const struct chain_run *run, const struct pair *pair, uint32_t depth)
 {
+	const struct step *path = run->path.v;
 	const struct stacks *stacks = &run->report->stacks;
-	char level = run->hist->entries.v[pair->entry]->place.level;
-	uint32_t at;
+	uint32_t deepest = (uint32_t)run->path.n - 1, at;
 
 	if (run->report->chain.caller) {
-		for (at = node_of(run, w->node)->parent; at; at = node_of(run, at)->parent) {
-			if (stacks_node_frame(stacks, at)->dso)
-				return stacks_node_frame(stacks, at)->level;
+		for (at = depth - 1; at; at--) {
+			if (stacks->frames.v[path[at].frame].dso)
+				return stacks->frames.v[path[at].frame].level;
 		}
-		return level;
+	} else {
+		for (at = depth + 1; at <= deepest; at++) {
+			if (stacks->frames.v[path[at].frame].dso)
+				return stacks->frames.v[path[at].frame].level;
+		}
 	}
-	for (at = pair->stack; at != w->node; at = node_of(run, at)->parent) {
-		if (stacks_node_frame(stacks, at)->dso)
-			level = stacks_node_frame(stacks, at)->level;
-	}
-	return level;
+	return run->hist->entries.v[pair->entry]->place.level;
 }
 
-static void seen_first(struct chain_run *run, struct entry *e, const struct weighted *w)
+static void seen_first(struct chain_run *run, struct entry *e, const struct pair *pair, uint32_t depth)
 {
-	const struct pair *pair = &run->hist->pairs.v[w->first];
-	uint32_t at = run->report->chain.caller ? w->depth : w->first_depth - w->depth + 1;
+	uint32_t at = run->report->chain.caller ? depth : (uint32_t)run->path.n - depth;
 
 	if (pair->first > e->first || (pair->first == e->first && at >= e->first_at))
 		return;
@@ -219,68 +343,53 @@ static void seen_first(struct chain_run *run, struct entry *e, const struct weig
 	e->task = pair->task;
 	e->filtered = pair->filtered;
 	if (!e->place.dso)
-		e->place.level = level_before(run, pair, w);
+		e->place.level = level_before(run, pair, depth);
 }
 
-static void take_weight(struct chain_run *run, const struct entry *context, uint32_t index)
+// The frames of the stack from the outer end: path.v[depth].
+static void make_path(struct chain_run *run, uint32_t node)
 {
-	const struct weighted *w = &run->weights.v.v[index];
-	uint32_t id = entry_of_frame(run, context, node_of(run, w->node)->frame);
-	struct entry *e = run->hist->entries.v[id];
+	uint32_t depth = node_of(run, node)->depth;
 
-	while (run->open.n <= id)
-		vec_push(&run->open, 0);
-	if (!run->open.v[id]++) {
-		e->acc += w->weight;
-		seen_first(run, e, w);
-	}
-	e->max_depth =
-		MAX(e->max_depth, run->report->chain.caller ? w->deepest - w->depth + 1 : w->depth);
-	run->ids.v[index] = id;
+	vec_clear(&run->path);
+	vec_reserve(&run->path, depth + 1u);
+	run->path.n = depth + 1u;
+	for (uint32_t at = node; at; at = node_of(run, at)->parent)
+		run->path.v[depth--] = (struct step){at, node_of(run, at)->frame};
 }
 
-// What an entry's outermost occurrences weigh.
-static void accumulate(struct chain_run *run, const struct entry *context)
+// The pair's weight counts once for each entry that is in its stack, and for its own, which may not be there (a user chain of a kernel
+// sample).
+static void accumulate(struct chain_run *run, const struct entry *context, uint32_t index)
 {
-	uint32_t depth = 0;
+	const struct pair *pair = &run->hist->pairs.v[index];
+	uint32_t deepest;
+	struct entry *e;
 
-	vec_clear(&run->ids);
-	vec_reserve(&run->ids, run->weights.v.n);
-	for (uint32_t i = 0; i < run->weights.v.n; i++) {
-		uint32_t at = run->weights.v.v[i].depth;
+	make_path(run, pair->stack);
+	deepest = (uint32_t)run->path.n - 1;
+	for (uint32_t depth = 1; depth <= deepest; depth++) {
+		uint32_t id = entry_of_frame(run, context, run->path.v[depth].frame);
 
-		while (run->levels.n <= at)
-			vec_push(&run->levels, 0);
-		for (; depth >= at; depth--)
-			run->open.v[run->levels.v[depth]]--;
-		take_weight(run, context, i);
-		run->levels.v[depth = at] = run->ids.v[i];
-	}
-	for (; depth; depth--)
-		run->open.v[run->levels.v[depth]]--;
-}
-
-// A sample whose own place is not in its chain (a user chain of a kernel sample) counts for it as well.
-static void add_selves(struct chain_run *run, const struct entry *context, const uint32_t *pairs,
-		       size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
-		struct entry *e = run->hist->entries.v[pair->entry];
-		uint32_t at = pair->stack;
-
-		while (at && entry_of_frame(run, context, node_of(run, at)->frame) != pair->entry)
-			at = node_of(run, at)->parent;
-		if (!at)
+		e = run->hist->entries.v[id];
+		if (e->met != index + 1) {
+			e->met = index + 1;
 			e->acc += pair->period;
-		e->max_depth = MAX(e->max_depth, node_of(run, pair->stack)->depth);
+			seen_first(run, e, pair, depth);
+		}
+		e->max_depth =
+			MAX(e->max_depth, run->report->chain.caller ? deepest - depth + 1 : depth);
 	}
+	e = run->hist->entries.v[pair->entry];
+	if (e->met != index + 1)
+		e->acc += pair->period;
+	e->max_depth = MAX(e->max_depth, deepest);
 }
 
 // Where the node stands in weights (preorder), or NONE.
 static uint32_t find_node(const struct chain_run *run, const struct weights *weights, uint32_t node)
 {
-	const uint32_t *before = run->report->trie.before;
+	const uint32_t *before = run->trie.before;
 	size_t low = SEARCH(weights->v.n, i, before[weights->v.v[i].node] < before[node]);
 
 	return low < weights->v.n && weights->v.v[low].node == node ? (uint32_t)low : NONE;
@@ -290,8 +399,8 @@ static uint32_t find_node(const struct chain_run *run, const struct weights *wei
 static void callee_tree(struct chain_run *run, struct entry *e, const struct wanted *wanted)
 {
 	vec_clear(&run->subtrees);
-	take_paths(run, wanted->pairs, wanted->pairs_n);
-	weights_build(&run->own, &run->report->trie, run->paths.v, run->paths.n);
+	take_paths(run, wanted);
+	weights_build(&run->own, &run->trie, run->paths.v, run->paths.n);
 	if (run->own.v.n)
 		vec_push(&run->subtrees, (struct subtree){&run->own, NONE, false});
 	vec_each(struct occurrence, o, &run->of_one) {
@@ -304,36 +413,39 @@ static void callee_tree(struct chain_run *run, struct entry *e, const struct wan
 		if (own != NONE)
 			vec_push(&run->subtrees, (struct subtree){&run->own, own, true});
 	}
-	call_tree_callees(tree_new(e), &run->report->trie, run->subtrees.v, run->subtrees.n,
-			  &run->options);
+	call_tree_callees(tree_new(e), &run->trie, run->subtrees.v, run->subtrees.n, &run->options);
 }
 
-static void remove_own(struct chain_run *run, const struct entry *e, const struct entry *context,
-		       const struct pair *pair)
+// Is it a frame of the entry? Frames of those whose call graphs are made are not LIGHT.
+static bool is_of(const struct chain_run *run, uint32_t frame, const struct entry *e)
+{
+	return frame != CALL_TREE_LIGHT && run->of_frame[frame].entry == e->id;
+}
+
+static void remove_own(struct chain_run *run, const struct entry *e, const struct path_weight *own)
 {
 	struct occurrence *occurrences = run->of_one.v;
-	const uint32_t *before = run->report->trie.before;
-	uint32_t at = pair->stack;
+	const uint32_t *before = run->trie.before;
+	uint32_t at = own->node;
 	size_t n = run->of_one.n, low;
 
-	while (at && entry_of_frame(run, context, node_of(run, at)->frame) != e->id)
-		at = node_of(run, at)->parent;
+	while (at && !is_of(run, small_node(run, at)->frame, e))
+		at = small_node(run, at)->parent;
 	if (!at)
 		return;
 	low = SEARCH(n, i, before[run->weights.v.v[occurrences[i].index].node] < before[at]);
 	if (low < n && run->weights.v.v[occurrences[low].index].node == at) {
-		occurrences[low].net_weight -= pair->period;
-		occurrences[low].net_count -= pair->count;
+		occurrences[low].net_weight -= own->weight;
+		occurrences[low].net_count -= own->count;
 	}
 }
 
 // From the innermost occurrence outwards.
-static void caller_tree(struct chain_run *run, struct entry *e, const struct entry *context,
-			const struct wanted *wanted)
+static void caller_tree(struct chain_run *run, struct entry *e, const struct wanted *wanted)
 {
-	take_paths(run, wanted->pairs, wanted->pairs_n);
+	take_paths(run, wanted);
 	for (size_t i = 0; i < wanted->pairs_n; i++)
-		remove_own(run, e, context, &run->hist->pairs.v[wanted->pairs[i]]);
+		remove_own(run, e, &run->paths.v[i]);
 	vec_each(struct occurrence, o, &run->of_one) {
 		if (o->net_count)
 			vec_push(&run->paths,
@@ -341,18 +453,7 @@ static void caller_tree(struct chain_run *run, struct entry *e, const struct ent
 						      .count = o->net_count,
 						      .weight = o->net_weight});
 	}
-	call_tree_callers(tree_new(e), &run->report->trie, run->paths.v, run->paths.n, &run->options);
-}
-
-static struct wanted *want(struct chain_run *run, uint32_t id)
-{
-	while (run->wanted_at.n <= id)
-		vec_push(&run->wanted_at, 0);
-	if (!run->wanted_at.v[id]) {
-		vec_push(&run->wanted, (struct wanted){.entry = id});
-		run->wanted_at.v[id] = (uint32_t)run->wanted.n;
-	}
-	return &run->wanted.v[run->wanted_at.v[id] - 1];
+	call_tree_callers(tree_new(e), &run->trie, run->paths.v, run->paths.n, &run->options);
 }
 
 static void open_occurrence(struct chain_run *run, uint32_t id, uint32_t index)
@@ -380,9 +481,9 @@ static void open_occurrence(struct chain_run *run, uint32_t id, uint32_t index)
 // The innermost open occurrence of the entry ends.
 static void close_occurrence(struct chain_run *run, uint32_t id)
 {
-	uint32_t *open = &run->open.v[id];
+	uint32_t *open = id == NONE ? NULL : &run->open.v[id];
 
-	if (*open)
+	if (open && *open)
 		*open = run->occurrences.v[*open - 1].around;
 }
 
@@ -391,76 +492,80 @@ static void find_occurrences(struct chain_run *run)
 {
 	uint32_t depth = 0;
 
+	while (run->open.n < run->hist->entries.n)
+		vec_push(&run->open, 0);
 	for (uint32_t i = 0; i < run->weights.v.n; i++) {
-		uint32_t at = run->weights.v.v[i].depth, id = run->ids.v[i];
+		const struct weighted *w = &run->weights.v.v[i];
+		uint32_t frame = small_node(run, w->node)->frame, id = NONE;
 
-		for (; depth >= at; depth--)
+		for (; depth >= w->depth; depth--)
 			close_occurrence(run, run->levels.v[depth]);
-		if (wants_tree(run, run->hist->entries.v[id]->acc))
+		while (run->levels.n <= w->depth)
+			vec_push(&run->levels, NONE);
+		if (frame != CALL_TREE_LIGHT)
+			id = run->of_frame[frame].entry;
+		if (id != NONE && wants_tree(run, run->hist->entries.v[id]->acc))
 			open_occurrence(run, id, i);
-		run->levels.v[depth = at] = id;
+		run->levels.v[depth = w->depth] = id;
 	}
 	for (; depth; depth--)
 		close_occurrence(run, run->levels.v[depth]);
 }
 
-static void find_wanted_pairs(struct chain_run *run, const uint32_t *pairs, size_t n)
+// All of the context's samples by the stacks that are left of theirs.
+static void make_weights(struct chain_run *run, const uint32_t *pairs, size_t n)
 {
-	const struct hist *hist = run->hist;
+	for (size_t i = 0; i < n; i++) {
+		const struct pair *pair = &run->hist->pairs.v[pairs[i]];
+		uint32_t node = small_of(run, pair->stack);
 
-	for (size_t i = 0, end; i < n; i = end) {
-		uint32_t id = hist->pairs.v[pairs[i]].entry;
-
-		for (end = i; end < n && hist->pairs.v[pairs[end]].entry == id; end++)
-			;
-		if (wants_tree(run, hist->entries.v[id]->acc)) {
-			struct wanted *wanted = want(run, id);
-
-			wanted->pairs = &pairs[i];
-			wanted->pairs_n = (uint32_t)(end - i);
-		}
+		for (uint32_t next = (uint32_t)run->paths.n; next <= node; next++)
+			vec_push(&run->paths, (struct path_weight){.node = next});
+		run->paths.v[node].count += pair->count;
+		run->paths.v[node].weight += pair->period;
 	}
+	make_trie(run);
+	weights_build(&run->weights, &run->trie, run->paths.v, run->paths.n);
 }
 
-static void context_trees(struct chain_run *run, const struct entry *context, const uint32_t *pairs,
-			  size_t n)
+static void context_trees(struct chain_run *run, const uint32_t *pairs, size_t n)
 {
-	vec_clear(&run->wanted);
-	vec_clear(&run->occurrences);
+	small_start(run);
+	vec_clear(&run->paths);
+	make_weights(run, pairs, n);
 	find_occurrences(run);
-	find_wanted_pairs(run, pairs, n);
+	find_own_pairs(run, pairs, n);
 	vec_each(struct wanted, wanted, &run->wanted) {
 		struct entry *e = run->hist->entries.v[wanted->entry];
 
-		run->wanted_at.v[wanted->entry] = 0;
 		vec_clear(&run->of_one);
 		for (uint32_t at = wanted->first; at; at = run->occurrences.v[at - 1].next)
 			vec_push(&run->of_one, run->occurrences.v[at - 1]);
 		if (run->report->chain.caller)
 			callee_tree(run, e, wanted);
 		else
-			caller_tree(run, e, context, wanted);
+			caller_tree(run, e, wanted);
 	}
+	small_end(run);
+	forget_wanted(run);
 }
 
-static void children(struct chain_run *run, const uint32_t *ends)
+static void children(struct chain_run *run, const uint32_t *pairs, const uint32_t *ends)
 {
 	struct hist *hist = run->hist;
 	uint32_t start = 0;
 
-	vec_reserve(&run->weights.v, run->report->trie.n); // nothing is moved as they grow
 	for (size_t i = 0; i < hist->contexts.n; start = ends[i++]) {
 		const struct entry *context = hist->contexts.v[i];
-		const uint32_t *pairs = run->pairs + start;
-		size_t n = ends[i] - start;
+		uint64_t weight = 0;
 
 		run->stamp++;
-		take_paths(run, pairs, n);
-		weights_build(&run->weights, &run->report->trie, run->paths.v, run->paths.n);
-		accumulate(run, context);
-		add_selves(run, context, pairs, n);
-		if (run->report->use_chains)
-			context_trees(run, context, pairs, n);
+		for (size_t j = start; j < ends[i]; j++) {
+			accumulate(run, context, pairs[j]);
+			weight += hist->pairs.v[pairs[j]].period;
+		}
+		if (wants_tree(run, weight))
+			context_trees(run, pairs + start, ends[i] - start);
 	}
 }
 
@@ -477,13 +582,12 @@ static void count_shown(struct hist *hist)
 void hist_chains(struct hist *hist)
 {
 	struct report *report = hist->report;
-	size_t frames_n = report->stacks.frames.n;
 	struct chain_run run = {.hist = hist, .report = report};
 	double percent = report->chain.least_percent;
 	uint64_t total = !strcmp(report->o.percentage, "relative") ? hist->chain_shown_period
 								   : hist->chain_period;
 
-	uint32_t *ends;
+	uint32_t *ends, *pairs;
 
 	if (!hist->pairs.n)
 		return;
@@ -496,26 +600,29 @@ void hist_chains(struct hist *hist)
 		.tie = falling_address,
 		.arg = report,
 	};
-	run.pairs = xcalloc(hist->pairs.n, sizeof(uint32_t));
+	run.keeps_all = !report->children || report->chain.mode == CHAIN_FRACTAL;
 	ends = xcalloc(MAX(hist->contexts.n, (size_t)1), sizeof(*ends));
-	sort_pairs(&run, ends);
+	pairs = sort_pairs(hist, ends);
 	if (report->children) {
-		run.frame_entry = xcalloc(frames_n, sizeof(uint32_t));
-		run.frame_stamp = xcalloc(frames_n, sizeof(uint32_t));
-		children(&run, ends);
+		run.of_frame = xcalloc(report->stacks.frames.n, sizeof(*run.of_frame));
+		children(&run, pairs, ends);
 		if (report->has_hide)
 			count_shown(hist);
 	} else {
-		own_trees(&run);
+		own_trees(&run, pairs);
 	}
-	free(run.pairs);
+	free(pairs);
 	free(ends);
-	free(run.frame_entry);
-	free(run.frame_stamp);
+	free(run.of_frame);
+	free(run.small_of);
+	vec_done(&run.mapped);
+	vec_done(&run.origins);
+	vec_done(&run.way);
+	vec_done(&run.path);
 	weights_done(&run.weights);
 	weights_done(&run.own);
 	vec_done(&run.paths);
-	vec_done(&run.ids);
+	vec_done(&run.own_pairs);
 	vec_done(&run.open);
 	vec_done(&run.levels);
 	vec_done(&run.wanted);

@@ -285,6 +285,16 @@ static bool addresses_wrap(const struct hist *hist)
 	return least < most && __builtin_sub_overflow(most, least, &span);
 }
 
+// Also where -F names the key, and perf's own flag (has_sym) is not set.
+static bool tells_symbols(const struct report *report)
+{
+	for (size_t i = 0; i < report->sorts.n; i++) {
+		if (report->sorts.v[i]->key && text_starts(report->sorts.v[i]->key->name, "symbol"))
+			return true;
+	}
+	return false;
+}
+
 // In the order in which samples made them.
 static void sort_by_first(struct hist *hist)
 {
@@ -321,7 +331,8 @@ static void order_by_key(struct hist *hist)
 {
 	struct report *report = hist->report;
 	size_t n = hist->entries.n;
-	bool no_order = report->no_order || (report->has_sym && addresses_wrap(hist));
+	bool no_order = report->no_order ||
+			(tells_symbols(report) && (!report->has_dso || addresses_wrap(hist)));
 
 	unsigned trees = no_order ? 1 + report->needs_collapse : 0;
 
@@ -491,9 +502,6 @@ void report_make_rows(struct report *report)
 {
 	struct recording *recording = report->run->recording;
 
-	trie_done(&report->trie);
-	trie_init(&report->trie, (const struct trie_node *)report->stacks.nodes.v,
-		  (uint32_t)report->stacks.nodes.n);
 	for (size_t i = 0; i < recording->events.n; i++) {
 		struct hist *hist = hist_at(report, i);
 

@@ -320,7 +320,6 @@ void report_done(struct report *report)
 	annotate_counts_free(report->addresses);
 	blocks_free(report->blocks);
 	report_ipc_free(report);
-	trie_done(&report->trie);
 	map_done(&report->cgroup_devs);
 	map_done(&report->cgroup_inos);
 	for (size_t i = 0; i < report->levels.n; i++)

@@ -101,6 +101,7 @@ struct entry {
 	uint32_t context;	  // of the keys that do not depend on the frame
 	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
 	uint32_t max_depth;
+	uint32_t met; // scratch: the pair + 1 that was added last
 	uint8_t depth;
 	struct call_tree *tree;
 	struct hist *hist;
@@ -317,7 +318,6 @@ struct report {
 	struct history *history; // of --branch-history; NULL: it wasn't asked for
 	struct sources *sources;
 	struct map srclines; // (dso, address) -> text, 0: not known
-	struct trie trie;
 	struct arena arena;
 	struct intern texts;
 	struct out scratch;

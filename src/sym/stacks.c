@@ -39,7 +39,7 @@ void stacks_end(struct stacks *stacks)
 	map_done(&stacks->frame_ids);
 	free(stacks->node_slots);
 	stacks->node_slots = NULL;
-	stacks->node_mask = 0;
+	stacks->node_mask = stacks->hashed_n = 0;
 	map_done(&stacks->run_ids);
 	free(stacks->chains);
 	free(stacks->paths);
@@ -194,21 +194,35 @@ static void grow_slots(struct stacks *stacks)
 	for (uint32_t i = 1; i < stacks->nodes.n; i++) {
 		const struct stack_node *node = &stacks->nodes.v[i];
 
-		*node_slot(stacks, node->parent, node->frame) = i;
+		if (stacks->nodes.v[node->parent].child != i)
+			*node_slot(stacks, node->parent, node->frame) = i;
 	}
+}
+
+static uint32_t new_node(struct stacks *stacks, uint32_t parent, uint32_t frame)
+{
+	vec_push(&stacks->nodes, (struct stack_node){.parent = parent,
+						     .frame = frame,
+						     .depth = stacks->nodes.v[parent].depth + 1});
+	return (uint32_t)stacks->nodes.n - 1;
 }
 
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
-	uint32_t *slot;
+	uint32_t *slot, child = stacks->nodes.v[parent].child;
 
-	if (stacks->nodes.n * 8 > stacks->node_mask * 5)
+	if (!child) {
+		stacks->nodes.v[parent].child = (uint32_t)stacks->nodes.n;
+		return new_node(stacks, parent, frame);
+	}
+	if (stacks->nodes.v[child].frame == frame)
+		return child;
+	if (stacks->hashed_n * 8 >= stacks->node_mask * 5)
 		grow_slots(stacks);
 	slot = node_slot(stacks, parent, frame);
 	if (!*slot) {
-		*slot = (uint32_t)stacks->nodes.n;
-		vec_push(&stacks->nodes,
-			 (struct stack_node){parent, frame, stacks->nodes.v[parent].depth + 1});
+		*slot = new_node(stacks, parent, frame);
+		stacks->hashed_n++;
 	}
 	return *slot;
 }

@@ -23,6 +23,7 @@ struct frame {
 
 struct stack_node {
 	uint32_t parent, frame, depth;
+	uint32_t child; // the first one, 0: none. Most nodes have no other: only those are looked up in a table.
 };
 
 // How frames become one: perf's callchain key "function" (default) or "address"; by name, all addresses of a file that
@@ -88,8 +89,8 @@ struct stacks {
 	VEC(struct frame) frames;
 	VEC(struct stack_node) nodes;
 	struct map frame_ids, run_ids;
-	uint32_t *node_slots; // hash table of nodes by (parent, frame), 0: empty
-	size_t node_mask;
+	uint32_t *node_slots; // hash table by (parent, frame) of nodes that are no first child, 0: empty
+	size_t node_mask, hashed_n;
 	struct known_chain *chains; // STACK_CHAINS of them, direct mapped
 	struct known_chain *paths;  // STACK_PATHS: rows of frames or runs, the same
 	uint32_t nowhere[8]; // by cpumode: the frame of all that lies in no map, when by name; 0: none yet
