@@ -67,8 +67,11 @@ bool perfmap_follow(struct sym *sym, struct dso *dso);
 // Moves when there are; likewise.
 uint32_t perfmap_epoch(struct sym *sym, struct dso *dso);
 void load_vdso(struct sym *sym, struct dso *dso);
-// A map of a file without symbols that the perf-PID.map of its process has names in (.NET writes code to a memfd) is that JIT code's.
-void perfmap_take_over(struct sym *sym, const struct space *space, struct mapping *map);
+// A map of a file without symbols that the perf-PID.map of its process has names in (.NET writes code to a memfd) is that JIT code's, in this
+// space alone: tasks that were forked have the same mapping. Returns the space's own, or what it had. A forked process without a perf map
+// of its own still has the code of its parent.
+const struct mapping *perfmap_take_over(struct sym *sym, struct space *space,
+					const struct mapping *map);
 
 void load_done(struct sym *sym, struct dso *dso, char origin, const char *path);
 void load_failed(struct sym *sym, struct dso *dso, const char *why, ...)

@@ -69,19 +69,20 @@ const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t 
 static const struct mapping *loaded_map(struct sym *sym, struct space *space, uint64_t ip)
 {
 	const struct mapping *map = space_find_near(sym, space, ip);
-	struct mapping *kept = (struct mapping *)map;
+	struct mapping *kept;
 
 	if (map && map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS)
-		perfmap_take_over(sym, space, kept);
+		map = perfmap_take_over(sym, space, map);
 	if (!map || map->dso->state != DSO_NOT_LOADED)
 		return map;
+	kept = (struct mapping *)map;
 	// Loading the kernel's symbols may move its map.
 	kept->refs++;
 	dso_load(sym, map->dso, map);
 	if (--kept->refs) {
-		if (map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS)
-			perfmap_take_over(sym, space, kept);
-		return map;
+		return map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS
+			       ? perfmap_take_over(sym, space, map)
+			       : map;
 	}
 	free(kept);
 	return space_find(space, ip);

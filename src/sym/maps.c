@@ -142,6 +142,20 @@ void space_insert_raw(struct sym *sym, struct space *space, struct mapping *map)
 	splice(sym, space, at, at, &map, 1);
 }
 
+struct mapping *space_own(struct space *space, const struct mapping *map)
+{
+	size_t at = first_above(space, map->start);
+
+	while (at > 0 && space->maps.v[at - 1] != map)
+		at--;
+	if (at == 0 || map->refs == 1)
+		return (struct mapping *)map;
+	space->maps.v[at - 1]->refs--;
+	space->maps.v[at - 1] = mapping_dup(map);
+	space->generation++;
+	return space->maps.v[at - 1];
+}
+
 void space_remove(struct sym *sym, struct space *space, struct mapping *map)
 {
 	size_t at = first_above(space, map->start);

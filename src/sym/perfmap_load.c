@@ -288,38 +288,55 @@ static bool has_symbol_in(const struct symtab *symtab, uint64_t start, uint64_t 
 	return false;
 }
 
-void perfmap_take_over(struct sym *sym, const struct space *space, struct mapping *map)
+// With symbols; NULL: most programs have none, and that is nothing to tell of.
+static struct dso *perfmap_of(struct sym *sym, uint32_t pid)
+{
+	char name[40], path[PATH_MAX];
+	struct dso *dso;
+
+	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)pid);
+	dso = dso_find(sym, name);
+	if (!dso) {
+		if (!seen_perfmap(sym, pid, path) && access(name, F_OK) < 0)
+			return NULL;
+		dso = dso_get(sym, name, NULL);
+		dso->kind = DSO_ANON;
+		dso->pid = pid;
+	}
+	if (dso->state == DSO_NOT_LOADED)
+		dso_load(sym, dso, NULL);
+	else if (sym->options.live)
+		perfmap_follow(sym, dso);
+	return dso;
+}
+
+const struct mapping *perfmap_take_over(struct sym *sym, struct space *space,
+					const struct mapping *map)
 {
 	// A running process may write what it made later.
 	bool follows = sym->options.live && text_starts(map->dso->name, "/memfd:");
 	struct perfmap_state *state = &dso_private_of(map->dso)->perfmap;
 	uint64_t now_ns = follows ? time_now_ns(CLOCK_MONOTONIC) : 0;
-	char name[40], path[PATH_MAX];
-	struct dso *dso;
+	const struct task *task = sym_find_task(sym, space->pid);
+	const uint32_t pids[] = {space->pid, task ? task->ppid : 0};
+	struct mapping *own;
 
 	if (follows && now_ns < state->next_ns)
-		return;
+		return map;
 	state->next_ns = now_ns + FOLLOW_NS;
-	map->may_be_jit = follows;
-	snprintf(name, sizeof(name), "/tmp/perf-%d.map", (int)space->pid);
-	dso = dso_find(sym, name);
-	if (!dso) {
-		// Most programs have none, and that is nothing to tell of.
-		if (!seen_perfmap(sym, space->pid, path) && access(name, F_OK) < 0)
-			return;
-		dso = dso_get(sym, name, NULL);
-		dso->kind = DSO_ANON;
-		dso->pid = space->pid;
+	own = space_own(space, map);
+	own->may_be_jit = follows;
+	for (size_t i = 0; i < ARRAY_SIZE(pids) && pids[i]; i++) {
+		struct dso *dso = perfmap_of(sym, pids[i]);
+
+		if (!dso || !has_symbol_in(dso->symtab, own->start, own->end))
+			continue;
+		own->may_be_jit = false;
+		own->follows = sym->options.live;
+		own->dso->note = NULL;
+		own->dso = dso;
+		own->identity = true;
+		break;
 	}
-	if (dso->state == DSO_NOT_LOADED)
-		dso_load(sym, dso, NULL);
-	else if (follows)
-		perfmap_follow(sym, dso);
-	if (!has_symbol_in(dso->symtab, map->start, map->end))
-		return;
-	map->may_be_jit = false;
-	map->follows = sym->options.live;
-	map->dso->note = NULL;
-	map->dso = dso;
-	map->identity = true;
+	return own;
 }

@@ -125,6 +125,8 @@ static inline const struct mapping *space_find_near(struct sym *sym, const struc
 void space_insert(struct sym *sym, struct space *space, struct mapping *map);
 // Likewise without cutting what it overlaps.
 void space_insert_raw(struct sym *sym, struct space *space, struct mapping *map);
+// The space's mapping as one that no other space has, to be changed.
+struct mapping *space_own(struct space *space, const struct mapping *map);
 void space_remove(struct sym *sym, struct space *space, struct mapping *map);
 void space_clone(struct sym *sym, struct space *space, const struct space *parent);
 void space_clear(struct sym *sym, struct space *space);

@@ -133,6 +133,63 @@ static void forks_copy_maps(void **state)
 	sym_free(sym);
 }
 
+static void jit_names(const uint32_t pid, const char *text)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+	unlink(path);
+	if (text)
+		assert_int_equal(file_write(path, text, strlen(text)), 0);
+}
+
+static const char *named(struct sym *sym, uint32_t pid)
+{
+	struct location location;
+
+	sym_resolve(sym, sym_find_task(sym, pid), PERF_RECORD_MISC_USER, 0x1010, &location);
+	return location.sym ? location.sym->name : "nothing";
+}
+
+// Whoever is asked for first: PARENT's and CHILD's names, NULL: it wrote none.
+static void forks_name(const char *const texts[2], const char *const names[2])
+{
+	enum { PARENT = 4194400, CHILD };
+	const struct sym_options options = {.root = "/nowhere",
+					    .no_cache_dir = true,
+					    .foreign_maps = true};
+
+	for (unsigned first = 0; first < 2; first++) {
+		struct sym *sym;
+
+		for (unsigned i = 0; i < 2; i++)
+			jit_names(PARENT + i, texts[i]);
+		assert_int_equal(sym_new(&sym, &options), 0);
+		mmap2(sym, "/nowhere/code",
+		      (struct mmap_args){.pid = PARENT, .start = 0x1000, .len = 0x1000});
+		task(sym, PERF_RECORD_FORK, (uint32_t[]){CHILD, CHILD, PARENT, PARENT}, 0);
+		for (unsigned i = 0; i < 4; i++) {
+			unsigned who = (first + i) % 2;
+
+			assert_string_equal(named(sym, PARENT + who), names[who]);
+		}
+		sym_free(sym);
+		for (unsigned i = 0; i < 2; i++)
+			jit_names(PARENT + i, NULL);
+	}
+}
+
+static void forks_have_perf_maps_of_their_own(void **state)
+{
+	static const char before[] = "1000 100 before\n", after[] = "1000 100 after\n";
+
+	forks_name((const char *[]){before, after}, (const char *[]){"before", "after"});
+	forks_name((const char *[]){NULL, after}, (const char *[]){"nothing", "after"});
+	// It goes on with the code that was there.
+	forks_name((const char *[]){before, NULL}, (const char *[]){"before", "before"});
+	forks_name((const char *[]){NULL, NULL}, (const char *[]){"nothing", "nothing"});
+}
+
 // A live run of a million short processes holds as many as live, and those that died lately.
 static void dead_tasks_give_way(void **state)
 {
@@ -562,7 +619,8 @@ static void malformed_records_change_nothing(void **state)
 	sym_free(sym);
 }
 
-RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps), TEST(dead_tasks_give_way),
+RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps),
+	  TEST(forks_have_perf_maps_of_their_own), TEST(dead_tasks_give_way),
 	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
 	  TEST(kernel_of_kallsyms), TEST(facts_of_files), TEST(another_kernel_is_refused),
 	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go),
