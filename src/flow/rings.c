@@ -86,9 +86,15 @@ void rings_learn(struct rings *rings, const struct opened *opened, struct event 
 			last = MAX(last, *id);
 		}
 	}
+	// What is only counted has nothing in the rings, and says nothing of them.
+	for (rings->first = 0;
+	     rings->first + 1 < n && !opened->events.v[rings->first].spec->attr.sample_id_all;)
+		rings->first++;
 	if (n) {
-		rings->id_at = sample_id_offset(&opened->events.v[0].spec->attr);
-		rings->id_before_end = -trailer_id_offset(&opened->events.v[0].spec->attr);
+		const struct perf_event_attr *attr = &opened->events.v[rings->first].spec->attr;
+
+		rings->id_at = sample_id_offset(attr);
+		rings->id_before_end = -trailer_id_offset(attr);
 	}
 	if (first > last || last - first >= MOST_IDS)
 		return;
@@ -109,7 +115,7 @@ static const struct rings_source *source_of(const struct rings *rings,
 	uint64_t id;
 
 	if (!rings->id_at)
-		return rings->sources;
+		return &rings->sources[rings->first];
 	if (at < (int)sizeof(*header) || at + 8 > header->size)
 		return NULL;
 	memcpy(&id, (const char *)header + at, 8);

@@ -24,6 +24,7 @@ struct rings {
 	struct merge merge;
 	struct moved_texts moved;
 	struct rings_source *sources; // by index of the opened events
+	size_t first;		      // of them that has something in the rings
 	struct map ids;		      // id -> index of sources
 	const struct rings_source **by_id;
 	uint64_t first_id,
