@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/arena.h"
 #include "base/alloc.h"
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -68,6 +69,15 @@ void *arena_memdup(struct arena *arena, const void *p, size_t size)
 	if (size)
 		memcpy(copy, p, size);
 	return copy;
+}
+
+char *arena_upper(struct arena *arena, const char *text)
+{
+	char *ret = arena_strdup(arena, str_of(text));
+
+	for (char *p = ret; *p; p++)
+		*p = (char)toupper((unsigned char)*p);
+	return ret;
 }
 
 char *arena_strdup(struct arena *arena, struct str s)

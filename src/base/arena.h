@@ -30,7 +30,8 @@ static inline void *arena_alloc(struct arena *arena, size_t size)
 }
 
 void *arena_zalloc(struct arena *arena, size_t size);
-char *arena_strdup(struct arena *arena, struct str s); // NUL-terminated
+char *arena_strdup(struct arena *arena, struct str s);	  // NUL-terminated
+char *arena_upper(struct arena *arena, const char *text); // in capitals
 void *arena_memdup(struct arena *arena, const void *p, size_t size);
 // One behind the other, NUL-terminated.
 char *arena_join(struct arena *arena, struct str a, struct str b);

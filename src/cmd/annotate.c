@@ -405,7 +405,7 @@ static int show(struct annotate *annotate)
 	struct report *report = &annotate->report;
 	const struct recording *recording = report->run->recording;
 	struct table table = {0};
-	enum table_format format;
+	const struct encoder *format;
 	int err;
 
 	if (is_table(annotate)) {

@@ -223,7 +223,7 @@ static int show(struct diff *diff)
 	bool is_table = diff->o.format && strcmp(diff->o.format, "text") != 0;
 	struct arena arena = {0};
 	struct table table = {0};
-	enum table_format format;
+	const struct encoder *format;
 	int err = find_keys(diff);
 
 	if (!err && is_table)

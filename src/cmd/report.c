@@ -379,7 +379,7 @@ static bool has_ipc(const struct report *report)
 
 static int show_table(struct report *report)
 {
-	enum table_format format;
+	const struct encoder *format;
 	int err;
 
 	if (!report->o.total_cycles) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One row a sample.
+// Tables, and profiles as one row a sample.
 #include "encoder/core/encoder.h"
+#include "encoder/core/table.h"
 #include "view/profile.h"
 
 struct writer {
@@ -97,9 +98,36 @@ static int csv_profile(struct out *out, const struct profile *profile)
 	return 0;
 }
 
+static void csv_table(struct out *out, const struct table *table, const struct table_stamp *stamp)
+{
+	size_t n = table->columns.n;
+
+	for (size_t i = 0; i < n && !stamp->no_titles; i++) {
+		if (i == 0 && stamp->time)
+			out_text(out, "time,");
+		out_csv(out, str_of(table_column_name(&table->columns.v[i])));
+		out_char(out, i + 1 == n ? '\n' : ',');
+	}
+	for (size_t i = 0; i < table->cells.n; i++) {
+		const struct table_column *c = &table->columns.v[i % n];
+		const struct table_cell *cell = &table->cells.v[i];
+
+		if (i % n == 0 && stamp->time) {
+			out_text(out, stamp->time);
+			out_char(out, ',');
+		}
+		if (c->kind != TABLE_TEXT)
+			table_put_number(out, c, cell);
+		else if (!cell->none)
+			out_csv(out, str_of(cell->text));
+		out_char(out, (i + 1) % n ? ',' : '\n');
+	}
+}
+
 const struct encoder encoder_csv = {
 	.name = "csv",
 	.suffix = ".csv",
 	.summary = "one row a sample",
 	.profile = csv_profile,
+	.table = csv_table,
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Flame graphs as the nested objects that d3-flame-graph and others take: {"name", "value", "children": [...]}, with
-// "kind" where it is not plain and "before" in a difference. Heat maps as their grid.
+// "kind" where it is not plain and "before" in a difference. Heat maps as their grid, tables as an object a row.
 #include "base/json.h"
 #include "encoder/core/encoder.h"
+#include "encoder/core/table.h"
 #include "view/flame.h"
 #include "view/heat.h"
 
@@ -100,10 +101,54 @@ static int json_heat(struct out *out, const struct heat *heat, const struct heat
 	return 0;
 }
 
+static void put_cell(struct json *j, const struct table_column *column, const struct table_cell *cell)
+{
+	if (cell->none) {
+		json_null(j);
+		return;
+	}
+	if (column->kind == TABLE_TEXT) {
+		json_text(j, cell->text);
+		return;
+	}
+	// With its decimals as they are shown, not as the nearest double has them.
+	if (column->kind == TABLE_US || column->kind == TABLE_MS) {
+		table_put_number(j->out, column, cell);
+		j->after_key = false;
+		j->comma = true;
+	} else if (column->kind == TABLE_SIGNED) {
+		json_i64(j, (int64_t)cell->number);
+	} else {
+		json_u64(j, cell->number);
+	}
+}
+
+static void json_table(struct out *out, const struct table *table, const struct table_stamp *stamp)
+{
+	size_t n = table->columns.n;
+	struct json j;
+
+	json_init(&j, out);
+	for (size_t i = 0; i < table->cells.n; i++) {
+		if (i % n == 0) {
+			json_object(&j);
+			if (stamp->time)
+				json_field_text(&j, "time", stamp->time);
+		}
+		json_key(&j, table_column_name(&table->columns.v[i % n]));
+		put_cell(&j, &table->columns.v[i % n], &table->cells.v[i]);
+		if ((i + 1) % n == 0) {
+			json_end(&j);
+			json_line(&j);
+		}
+	}
+}
+
 const struct encoder encoder_json = {
 	.name = "json",
 	.suffix = ".json",
 	.summary = "for other programs",
 	.flame = json_flame,
 	.heat = json_heat,
+	.table = json_table,
 };

@@ -59,6 +59,7 @@ struct bpf_count {
 	struct bpf_key keys[BPF_KEYS_MAX];
 	struct bpf_cell cells[BPF_CELLS_MAX];
 	uint32_t key_bytes, first_bytes; // first: of the keys that first events say
+	uint32_t frames;		 // of stacks
 	int rows[2];			 // one is counted into, the other read
 	int turn;			 // one number: which
 	int stats, cpus, tasks, waiting, stacks;
@@ -141,7 +142,7 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 {
 	struct bpf_count *count;
 	uint32_t key_bytes = 0, first_bytes = 0;
-	bool stacks = false;
+	uint32_t frames = 0;
 	int err;
 
 	for (uint32_t i = 0; i < options->keys_n && i < BPF_KEYS_MAX; i++) {
@@ -151,7 +152,10 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 			return fail(EINVAL, "a key of %u bytes can't be counted by", size);
 		key_bytes += size;
 		first_bytes += options->keys[i].first ? size : 0;
-		stacks |= options->keys[i].kind == BPF_KEY_STACK;
+		if (options->keys[i].kind == BPF_KEY_STACK)
+			frames = options->keys[i].unit
+					 ? MIN(options->keys[i].unit, (uint32_t)BPF_STACK_MAX)
+					 : BPF_STACK_MAX;
 	}
 	if (options->keys_n > BPF_KEYS_MAX || key_bytes > BPF_KEY_BYTES_MAX ||
 	    options->cells_n > BPF_CELLS_MAX || !options->cells_n)
@@ -171,9 +175,9 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 		      ? fail(-count->value_cpus, "can't find out how many CPUs there may be: %s",
 			     strerror(-count->value_cpus))
 		      : make_maps(count);
-	if (!err && stacks)
-		err = make_map(&count->stacks, BPF_MAP_TYPE_STACK_TRACE, 4, 8 * BPF_STACK_MAX,
-			       STACKS_MAX);
+	if (!err && frames)
+		err = make_map(&count->stacks, BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames, STACKS_MAX);
+	count->frames = frames;
 	if (err < 0) {
 		bpf_count_close(count);
 		return err;
@@ -687,7 +691,7 @@ size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret
 
 	if (key > INT32_MAX || bpf_map_get(count->stacks, &id, ret) < 0)
 		return 0;
-	while (n < BPF_STACK_MAX && ret[n])
+	while (n < count->frames && ret[n])
 		n++;
 	return n;
 }

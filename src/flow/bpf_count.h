@@ -19,9 +19,9 @@ enum bpf_key_kind {
 struct bpf_key {
 	enum bpf_key_kind kind;
 	uint32_t size; // of a text: a multiple of 8, at most EXPR_BPF_TEXT_MAX
-	uint32_t unit; // of a bucket: the number is divided by it before; 0: by 1
-	bool delay;    // of a number or bucket: the delay, ns, is the number
-	bool first;    // of pairs: what the first event said
+	uint32_t unit; // of a bucket: the number is divided by it before; of a stack: at most so many frames; 0: 1, all
+	bool delay; // of a number or bucket: the delay, ns, is the number
+	bool first; // of pairs: what the first event said
 };
 
 enum bpf_cell_kind {

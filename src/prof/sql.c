@@ -255,7 +255,7 @@ static int show_result(struct prof *prof, sqlite3_stmt *statement, const char *t
 		for (int i = 0; i < n; i++)
 			put_cell(&table, statement, i);
 	}
-	if (n && prof->print->format == TABLE_FORMAT_TEXT)
+	if (n && !prof->print->format)
 		out_printf(prof->out, "=== %s ===\n", sqlite3_sql(statement));
 	if (n)
 		table_print(prof->tables, &table, prof->print->format, &stamp);
@@ -271,7 +271,7 @@ static int ask(struct prof *prof, uint64_t now_ns)
 	int err = 0;
 
 	prof_time_text(prof, now_ns, time);
-	if (prof->print->format == TABLE_FORMAT_TEXT) {
+	if (!prof->print->format) {
 		out_text(prof->out, time);
 		out_char(prof->out, '\n');
 	}

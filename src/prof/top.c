@@ -5,20 +5,24 @@
 #include "prof/core/counted.h"
 #include "prof/core/print.h"
 #include "prof/core/typed.h"
-#include <ctype.h>
-#include <stdio.h>
+#include "tally/table.h"
 
-struct top {
+struct top_options {
 	struct prof_options common;
 	bool only_comm;
+};
+
+struct top {
 	bool any_key, any_comm, all_keys;
 	const char *key_title, *name_title;
-	uint32_t columns_n, key_n; // key_n: keys of the tally before the name, 0 or 1
-	const char *titles[TALLY_CELLS];
-	bool by[TALLY_CELLS]; // sorted by before others
+	struct tally_column columns[TALLY_CELLS + 2]; // the key, numbers, the name
+	bool by[TALLY_CELLS];			      // sorted by before others
 	enum tally_cell_kind cells[TALLY_CELLS];
 	struct tally_key keys[2];
+	struct tally_order order[TALLY_CELLS + 1];
+	struct tally_options plan;
 	struct tally_event *events;
+	struct tally_view view;
 };
 
 static const struct opt options[] = {
@@ -26,7 +30,7 @@ static const struct opt options[] = {
 	PROF_HEADING("What to add up"),
 	PROF_OPTIONS_EVENTS,
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR", "the key of events that have none of their own"),
-	PROF_FLAG(0, "only-comm", offsetof(struct top, only_comm),
+	PROF_FLAG(0, "only-comm", offsetof(struct top_options, only_comm),
 		  "by name (attribute comm), whatever the key"),
 	PROF_OPTION_NO_BPF,
 	PROF_OPTIONS_RINGS,
@@ -46,108 +50,94 @@ static const struct command_example examples[] = {
 	{0},
 };
 
-static const char *upper(struct prof *prof, const char *text)
-{
-	char *ret = arena_strdup(&prof->arena, str_of(text));
-
-	for (char *p = ret; *p; p++)
-		*p = (char)toupper((unsigned char)*p);
-	return ret;
-}
-
 static int add_column(struct prof *prof, struct prof_event *event, const char *expr, bool by)
 {
-	struct top *top = PROF_STATE(struct top, prof);
+	struct top *top = prof->state;
 	struct tally_event *e = &top->events[event->index];
 	struct tally_update *updates = (struct tally_update *)(uintptr_t)e->updates;
 	const char *alias = prof_spec_attr(event->spec, "alias");
-	const uint32_t at = top->columns_n;
+	const uint32_t at = top->plan.cells_n;
 
 	if (at >= TALLY_CELLS)
 		return fail(EINVAL, "more than %d columns", TALLY_CELLS);
 	// The alias names the first of an event's columns.
-	top->titles[at] =
-		upper(prof, expr && (e->updates_n || !alias || !*alias) ? expr : event->label);
+	const char *title = expr && (e->updates_n || !alias || !*alias) ? expr : event->label;
+	top->columns[at + 1] =
+		(struct tally_column){{arena_upper(&prof->arena, title), NULL, TABLE_COUNT, 12}, at};
 	top->by[at] = by;
 	top->cells[at] = expr ? TALLY_SUM : TALLY_HITS;
 	updates[e->updates_n++] = (struct tally_update){at, expr};
-	top->columns_n++;
+	top->plan.cells_n++;
 	return 0;
 }
 
-static int check_kind(struct prof *prof, const struct prof_event *event, const char *text,
-		      bool *ret_text)
+// Takes the text of a key (0) or a name (1).
+static int set_key(struct prof *prof, const struct prof_event *event, const char *text, uint32_t k)
 {
+	struct top *top = prof->state;
 	struct event_value value;
 	int err = prof_value_init(&value, prof, event, text);
 
 	if (err)
 		return err;
-	*ret_text = value.is_text;
 	event_value_done(&value);
+	if (!k && value.is_text)
+		return fail(EINVAL, "key=%s is a text; give it as comm=%s, with --only-comm", text,
+			    text);
+	if (k && !value.is_text)
+		return fail(EINVAL, "comm=%s is no text", text);
+	top->events[event->index].keys[k] = text;
 	return 0;
+}
+
+static int set_keys(struct prof *prof, const struct prof_event *event)
+{
+	struct top *top = prof->state;
+	const char *key = prof_spec_attr(event->spec, "key"),
+		   *comm = prof_spec_attr(event->spec, "comm");
+	int err = 0;
+
+	key = key && *key ? key : prof->options->key;
+	top->any_key |= key != NULL;
+	top->all_keys &= key != NULL;
+	if (key && !top->key_title)
+		top->key_title = arena_upper(&prof->arena, key);
+	if (key && !PROF_OPTIONS(struct top_options, prof)->only_comm)
+		err = set_key(prof, event, key, 0);
+	if (err || !comm || !*comm)
+		return err;
+	if (!top->name_title)
+		top->name_title = arena_upper(&prof->arena, comm);
+	top->any_comm = true;
+	return set_key(prof, event, comm, 1);
 }
 
 static int set_event(struct prof *prof, struct prof_event *event)
 {
-	struct top *top = PROF_STATE(struct top, prof);
+	struct top *top = prof->state;
 	struct tally_event *e = &top->events[event->index];
-	const char *key = prof_spec_attr(event->spec, "key"),
-		   *comm = prof_spec_attr(event->spec, "comm");
-	bool is_text;
-	int err = 0;
+	int err;
 
 	*e = prof_tally_event(event);
 	e->updates = arena_zalloc(&prof->arena, TALLY_CELLS * sizeof(*e->updates));
-	if (!key || !*key)
-		key = prof->options->key;
-	if (key && !top->only_comm) {
-		err = check_kind(prof, event, key, &is_text);
-		if (!err && is_text)
-			return fail(EINVAL, "key=%s is a text; give it as comm=%s, with --only-comm",
-				    key, key);
-	}
-	e->keys[0] = top->only_comm ? NULL : key;
-	if (key && !top->key_title)
-		top->key_title = upper(prof, key);
-	if (!err && comm && *comm) {
-		err = check_kind(prof, event, comm, &is_text);
-		if (!err && !is_text)
-			return fail(EINVAL, "comm=%s is no text", comm);
-		e->keys[1] = comm;
-		top->any_comm = true;
-		if (!top->name_title)
-			top->name_title = upper(prof, comm);
-	}
+	err = set_keys(prof, event);
 	for (size_t i = 0; !err && event->spec && i < event->spec->attrs.n; i++) {
 		const struct prof_attr *attr = &event->spec->attrs.v[i];
 
 		if ((!strcmp(attr->name, "top-by") || !strcmp(attr->name, "top-add")) && attr->value)
 			err = add_column(prof, event, attr->value, attr->name[4] == 'b');
 	}
-	if (!err && !e->updates_n)
-		err = add_column(prof, event, NULL, false);
-	top->any_key |= key != NULL;
-	top->all_keys &= key != NULL;
-	return err;
+	return err || e->updates_n ? err : add_column(prof, event, NULL, false);
 }
 
-// Names are shown unless all keys are given and no event says a name.
-static bool has_names(const struct top *top)
+// The key or, with --only-comm, the name tells rows apart; else the name only labels them. Names are shown unless all keys are given and no
+// event says a name. Events without a key are counted for their thread; those of them without a name get the thread's.
+static void set_view(struct prof *prof, bool only_comm)
 {
-	return top->any_comm || !top->all_keys;
-}
+	struct top *top = prof->state;
+	struct tally_options *plan = &top->plan;
+	struct tally_view *view = &top->view;
 
-// Events without a key are counted for their thread; those of them without a name get the thread's.
-static int count(struct prof *prof)
-{
-	struct top *top = PROF_STATE(struct top, prof);
-	struct tally_options plan = {.cells = top->cells,
-				     .cells_n = top->columns_n,
-				     .events = top->events,
-				     .events_n = (uint32_t)prof->events.n};
-
-	top->key_n = !top->only_comm;
 	for (size_t i = 0; i < prof->events.n; i++) {
 		struct tally_event *e = &top->events[i];
 
@@ -155,26 +145,33 @@ static int count(struct prof *prof)
 			e->keys[1] = TALLY_COMM;
 		if (!e->keys[0])
 			e->keys[0] = "_tid";
-		if (top->only_comm)
+		if (only_comm)
 			e->keys[0] = e->keys[1];
 	}
-	if (top->key_n)
-		top->keys[plan.keys_n++].kind = TALLY_NUMBER;
-	if (has_names(top))
-		top->keys[plan.keys_n++] = (struct tally_key){TALLY_TEXT, .label = !top->only_comm};
-	plan.keys = top->keys;
-	return prof_tally_open(prof, &plan);
-}
-
-// A filter that is typed while it runs.
-static int typed(struct prof *prof, const char *line)
-{
-	return tally_filter(prof->tally, *line ? prof_filter_quoted(&prof->arena, line) : "");
+	if (!only_comm)
+		top->keys[plan->keys_n++].kind = TALLY_NUMBER;
+	top->columns[0] =
+		(struct tally_column){{top->key_title, NULL, TABLE_COUNT, 8}, .is_key = true};
+	if (top->any_comm || !top->all_keys) {
+		top->columns[plan->cells_n + 1] =
+			(struct tally_column){{top->name_title, NULL, TABLE_TEXT, .left = true},
+					      plan->keys_n,
+					      true};
+		top->keys[plan->keys_n++] = (struct tally_key){TALLY_TEXT, .label = !only_comm};
+	}
+	for (uint32_t i = 0; i < 2 * plan->cells_n; i++)
+		if (top->by[i % plan->cells_n] == (i < plan->cells_n))
+			top->order[view->order_n++] = (struct tally_order){i % plan->cells_n, false};
+	top->order[view->order_n++] = (struct tally_order){0, true};
+	view->columns = top->columns + only_comm;
+	view->columns_n = plan->cells_n + plan->keys_n;
+	view->order = top->order;
 }
 
 static int setup(struct prof *prof)
 {
-	struct top *top = PROF_STATE(struct top, prof);
+	const bool only_comm = PROF_OPTIONS(struct top_options, prof)->only_comm;
+	struct top *top = prof->state;
 	int err = 0;
 
 	top->events = arena_zalloc(&prof->arena, (prof->events.n + 1) * sizeof(*top->events));
@@ -183,40 +180,20 @@ static int setup(struct prof *prof)
 		err = set_event(prof, prof->events.v[i]);
 	if (err)
 		return err;
-	if (top->any_key && !top->all_keys && prof->events.n > 1 && !top->only_comm)
+	if (top->any_key && !top->all_keys && prof->events.n > 1 && !only_comm)
 		inform("events without a key are counted for the thread that they happened in");
-	if (top->only_comm && top->all_keys && !top->any_comm)
+	if (only_comm && top->all_keys && !top->any_comm)
 		return fail(EINVAL, "--only-comm counts by name: say which with the attribute comm=");
 	if (!top->key_title)
 		top->key_title = "PID";
 	if (!top->name_title)
 		top->name_title = "COMM";
-	return count(prof);
-}
-
-static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
-{
-	tally_hit(prof->tally, event->index, sample, NULL);
-	return 0;
-}
-
-static uint32_t *sorted_rows(struct prof *prof)
-{
-	const struct top *top = PROF_STATE(struct top, prof);
-	uint32_t *ret = xcalloc(tally_rows(prof->tally) + 1, sizeof(*ret)), n = 0;
-	struct tally_order order[TALLY_CELLS + 1];
-
-	for (uint32_t i = 0; i < 2 * top->columns_n; i++)
-		if (top->by[i % top->columns_n] == (i < top->columns_n))
-			order[n++] = (struct tally_order){i % top->columns_n, false};
-	order[n++] = (struct tally_order){0, true};
-	tally_sort(prof->tally, order, n, ret);
-	return ret;
-}
-
-static enum table_kind kind_of(bool is_signed)
-{
-	return is_signed ? TABLE_SIGNED : TABLE_COUNT;
+	set_view(prof, only_comm);
+	top->plan.keys = top->keys;
+	top->plan.cells = top->cells;
+	top->plan.events = top->events;
+	top->plan.events_n = (uint32_t)prof->events.n;
+	return prof_tally_open(prof, &top->plan);
 }
 
 static void put_title(struct prof *prof, uint64_t now_ns)
@@ -242,43 +219,9 @@ static void put_title(struct prof *prof, uint64_t now_ns)
 
 static int interval(struct prof *prof, uint64_t now_ns)
 {
-	struct top *top = PROF_STATE(struct top, prof);
-	const struct tally *tally = prof->tally;
-	int err = tally_read(prof->tally);
-	auto_free uint32_t *sorted = sorted_rows(prof);
-	struct table table = {0};
-	char time[40];
-	struct table_stamp stamp = {.time = time, .no_titles = prof->print->titles_shown};
+	const struct top *top = prof->state;
 
-	if (err < 0)
-		return err;
-	if (top->key_n)
-		table_column(&table,
-			     (struct table_column){top->key_title, NULL,
-						   kind_of(tally_key_is_signed(tally, 0)), 8});
-	for (uint32_t i = 0; i < top->columns_n; i++)
-		table_column(&table,
-			     (struct table_column){top->titles[i], NULL,
-						   kind_of(tally_cell_is_signed(tally, i)), 12});
-	if (has_names(top))
-		table_column(&table,
-			     (struct table_column){top->name_title, NULL, TABLE_TEXT, .left = true});
-	for (size_t i = 0; i < tally_rows(tally); i++) {
-		if (top->key_n)
-			table_number(&table, tally_number(tally, sorted[i], 0));
-		for (uint32_t k = 0; k < top->columns_n; k++)
-			table_number(&table, tally_cell(tally, sorted[i], k));
-		if (has_names(top))
-			table_text(&table, tally_text(tally, sorted[i], top->key_n));
-	}
-	prof_time_text(prof, now_ns, time);
-	if (prof->print->format == TABLE_FORMAT_TEXT)
-		put_title(prof, now_ns);
-	table_print(prof->tables, &table, prof->print->format, &stamp);
-	prof->print->titles_shown = true;
-	table_done(&table);
-	tally_clear(prof->tally);
-	return 0;
+	return prof_put_tally(prof, &top->view, now_ns, put_title);
 }
 
 static const char *const attributes[] = {"key", "comm", "top-by", "top-add", NULL};
@@ -293,13 +236,13 @@ const struct profiler profiler_top = {
 		"so their keys must mean the same.\n\n"
 		"On a terminal a filter may be typed while it runs, such as pid>100 and Enter; Enter alone ends it.",
 	.opts = options,
-	.size = sizeof(struct top),
+	.size = sizeof(struct top_options),
+	.state_size = sizeof(struct top),
 	.examples = examples,
 	.attributes = attributes,
 	.tasks = true,
 	.in_context = true,
 	.setup = setup,
-	.sample = sample,
 	.interval = interval,
-	.typed = typed,
+	.typed = prof_tally_typed,
 };

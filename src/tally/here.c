@@ -138,19 +138,20 @@ int tally_here_filter(struct tally *tally, const char *text)
 
 // ---- hits
 
-static uint64_t stack_of(struct tally *tally, const struct sample *sample)
+static uint64_t stack_of(struct tally *tally, const struct tally_key *key, const struct sample *sample)
 {
+	const uint32_t most = key->unit ? key->unit : TALLY_STACK_MAX;
 	uint64_t kernel[TALLY_STACK_MAX];
 	bool is_kernel = false;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < sample->callchain_n && n < TALLY_STACK_MAX; i++) {
+	for (uint32_t i = 0; i < sample->callchain_n && n < most; i++) {
 		if (sample->callchain[i] >= PERF_CONTEXT_MAX)
 			is_kernel = sample->callchain[i] == PERF_CONTEXT_KERNEL;
 		else if (is_kernel)
 			kernel[n++] = sample->callchain[i];
 	}
-	return intern_str(&tally->texts, (struct str){(const char *)kernel, n * sizeof(*kernel)});
+	return tally_stack_key(tally, kernel, n);
 }
 
 static uint64_t text_of(struct tally *tally, const struct tally_value *value,
@@ -186,7 +187,7 @@ static inline uint64_t key_of(struct tally *tally, uint32_t k, const struct tall
 	case TALLY_TEXT:
 		return text_of(tally, value, source->sample);
 	case TALLY_STACK:
-		return stack_of(tally, source->sample);
+		return stack_of(tally, key, source->sample);
 	default:
 		return tally_log2(number_of(value, source->sample, source->delay_ns) /
 				  MAX(key->unit, 1u));
@@ -251,7 +252,7 @@ static size_t row_of(struct tally *tally, struct tally_here *here, const struct 
 		return row;
 	labels = &tally->row_keys.v[row * keys_n];
 	for (uint32_t k = 0; k < keys_n; k++)
-		if (tally->keys[k].label && !labels[k])
+		if (tally->keys[k].label && !tally->keys[k].first && !labels[k])
 			labels[k] = text_of(tally, &here->keys[k], source->sample);
 	return row;
 }

@@ -410,7 +410,7 @@ static uint64_t take_key(struct tally *tally, uint32_t k, const uint8_t *p)
 	if (tally->keys[k].kind != TALLY_STACK)
 		return number;
 	n = bpf_count_stack(kernel->count, number, stack);
-	return intern_str(&tally->texts, (struct str){(const char *)stack, n * sizeof(*stack)});
+	return tally_stack_key(tally, stack, n);
 }
 
 // The number of the distribution is signed and below 0.

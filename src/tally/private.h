@@ -62,7 +62,10 @@ int tally_kernel_open(struct tally *tally, struct tally_kernel **ret, const char
 void tally_kernel_close(struct tally_kernel *kernel, const char *name);
 int tally_kernel_read(struct tally *tally);
 
-// tally.c: the row with these keys (labels are set where it has none), made when there is none; SIZE_MAX: there is no place.
+// tally.c: a stack as a key, n addresses.
+uint64_t tally_stack_key(struct tally *tally, const uint64_t *frames, size_t n);
+
+// The row with these keys (labels are set where it has none), made when there is none; SIZE_MAX: there is no place.
 size_t tally_row(struct tally *tally, const uint64_t keys[TALLY_KEYS]);
 static inline uint64_t *tally_cells_of(const struct tally *tally, size_t row)
 {

@@ -125,6 +125,18 @@ int tally_filter(struct tally *tally, const char *text)
 
 // ---- rows
 
+uint64_t tally_stack_key(struct tally *tally, const uint64_t *frames, size_t n)
+{
+	const struct tally_options *options = &tally->options;
+	uint64_t taken[TALLY_STACK_MAX];
+	size_t taken_n = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (!options->skips_frame || !options->skips_frame(options->skips_arg, frames[i]))
+			taken[taken_n++] = frames[i];
+	return intern_str(&tally->texts, (struct str){(const char *)taken, taken_n * sizeof(*taken)});
+}
+
 static size_t new_row(struct tally *tally, const uint64_t *keys)
 {
 	const struct tally_options *options = &tally->options;

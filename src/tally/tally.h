@@ -17,7 +17,7 @@ enum tally_key_kind {
 	TALLY_NUMBER,
 	TALLY_TEXT,  // TALLY_COMM is the name of the thread that the event happens in
 	TALLY_LOG2,  // of a number: 0 of 0 and 1, 1 of 2 and 3, 2 of 4 to 7, ...
-	TALLY_STACK, // the kernel's call stack; any text
+	TALLY_STACK, // the kernel's call stack, the innermost first; any text
 };
 
 #define TALLY_COMM "comm(_tid)"
@@ -26,9 +26,9 @@ enum tally_key_kind {
 
 struct tally_key {
 	enum tally_key_kind kind;
-	uint32_t unit; // of LOG2: the number is divided by it before; 0: by 1
-	bool first;    // of pairs: what the first event said
-	bool label;    // of the row, not what tells rows apart: the first one that is met. A text.
+	uint32_t unit; // of LOG2: the number is divided by it before; of STACK: at most so many frames; 0: 1, all
+	bool first; // of pairs: what the first event said
+	bool label; // of the row, not what tells rows apart: the first one that is met
 };
 
 enum tally_cell_kind {
@@ -76,7 +76,9 @@ struct tally_options {
 	struct expr_machine *machine;
 	// The name of a thread; NULL: the machine's.
 	const char *(*comm)(void *arg, const struct sample *sample);
-	void *arg;
+	// Is the frame none that stacks are told apart by? Asked for each, innermost first, when rows are made. NULL: none is.
+	bool (*skips_frame)(void *arg, uint64_t ip);
+	void *arg, *skips_arg;
 };
 
 struct tally;

@@ -69,8 +69,9 @@ static int filter_disk(struct tool_run *run, const char *disk)
 	return 0;
 }
 
-static void disk_name(struct tool_run *run, size_t row, uint32_t key, struct out *out)
+static void disk_name(void *run_, size_t row, uint32_t key, struct out *out)
 {
+	const struct tool_run *run = run_;
 	const uint64_t dev = tally_number(run->prof->tally, row, key);
 	const unsigned of = (unsigned)(dev >> 20), at = dev & 0xfffff;
 	auto_free char *path = text_dup_fmt("/sys/dev/block/%u:%u", of, at);
@@ -85,8 +86,9 @@ static void disk_name(struct tool_run *run, size_t row, uint32_t key, struct out
 }
 
 // The kernel's letters (blk_fill_rwbs) in bcc's words, "Sync-Write".
-static void flags_name(struct tool_run *run, size_t row, uint32_t key, struct out *out)
+static void flags_name(void *run_, size_t row, uint32_t key, struct out *out)
 {
+	const struct tool_run *run = run_;
 	static const struct {
 		char letter;
 		const char *word;
@@ -117,9 +119,9 @@ static int plan(struct tool_run *run)
 	const struct biolatency *o = run->options;
 	const struct tool_event *const now[] = {issued, NULL}, *const queued[] = {started, inserted,
 										  NULL};
-	int err = 0;
+	int err = o->disk ? filter_disk(run, o->disk) : 0;
 
-	if (o->by_disk && o->by_flags)
+	if (!err && o->by_disk && o->by_flags)
 		return fail(EINVAL, "-D and -F exclude each other");
 	tool_histogram(run, TALLY_DELAY, o->milliseconds ? 1000000 : 1000,
 		       o->milliseconds ? "msecs" : "usecs");
@@ -127,8 +129,6 @@ static int plan(struct tool_run *run)
 		tool_sections(run, &(struct tool_section){"disk", TALLY_NUMBER, "dev", disk_name});
 	if (o->by_flags)
 		tool_sections(run, &(struct tool_section){"flags", TALLY_TEXT, "rwbs", flags_name});
-	if (o->disk)
-		err = filter_disk(run, o->disk);
 	return err ? err : tool_events(run, o->queued ? queued : now);
 }
 

@@ -13,6 +13,7 @@ enum table_kind {
 	TABLE_SIGNED,
 	TABLE_US,    // ns, shown in us with three decimals
 	TABLE_MS,    // ns, shown in ms with three decimals
+	TABLE_TIME,  // ns; as text in the unit that fits, "1.17 ms"; else ns
 	TABLE_SHARE, // two numbers: a count and its percentage ("than(reqs)")
 };
 
@@ -38,6 +39,7 @@ struct table {
 	VEC(struct table_cell) cells; // row by row
 	struct arena arena;
 	bool rule; // text form: a line of dashes below the titles
+	bool gap;  // text form: an empty line there
 };
 
 void table_done(struct table *table);

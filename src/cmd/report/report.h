@@ -12,7 +12,7 @@ void hierarchy_print(struct hist *hist, struct out *out);
 
 // total_cycles.c: --total-cycles, basic blocks in place of rows. After report_finish.
 void report_print_blocks(struct report *report, struct hist *hist);
-void report_table_of_blocks(struct report *report, enum table_format format);
+void report_table_of_blocks(struct report *report, const struct encoder *format);
 
 // table.c: --format json|csv
 void report_table(struct report *report);

@@ -212,7 +212,7 @@ static void add_rows(struct report *report, struct table *table, const struct hi
 	rows_done(&rows);
 }
 
-void report_table_of_blocks(struct report *report, enum table_format format)
+void report_table_of_blocks(struct report *report, const struct encoder *format)
 {
 	static const struct table_column of_blocks[] = {
 		{.title = "event", .kind = TABLE_TEXT},

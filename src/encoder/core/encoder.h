@@ -8,6 +8,8 @@
 struct flame;
 struct heat;
 struct profile;
+struct table;
+struct table_stamp;
 
 // How a flame graph looks. NULL and 0 take the defaults that stand behind.
 struct flame_style {
@@ -50,6 +52,8 @@ struct encoder {
 	int (*flame)(struct out *out, const struct flame *finished, const struct flame_style *style);
 	int (*heat)(struct out *out, const struct heat *finished, const struct heat_style *style);
 	int (*profile)(struct out *out, const struct profile *finished);
+	// Rows as they come: a stamp says whether the titles stand above already (encoder/core/table.h).
+	void (*table)(struct out *out, const struct table *table, const struct table_stamp *stamp);
 	bool gzip; // a profile is packed where its readers look for it
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/counted.h"
 #include "base/err.h"
+#include "prof/core/print.h"
 
 const char *prof_not_in_kernel(const struct prof *prof)
 {
@@ -85,5 +86,27 @@ int prof_tally_open(struct prof *prof, struct tally_options *plan)
 	if (prof_in_kernel(prof))
 		vec_each(struct prof_event *, event, &prof->events)
 			(*event)->feed->in_kernel = (*event)->feed->counts = true;
+	return 0;
+}
+
+int prof_tally_typed(struct prof *prof, const char *line)
+{
+	return tally_filter(prof->tally, *line ? prof_filter_quoted(&prof->arena, line) : "");
+}
+
+int prof_put_tally(struct prof *prof, const struct tally_view *view, uint64_t now_ns,
+		   void (*title)(struct prof *prof, uint64_t now_ns))
+{
+	struct table table = {0};
+	int err = tally_read(prof->tally);
+
+	if (err < 0)
+		return err;
+	tally_table(prof->tally, view, &table);
+	if (!prof->print->format)
+		title(prof, now_ns);
+	prof_put_rows(prof, &table, now_ns);
+	table_done(&table);
+	tally_clear(prof->tally);
 	return 0;
 }

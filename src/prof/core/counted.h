@@ -2,7 +2,7 @@
 // A profiler's tally (tally/tally.h): counts in the kernel where the run allows it.
 #pragma once
 #include "prof/core/profiler.h"
-#include "tally/tally.h"
+#include "tally/table.h"
 
 // Why the kernel can't count: the run isn't live, not of all tasks, or something wants the single events. NULL: it can.
 const char *prof_not_in_kernel(const struct prof *prof);
@@ -17,3 +17,8 @@ static inline bool prof_in_kernel(const struct prof *prof)
 {
 	return prof->tally && tally_in_kernel(prof->tally);
 }
+// The hook `typed`: a filter besides those of the events.
+int prof_tally_typed(struct prof *prof, const char *line);
+// A result: what was counted since the last one as a table. `title` makes the lines before it, of text.
+int prof_put_tally(struct prof *prof, const struct tally_view *view, uint64_t now_ns,
+		   void (*title)(struct prof *prof, uint64_t now_ns));

@@ -94,45 +94,45 @@ opt_call prof_opt_duration, prof_opt_signed, prof_opt_mmap, prof_opt_inherit;
 	}
 
 // What comes out.
-#define PROF_OPTIONS_OUTPUT                                                                                      \
-	PROF_HEADING("Output"),                                                                                  \
-		PROF_U64('i', "interval", PROF_AT(interval_ms), "MS",                                            \
-			 "a result every MS milliseconds"),                                                      \
-		PROF_TEXT('o', "output", PROF_AT(output), "FILE",                                                \
-			  "where to (default: standard output)"),                                                \
-		PROF_U64('N', "exit-N", PROF_AT(exit_n), "N", "end after N events"),                             \
-		PROF_TEXT(0, "format", PROF_AT(format), "FORMAT",                                                \
-			  "of results: text, csv or json; lines about single events go to standard error then"), \
-		{.kind = OPT_CALL,                                                                               \
-		 .name = "clock-offset",                                                                         \
-		 .offset = PROF_AT(clock_offset),                                                                \
-		 .arg = "NS",                                                                                    \
-		 .call = prof_opt_signed,                                                                        \
-		 .no_negation = true,                                                                            \
-		 .help = "add this to the times of events"},                                                     \
-		{.kind = OPT_FLAG,                                                                               \
-		 .name = "tsc",                                                                                  \
-		 .offset = PROF_AT(tsc),                                                                         \
-		 .no_negation = true,                                                                            \
-		 .help = "times of events as the processor's time stamp counter has them"},                      \
-		{.kind = OPT_FLAG,                                                                               \
-		 .name = "monotonic",                                                                            \
-		 .offset = PROF_AT(monotonic),                                                                   \
-		 .no_negation = true,                                                                            \
-		 .help = "times of events by CLOCK_MONOTONIC (which is so by itself where that is cheap)"},      \
-		PROF_U64(0, "usage-self", PROF_AT(usage_self_ms), "MS",                                          \
-			 "every MS milliseconds: what sonde itself used"),                                       \
-		PROF_FLAG('q', "quiet", PROF_AT(quiet), "no messages"),                                          \
-		{.kind = OPT_FLAG,                                                                               \
-		 .letter = 'V',                                                                                  \
-		 .name = "version",                                                                              \
-		 .offset = PROF_AT(version),                                                                     \
-		 .no_negation = true,                                                                            \
-		 .hidden = true,                                                                                 \
-		 .help = "taken for perf-prof's sake: the version of this program"},                             \
-	{                                                                                                        \
-		.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = PROF_AT(verbose),                 \
-		.help = "more messages; twice: also each event"                                                  \
+#define PROF_OPTIONS_OUTPUT                                                                                                \
+	PROF_HEADING("Output"),                                                                                            \
+		PROF_U64('i', "interval", PROF_AT(interval_ms), "MS",                                                      \
+			 "a result every MS milliseconds"),                                                                \
+		PROF_TEXT('o', "output", PROF_AT(output), "FILE",                                                          \
+			  "where to (default: standard output)"),                                                          \
+		PROF_U64('N', "exit-N", PROF_AT(exit_n), "N", "end after N events"),                                       \
+		PROF_TEXT(0, "format", PROF_AT(format), "FORMAT",                                                          \
+			  "of results: text, csv, json or markdown; lines about single events go to standard error then"), \
+		{.kind = OPT_CALL,                                                                                         \
+		 .name = "clock-offset",                                                                                   \
+		 .offset = PROF_AT(clock_offset),                                                                          \
+		 .arg = "NS",                                                                                              \
+		 .call = prof_opt_signed,                                                                                  \
+		 .no_negation = true,                                                                                      \
+		 .help = "add this to the times of events"},                                                               \
+		{.kind = OPT_FLAG,                                                                                         \
+		 .name = "tsc",                                                                                            \
+		 .offset = PROF_AT(tsc),                                                                                   \
+		 .no_negation = true,                                                                                      \
+		 .help = "times of events as the processor's time stamp counter has them"},                                \
+		{.kind = OPT_FLAG,                                                                                         \
+		 .name = "monotonic",                                                                                      \
+		 .offset = PROF_AT(monotonic),                                                                             \
+		 .no_negation = true,                                                                                      \
+		 .help = "times of events by CLOCK_MONOTONIC (which is so by itself where that is cheap)"},                \
+		PROF_U64(0, "usage-self", PROF_AT(usage_self_ms), "MS",                                                    \
+			 "every MS milliseconds: what sonde itself used"),                                                 \
+		PROF_FLAG('q', "quiet", PROF_AT(quiet), "no messages"),                                                    \
+		{.kind = OPT_FLAG,                                                                                         \
+		 .letter = 'V',                                                                                            \
+		 .name = "version",                                                                                        \
+		 .offset = PROF_AT(version),                                                                               \
+		 .no_negation = true,                                                                                      \
+		 .hidden = true,                                                                                           \
+		 .help = "taken for perf-prof's sake: the version of this program"},                                       \
+	{                                                                                                                  \
+		.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = PROF_AT(verbose),                           \
+		.help = "more messages; twice: also each event"                                                            \
 	}
 
 #define PROF_OPTIONS_EVENTS                                                                                                              \

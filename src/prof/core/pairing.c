@@ -41,7 +41,7 @@ void prof_put_backward(struct prof *prof, uint64_t now_ns)
 	out_printf(&line, "%s: %llu pairs ran backward in time; they are no delays and are left out",
 		   prof->profiler->name, (unsigned long long)n);
 	out_char(&line, 0);
-	if (prof->print->format == TABLE_FORMAT_TEXT) {
+	if (!prof->print->format) {
 		prof_put_time(prof, now_ns);
 		out_printf(prof->out, " %s\n", line.buf);
 	} else {

@@ -312,17 +312,23 @@ void prof_stack_text(struct prof *prof, const struct sample *sample, struct out 
 		out->n -= 2;
 }
 
-void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns)
+void prof_put_rows(struct prof *prof, struct table *table, uint64_t now_ns)
 {
 	struct prof_print *print = prof->print;
 	char time[40];
 	struct table_stamp stamp = {.time = time, .no_titles = print->titles_shown};
 
 	prof_time_text(prof, now_ns, time);
-	if (print->format == TABLE_FORMAT_TEXT) {
-		out_text(prof->out, time);
-		out_char(prof->out, '\n');
-	}
 	table_print(prof->tables, table, print->format, &stamp);
 	print->titles_shown = true;
+}
+
+void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns)
+{
+	char time[40];
+
+	prof_time_text(prof, now_ns, time);
+	if (!prof->print->format)
+		out_printf(prof->out, "%s\n", time);
+	prof_put_rows(prof, table, now_ns);
 }

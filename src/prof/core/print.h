@@ -6,7 +6,7 @@
 #include "prof/core/profiler.h"
 
 struct prof_print {
-	enum table_format format;
+	const struct encoder *format;
 	struct out beside;
 	bool titles_shown; // csv
 	int64_t hour;	   // the local time is worked out once an hour

@@ -73,7 +73,7 @@ struct profiler {
 	bool tasks;	      // needs names of tasks even where it prints no events
 	bool takes_profilers; // other profilers may be events of its -e
 	bool endless; // makes its tables at the end when no interval is given; else each second
-	// All hooks but setup may be NULL; results as in struct feed_hooks.
+	// All hooks but setup may be NULL; results as in struct feed_hooks. sample NULL: the tally takes it, where there is one.
 	int (*setup)(struct prof *prof); // events of -e are there; adds its own, compiles, sets defaults
 	int (*begin)(struct prof *prof); // all stands, the output is open, nothing has come yet
 	int (*sample)(struct prof *prof, struct prof_event *event, const struct sample *sample);
@@ -143,6 +143,7 @@ struct prof {
 };
 
 #define PROF_STATE(type, prof) ((type *)(void *)(prof)->options)
+#define PROF_OPTIONS(type, prof) ((const type *)(const void *)(prof)->options)
 
 // A built-in event, "sched:sched_switch"; filter may be NULL. -ENOENT, -EACCES with a sentence.
 int prof_add(struct prof *prof, const char *name, const char *filter, struct prof_event **ret);
@@ -169,6 +170,8 @@ void prof_event_text(const struct prof_event *event, const struct sample *sample
 void prof_stack_text(struct prof *prof, const struct sample *sample, struct out *out);
 // A title line with the time, then the table in the format of --format.
 void prof_put_table(struct prof *prof, struct table *table, uint64_t now_ns);
+// The table alone; in the other formats each row has the time.
+void prof_put_rows(struct prof *prof, struct table *table, uint64_t now_ns);
 // Negative when nothing can be written any more.
 static inline int prof_broken(const struct prof *prof)
 {

@@ -10,7 +10,7 @@ bool prof_rows_begin(struct prof *prof, struct prof_rows *rows, bool stacks)
 		{"event", NULL, TABLE_TEXT}, {"fields", NULL, TABLE_TEXT},
 	};
 
-	if (prof->print->format == TABLE_FORMAT_TEXT)
+	if (!prof->print->format)
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		table_column(&rows->table, columns[i]);

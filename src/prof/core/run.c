@@ -134,6 +134,15 @@ static int on_begin(void *arg)
 	return err || !prof->profiler->begin ? err : prof->profiler->begin(prof);
 }
 
+static int prof_sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
+{
+	if (prof->profiler->sample)
+		return prof->profiler->sample(prof, event, sample);
+	if (prof->tally)
+		tally_hit(prof->tally, event->index, sample, NULL);
+	return 0;
+}
+
 static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
 {
 	struct prof *prof = arg;
@@ -159,7 +168,7 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 	if (event->push)
 		err = prof_push_sample(prof, event, sample);
 	else
-		err = prof->profiler->sample ? prof->profiler->sample(prof, event, sample) : 0;
+		err = prof_sample(prof, event, sample);
 	prof->foreign = NULL;
 	if (!err && limit && prof->sampled_n >= limit)
 		err = 1;
@@ -212,7 +221,7 @@ static int on_lost(void *arg, const struct run_loss *loss)
 	if (*from || *to)
 		out_printf(&line, " (%s, %s)", *from ? from : "start", *to ? to : "end");
 	out_char(&line, 0);
-	if (prof->print->format == TABLE_FORMAT_TEXT) {
+	if (!prof->print->format) {
 		prof_put_time(prof, loss->to_ns != UINT64_MAX ? loss->to_ns : prof->feed->last_ns);
 		out_printf(prof->out, " %s\n", line.buf);
 	} else {
@@ -446,7 +455,7 @@ int prof_setup(struct prof *prof)
 		err = table_format_find(&prof->print->format, options->format);
 	prof->tables = prof->out;
 	out_init_fd(&prof->print->beside, STDERR_FILENO);
-	if (prof->print->format != TABLE_FORMAT_TEXT)
+	if (prof->print->format)
 		prof->out = &prof->print->beside;
 	env.out = prof->out;
 	prof->machine = expr_machine_new(&env);

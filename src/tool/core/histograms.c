@@ -40,7 +40,7 @@ int tool_show_histograms(struct tool_run *run, uint64_t now_ns)
 	struct prof *prof = run->prof;
 	const struct tally *tally = prof->tally;
 	const struct tally_order order[] = {{run->section_key, true}, {0, true}};
-	const bool is_text = prof->print->format == TABLE_FORMAT_TEXT;
+	const bool is_text = !prof->print->format;
 	auto_free uint32_t *rows = xcalloc(tally_rows(tally) + 1, sizeof(*rows));
 	struct histogram histogram = {.unit = run->unit, .of = run->section};
 	struct table table = {0};

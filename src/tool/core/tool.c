@@ -53,7 +53,8 @@ uint32_t tool_key(struct tool_run *run, struct tally_key key, const char *text)
 uint32_t tool_cell(struct tool_run *run, enum tally_cell_kind kind, const char *text)
 {
 	run->cells[run->cells_n] = kind;
-	run->updates[run->cells_n] = (struct tally_update){run->cells_n, text};
+	if (text || kind == TALLY_HITS)
+		run->updates[run->updates_n++] = (struct tally_update){run->cells_n, text};
 	return run->cells_n++;
 }
 
@@ -99,7 +100,7 @@ static int add_event(struct tool_run *run, const struct tool_event *wanted, stru
 	if (wanted->role == TALLY_FIRST)
 		return 0;
 	ret->updates = run->updates;
-	ret->updates_n = run->cells_n;
+	ret->updates_n = run->updates_n;
 	return 0;
 }
 
@@ -121,21 +122,18 @@ static int setup(struct prof *prof)
 		return err;
 	plan.keys_n = run->keys_n;
 	plan.cells_n = run->cells_n;
+	plan.skips_frame = run->skips_frame;
+	plan.skips_arg = run;
 	err = prof_tally_open(prof, &plan);
 	prof->needs_symbols |= run->tool->symbols;
+	prof->needs_tasks |= run->tool->symbols; // the kernel's are learnt with them
 	for (uint32_t i = 0; !err && !prof_in_kernel(prof) && i < plan.events_n; i++) {
 		struct feed_event *feed = prof->events.v[i]->feed;
 
 		feed->stack = has_stack(run, events[i].role);
-		feed->max_stack = TALLY_STACK_MAX;
+		feed->max_stack = feed->stack ? TALLY_STACK_MAX : 0;
 	}
 	return err;
-}
-
-static int sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
-{
-	tally_hit(prof->tally, event->index, sample, NULL);
-	return 0;
 }
 
 static void lost(struct prof *prof, const struct run_loss *loss)
@@ -149,7 +147,7 @@ static int begin(struct prof *prof)
 {
 	const struct tool *tool = prof->profiler->tool;
 
-	if (tool->banner && prof->feed->is_live && prof->print->format == TABLE_FORMAT_TEXT)
+	if (tool->banner && prof->feed->is_live && !prof->print->format)
 		out_printf(prof->out, "%s\n", tool->banner);
 	return out_flush(prof->out);
 }
@@ -191,7 +189,6 @@ struct profiler tool_profiler(const struct tool *tool)
 		.endless = true,
 		.setup = setup,
 		.begin = begin,
-		.sample = sample,
 		.lost = lost,
 		.interval = interval,
 	};

@@ -4,7 +4,7 @@
 #pragma once
 #include "base/opt.h"
 #include "prof/core/profiler.h"
-#include "tally/tally.h"
+#include "tally/table.h"
 
 enum { TOOL_EVENTS = 4 };
 
@@ -28,6 +28,7 @@ struct tool {
 	const struct command_example *examples;
 	const char *banner; // before the first result of the running kernel as text, NULL: none
 	bool symbols;	    // shows names of the kernel's functions
+	bool gap;	    // tables as text have an empty line below their titles
 	const char *pairs; // "requests": what first events begin that stay unknown where something was lost
 	// Says what is counted, with the functions below. -errno with a sentence.
 	int (*plan)(struct tool_run *run);
@@ -37,8 +38,8 @@ struct tool {
 
 extern const struct tool *const tools[]; // by name, ends with NULL; made by src/registry.c
 
-// The name of a key's value, for what is shown.
-typedef void tool_name(struct tool_run *run, size_t row, uint32_t key, struct out *out);
+// The name of a key's value, for what is shown; run: struct tool_run.
+typedef void tool_name(void *run, size_t row, uint32_t key, struct out *out);
 
 struct tool_run {
 	const struct tool *tool;
@@ -57,8 +58,11 @@ struct tool_run {
 	const char *unit; // of the histogram
 	enum tally_cell_kind cells[TALLY_CELLS];
 	struct tally_update updates[TALLY_CELLS];
-	uint32_t keys_n, cells_n;
-	uint64_t unknown_n; // firsts that something was lost behind
+	uint32_t keys_n, cells_n, updates_n;
+	bool (*skips_frame)(void *arg, uint64_t ip); // of stacks, see tally_options; arg is the run
+	bool knows_lock_text;
+	uint64_t lock_text[4]; // of callers.c
+	uint64_t unknown_n;    // firsts that something was lost behind
 };
 
 // ---- the plan
@@ -70,7 +74,7 @@ void tool_filter(struct tool_run *run, const char *filter);
 // A key of the rows, told by `text`: an expression over the fields of the events that say it (seconds and those that are alone; with
 // .first firsts), or TALLY_DELAY. Returns its number.
 uint32_t tool_key(struct tool_run *run, struct tally_key key, const char *text);
-// A number of the rows, counted of `text`. Returns its number.
+// A number of the rows, counted of `text`; of others than HITS NULL: the tool works it out itself. Returns its number.
 uint32_t tool_cell(struct tool_run *run, enum tally_cell_kind kind, const char *text);
 // The first key is a LOG2: how often the number came, by powers of two.
 void tool_histogram(struct tool_run *run, const char *text, uint32_t unit, const char *unit_name);
@@ -87,11 +91,21 @@ void tool_sections(struct tool_run *run, const struct tool_section *section);
 
 int tool_show_histograms(struct tool_run *run, uint64_t now_ns);
 
+// The rows as a table, with the time before it where there is an interval. arg of names is the run.
+int tool_show_table(struct tool_run *run, uint64_t now_ns, struct tally_view view);
+
 // ---- the run
 
 const struct tool *tool_find(const char *name);
 // The tool as a profiler, which the run takes. Options are the tool's.
 struct profiler tool_profiler(const struct tool *tool);
+
+// An option that command lines for another program have, and that asks for what is so anyway.
+#define TOOL_IS_SO(c, n, at)                                                                       \
+	{                                                                                          \
+		.kind = OPT_FLAG, .letter = (c), .name = (n), .offset = (at), .hidden = true,      \
+		.help = "taken for others' sake: it is so"                                         \
+	}
 
 // The rows of a tool's option table that all tools have.
 #define TOOL_OPTIONS                                                                               \
@@ -104,7 +118,7 @@ struct profiler tool_profiler(const struct tool *tool);
 		PROF_OPTION_NO_BPF,                                                                \
 		PROF_TEXT('o', "output", PROF_AT(output), "FILE",                                  \
 			  "where to (default: standard output)"),                                  \
-		PROF_TEXT(0, "format", PROF_AT(format), "FORMAT", "text, csv or json"),            \
+		PROF_TEXT(0, "format", PROF_AT(format), "FORMAT", "text, csv, json or markdown"),  \
 		PROF_FLAG('q', "quiet", PROF_AT(quiet), "no messages"),                            \
 	{                                                                                          \
 		.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = PROF_AT(verbose),   \

@@ -50,17 +50,59 @@ static void test_wide_and_empty(void **state)
 static void test_rows_of_a_table(void **state)
 {
 	struct histogram histogram = {.unit = "usecs", .of = "disk", .is = "vda", .counts = {[1] = 4}};
+	const struct encoder *csv = NULL;
 	struct table table = {0};
 	struct out out;
 
+	assert_int_equal(table_format_find(&csv, "csv"), 0);
 	histogram_columns(&table, &histogram);
 	histogram_rows(&table, &histogram);
 	out_init_memory(&out);
-	table_print(&out, &table, TABLE_FORMAT_CSV, NULL);
+	table_print(&out, &table, csv, NULL);
 	out_char(&out, 0);
 	assert_string_equal(out.buf, "disk,unit,from,to,count\nvda,usecs,0,1,0\nvda,usecs,2,3,4\n");
 	out_done(&out);
 	table_done(&table);
 }
 
-RUN_TESTS(TEST(test_text_is_bccs), TEST(test_wide_and_empty), TEST(test_rows_of_a_table))
+static void print(const struct table *table, const char *format, const struct table_stamp *stamp,
+		  const char *expected)
+{
+	const struct encoder *encoder;
+	struct out out;
+
+	assert_int_equal(table_format_find(&encoder, format), 0);
+	out_init_memory(&out);
+	table_print(&out, table, encoder, stamp);
+	out_char(&out, 0);
+	assert_string_equal(out.buf, expected);
+	out_done(&out);
+}
+
+static void test_formats(void **state)
+{
+	const struct table_stamp first = {.streams = true},
+				 next = {.streams = true, .no_titles = true};
+	struct table table = {.gap = true};
+
+	table_column(&table, (struct table_column){"name", NULL, TABLE_TEXT, .left = true});
+	table_column(&table, (struct table_column){"wait", "wait_ns", TABLE_TIME, 10});
+	table_text(&table, "a|b");
+	table_number(&table, 1234567);
+	print(&table, "text", NULL, "name       wait\n\na|b     1.23 ms\n");
+	print(&table, "csv", NULL, "name,wait_ns\na|b,1234567\n");
+	print(&table, "json", NULL, "{\"name\":\"a|b\",\"wait_ns\":1234567}\n");
+	print(&table, "markdown", NULL, "| name | wait |\n| --- | ---: |\n| a\\|b | 1234567 |\n");
+	// rows one by one: the columns are as wide as they say, whatever comes
+	print(&table, "text", &first, "name       wait\n\na|b     1.23 ms\n");
+	table_clear(&table);
+	table_text(&table, "longer than its title");
+	table_number(&table, 999);
+	print(&table, "text", &next, "longer than its title     999 ns\n");
+	print(&table, "csv", &next, "longer than its title,999\n");
+	table_done(&table);
+	assert_true(table_format_find(&(const struct encoder *){NULL}, "svg") < 0);
+}
+
+RUN_TESTS(TEST(test_formats), TEST(test_text_is_bccs), TEST(test_wide_and_empty),
+	  TEST(test_rows_of_a_table))
