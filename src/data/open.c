@@ -290,6 +290,7 @@ static int open_stream(struct recording *recording, int fd, bool close_fd)
 	struct recording_private *p = recording->private;
 	struct mapped file = {0};
 	size_t n = 0;
+	struct str first;
 	int err;
 
 	p->window_size = 1 << 18;
@@ -314,11 +315,12 @@ static int open_stream(struct recording *recording, int fd, bool close_fd)
 		recording->data_offset = PIPE_HEADER_SIZE;
 		return 1; // the descriptor stays in use
 	}
-	err = source_unpack(&file, p->window, n, fd, recording->path);
+	first = (struct str){(const char *)p->window, n};
+	err = source_unpack(&file, first, fd, recording->path);
 	if (err > 0) {
 		err = open_mapped(recording, &file, false, true);
 	} else if (!err && recording->header_size > PIPE_HEADER_SIZE && recording->version) {
-		err = source_spool(&file, p->window, n, fd, recording->path);
+		err = source_spool(&file, first, fd, recording->path);
 		if (!err)
 			err = open_mapped(recording, &file, false, false);
 	} else if (!err) {
@@ -363,7 +365,8 @@ static int open_fd(struct recording *recording, int fd, bool *ret_keep)
 	err = file_map_fd(&file, fd, recording->path);
 	if (err < 0)
 		return err;
-	err = source_unpack(&unpacked, file.p, file.n, -1, recording->path);
+	err = source_unpack(&unpacked, (struct str){(const char *)file.p, file.n}, -1,
+			    recording->path);
 	if (err) {
 		file_unmap(&file);
 		return err < 0 ? err : open_mapped(recording, &unpacked, false, true);
@@ -425,7 +428,7 @@ int recording_open_memory(struct recording **ret, const void *bytes, size_t size
 {
 	struct recording *recording = recording_new(name);
 	struct mapped file = {.p = bytes, .n = size, .on_heap = false}, unpacked = {0};
-	int err = source_unpack(&unpacked, bytes, size, -1, name);
+	int err = source_unpack(&unpacked, (struct str){(const char *)bytes, size}, -1, name);
 
 	if (err > 0)
 		err = open_mapped(recording, &unpacked, false, true);

@@ -120,8 +120,8 @@ void recording_start(struct recording *recording);
 // Parses the "\x17\x08\x44tracing" blob. -EINVAL with a sentence; what was parsed is kept.
 int tracing_data_take(struct recording *recording, const uint8_t *data, size_t size);
 
-// Unpacks gzip or zstd (by magic) from `p`, then from fd (-1: none) into an unlinked temporary
+// Unpacks gzip or zstd (by magic) from `first`, then from fd (-1: none) into an unlinked temporary
 // file, mapped. 1: done, 0: it is neither; -errno with a sentence.
-int source_unpack(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name);
-// All of `p` and then of fd, into an unlinked temporary file, mapped.
-int source_spool(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name);
+int source_unpack(struct mapped *ret, struct str first, int fd, const char *name);
+// All of `first` and then of fd, into an unlinked temporary file, mapped.
+int source_spool(struct mapped *ret, struct str first, int fd, const char *name);

@@ -170,15 +170,16 @@ static int to_file(struct mapped *ret, struct feed *feed, const char *name,
 	return err < 0 ? err : file_map_fd(ret, fd, name);
 }
 
-int source_unpack(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name)
+int source_unpack(struct mapped *ret, struct str first, int fd, const char *name)
 {
-	struct feed feed = {.p = p, .n = size, .fd = fd, .taken_bytes = size};
+	const uint8_t *p = (const uint8_t *)first.p;
+	struct feed feed = {.p = p, .n = first.n, .fd = fd, .taken_bytes = first.n};
 	int (*how)(struct feed *, int, const char *) = NULL;
 	int err;
 
-	if (size >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8)
+	if (first.n >= 3 && p[0] == 0x1f && p[1] == 0x8b && p[2] == 8)
 		how = unpack_gzip;
-	else if (size >= 4 && load_u32(p, false) == 0xfd2fb528)
+	else if (first.n >= 4 && load_u32(p, false) == 0xfd2fb528)
 		how = unpack_zstd;
 	if (!how)
 		return 0;
@@ -186,9 +187,12 @@ int source_unpack(struct mapped *ret, const uint8_t *p, size_t size, int fd, con
 	return err < 0 ? err : 1;
 }
 
-int source_spool(struct mapped *ret, const uint8_t *p, size_t size, int fd, const char *name)
+int source_spool(struct mapped *ret, struct str first, int fd, const char *name)
 {
-	struct feed feed = {.p = p, .n = size, .fd = fd, .taken_bytes = size};
+	struct feed feed = {.p = (const uint8_t *)first.p,
+			    .n = first.n,
+			    .fd = fd,
+			    .taken_bytes = first.n};
 
 	return to_file(ret, &feed, name, copy);
 }

@@ -197,23 +197,22 @@ int writer_records(struct writer *writer, const void *records, size_t size)
 	return err;
 }
 
-int writer_record2(struct writer *writer, const void *head, size_t head_size, const void *tail,
-		   size_t tail_size)
+int writer_record_of_ring(struct writer *writer, const struct ring_pieces *record)
 {
 	struct perf_event_header header;
 	int err = pack(writer);
 
-	memcpy(&header, head, sizeof(header));
+	memcpy(&header, record->p[0], sizeof(header));
 	if (err >= 0 && header.type == RECORD_AUXTRACE && !writer->options.pipe)
 		vec_push(&writer->auxtrace, ((struct auxtrace_entry){
 						    .offset = writer->written + writer->n,
 						    .size = header.size,
 					    }));
-	if (err >= 0 && writer->n + head_size + tail_size > BUFFER_SIZE)
+	if (err >= 0 && writer->n + record->n[0] + record->n[1] > BUFFER_SIZE)
 		err = flush(writer);
 	if (err >= 0)
-		err = put(writer, head, head_size);
-	return err < 0 ? err : put(writer, tail, tail_size);
+		err = put(writer, record->p[0], record->n[0]);
+	return err < 0 ? err : put(writer, record->p[1], record->n[1]);
 }
 
 static int put_mark(struct writer *writer, uint32_t type)

@@ -5,6 +5,7 @@
 #include "abi/record.h"
 #include "base/out.h"
 #include "data/recording.h"
+#include "sys/ring.h"
 
 struct writer_event {
 	struct perf_event_attr attr;
@@ -40,8 +41,8 @@ int writer_new(struct writer **ret, int fd, const struct writer_event *events, s
 	       const struct writer_options *options);
 // Bytes of whole records (any number of them), gathered into large writes; packed when zstd_level is set.
 int writer_records(struct writer *writer, const void *records, size_t size);
-int writer_record2(struct writer *writer, const void *head, size_t head_size, const void *tail,
-		   size_t tail_size);
+// One record where it lies in a ring, perhaps in two pieces.
+int writer_record_of_ring(struct writer *writer, const struct ring_pieces *record);
 // A FINISHED_ROUND / FINISHED_INIT.
 int writer_round(struct writer *writer);
 int writer_init_done(struct writer *writer);

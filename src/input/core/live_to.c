@@ -94,7 +94,7 @@ int watching_to_fresh(void *arg, const struct ring *ring, const struct ring_piec
 	// The file names the events' ids at its beginning.
 	if (ring->cpu >= 0 && live->returned[ring->cpu])
 		return 0;
-	return writer_record2(live->writer, pieces->p[0], pieces->n[0], pieces->p[1], pieces->n[1]);
+	return writer_record_of_ring(live->writer, pieces);
 }
 
 int watching_to_close(struct watching *live)
