@@ -205,13 +205,13 @@ static void take_key(struct report *report, const struct key *key, bool sorting)
 		report->needs_extra |= !strcmp(name, extra_keys[i]);
 	report->has_cgroup_id |= !strcmp(name, "cgroup_id");
 	report->no_order |= (key->flags & KEY_NO_ORDER) != 0;
+	report->has_sym |= !strcmp(name, "symbol") || !strcmp(name, "symbol_from") ||
+			   !strcmp(name, "symbol_to") || !strcmp(name, "symbol_daddr");
 	if (!sorting)
 		return;
 	report->needs_collapse |= (key->flags & KEY_COLLAPSES) != 0;
 	report->has_parent |= !strcmp(name, "parent");
 	report->has_dso |= !strcmp(name, "dso");
-	report->has_sym |= !strcmp(name, "symbol") || !strcmp(name, "symbol_from") ||
-			   !strcmp(name, "symbol_to") || !strcmp(name, "symbol_daddr");
 }
 
 // One word of -s (sorting) or -F.
