@@ -39,7 +39,7 @@ const struct command command_unpack = {
 	.opts = opts,
 	.opts_size = sizeof(struct options),
 	.examples = examples,
-	.family = COMMAND_TOOL,
+	.family = COMMAND_PERF,
 	.run = run,
 };
 
