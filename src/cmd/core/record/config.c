@@ -322,13 +322,14 @@ size_t record_stack_pages(const struct target *target)
 {
 	enum { MOST = 16 << 20, LEAST = 512 << 10, MOST_TOGETHER = 256 << 20 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = MOST;
+	size_t rings_n = target->cpus.v[0] < 0 ? target->threads.n : target->cpus.n;
 	struct rlimit limit;
 
-	while (size > (2 << 20) && size * target->cpus.n > MOST_TOGETHER)
+	while (size > LEAST && size * rings_n > MOST_TOGETHER)
 		size /= 2;
 	// perf_event_mlock_kb for each CPU, and beyond that what the user may lock at all.
 	if (geteuid() != 0 && getrlimit(RLIMIT_MEMLOCK, &limit) == 0) {
-		while (size > LEAST && size * target->cpus.n > limit.rlim_cur)
+		while (size > LEAST && size * rings_n > limit.rlim_cur)
 			size /= 2;
 	}
 	return size / page;

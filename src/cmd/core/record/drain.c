@@ -20,13 +20,14 @@
 
 enum {
 	LARGEST_RECORD = 1 << 16,
-	MOST_BYTES = 256 << 20, // that wait, of all rings together
-	LEAST_BYTES = 8 << 20,	// of a ring
+	MOST_BYTES = 256 << 20, // that wait and are looked at, of all rings together
+	LEAST_BYTES = 1 << 20,	// of a ring
 	MUCH_BYTES = 1 << 20,
 	LONG_NS = 100000000,
 	SHORTEST_MS = 10, // between looks
 	LONGEST_MS = 80,
-	KEPT_BYTES = 4 << 20, // of memory, of a ring, from one time to the next
+	KEPT_BYTES = 32 << 20, // of memory that waits, and of what is looked at, from one time to the next
+	LEAST_KEPT = 64 << 10, // of a ring
 };
 
 // Memory that is there from the beginning, so that the thread never waits for others that change what the process has mapped; pages
@@ -41,8 +42,8 @@ struct drain {
 	pthread_t thread;
 	pthread_mutex_t lock;	      // of coming, waiting_bytes and the rings
 	struct taken *coming, *taken; // by ring
-	size_t room;		      // of each
-	size_t waiting_bytes;
+	size_t room, kept;	      // of each
+	size_t waiting_bytes, taken_bytes;
 	uint64_t waiting_since_ns;
 	void *straddle;	 // room for a record that the ring's end cut
 	int stop, ready; // eventfds
@@ -114,6 +115,8 @@ static void pull(struct drain *drain)
 		size_t before = drain->coming[i].n;
 		struct ring_pieces pieces;
 
+		if (drain->waiting_bytes + drain->taken_bytes >= MOST_BYTES)
+			break;
 		if (!ring_read(ring, &pieces))
 			continue;
 		ring_release(ring, ring->tail + put_pieces(drain, &drain->coming[i], &pieces));
@@ -207,7 +210,9 @@ int drain_start(struct drain **ret, struct recorder *recorder)
 
 	drain->recorder = recorder;
 	*ret = drain;
-	drain->room = MAX((size_t)MOST_BYTES / n, (size_t)LEAST_BYTES);
+	// Pages are whole.
+	drain->room = MAX((size_t)MOST_BYTES / n, (size_t)LEAST_BYTES) & ~((size_t)LEAST_KEPT - 1);
+	drain->kept = MAX((size_t)KEPT_BYTES / n, (size_t)LEAST_KEPT) & ~((size_t)LEAST_KEPT - 1);
 	drain->coming = xcalloc(n, sizeof(*drain->coming));
 	drain->taken = xcalloc(n, sizeof(*drain->taken));
 	drain->stop = drain->ready = -1;
@@ -267,8 +272,8 @@ void drain_take(struct drain *drain)
 	uint64_t times;
 
 	for (size_t i = 0; i < drain->recorder->opened.rings.n; i++) {
-		if (old[i].n > KEPT_BYTES)
-			(void)madvise(old[i].bytes + KEPT_BYTES, drain->room - KEPT_BYTES,
+		if (old[i].n > drain->kept)
+			(void)madvise(old[i].bytes + drain->kept, drain->room - drain->kept,
 				      MADV_DONTNEED);
 		old[i].n = 0;
 	}
@@ -277,6 +282,7 @@ void drain_take(struct drain *drain)
 	pull(drain);
 	drain->taken = drain->coming;
 	drain->coming = old;
+	drain->taken_bytes = drain->waiting_bytes;
 	drain->waiting_bytes = 0;
 	pthread_mutex_unlock(&drain->lock);
 }
