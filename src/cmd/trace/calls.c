@@ -181,15 +181,12 @@ int trace_enter(struct trace *trace, struct trace_event *event, const struct sam
 	return out_broken(trace->out) ? trace->out->error : 0;
 }
 
-static int print_exit(struct trace *trace, const struct trace_event *event,
-		      struct trace_thread *thread, const uint64_t *duration, int64_t ret,
-		      const struct sample *sample)
+// False: it is too short to be wanted.
+static bool take_stack(struct trace *trace, const struct trace_event *event,
+		       const struct sample *sample)
 {
 	trace->text.n = 0;
-	if (sample->callchain && trace_stack(trace, event, sample, &trace->text) < 0)
-		return 0;
-	trace_print_exit(trace, thread, duration, ret);
-	return trace_end_event(trace);
+	return !sample->callchain || trace_stack(trace, event, sample, &trace->text) >= 0;
 }
 
 int trace_exit(struct trace *trace, struct trace_event *event, const struct sample *sample)
@@ -218,8 +215,11 @@ int trace_exit(struct trace *trace, struct trace_event *event, const struct samp
 	if (options->summary || options->summary_only)
 		trace_count(trace, thread, (uint32_t)number, duration, ret);
 	if (prints(trace) && (ret < 0 || !options->failure) &&
-	    (!options->duration_ms || (duration && (double)ns >= options->duration_ms * 1e6)))
-		err = print_exit(trace, event, thread, duration, ret, sample);
+	    (!options->duration_ms || (duration && (double)ns >= options->duration_ms * 1e6)) &&
+	    take_stack(trace, event, sample)) {
+		trace_print_exit(trace, thread, duration, ret);
+		err = trace_end_event(trace);
+	}
 	if (thread->entered && trace->follows)
 		trace_followed(trace, thread, ret);
 	thread->entered = thread->pending = thread->payload.there = false;

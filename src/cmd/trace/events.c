@@ -7,26 +7,20 @@ enum { INDENT = 39, FRAMES_MAX = 127 };
 
 // ---- call chains
 
-static void put_frame(struct trace *trace, struct task *task, uint64_t ip, uint8_t cpumode,
-		      struct out *out, bool is_return)
+static void put_frame(struct out *out, const struct location *location)
 {
-	struct location location;
-
-	if (is_return)
-		location = sym_resolve_return(trace->feed->sym, task, cpumode, ip);
-	else
-		sym_resolve(trace->feed->sym, task, cpumode, ip, &location);
 	out_fill(out, ' ', INDENT);
-	if (location.sym) {
-		out_escaped(out, location.sym->name);
+	if (location->sym) {
+		out_escaped(out, location->sym->name);
 	} else {
-		ip = location.map ? location.addr : ip;
+		uint64_t ip = location->map ? location->addr : location->ip;
+
 		out_text(out, ip ? "[0x" : "[");
 		out_hex(out, ip);
 		out_char(out, ']');
 	}
 	out_text(out, " (");
-	out_escaped(out, location.dso ? location.dso->name : "[unknown]");
+	out_escaped(out, location->dso ? location->dso->name : "[unknown]");
 	out_text(out, ")\n");
 }
 
@@ -79,8 +73,15 @@ int trace_stack(struct trace *trace, const struct trace_event *event, const stru
 		if (cpumode == PERF_RECORD_MISC_KERNEL && trace->options->no_kernel_stacks)
 			continue;
 		n++;
-		if (!most || n <= most)
-			put_frame(trace, task, ip, cpumode, ret, is_return);
+		if (!most || n <= most) {
+			struct location location;
+
+			if (is_return)
+				location = sym_resolve_return(trace->feed->sym, task, cpumode, ip);
+			else
+				sym_resolve(trace->feed->sym, task, cpumode, ip, &location);
+			put_frame(ret, &location);
+		}
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 	}
 	return n < trace->options->min_stack ? -1 : 0;

@@ -103,11 +103,20 @@ static double us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
+struct noted {
+	const struct history_entry *entry;
+	const struct sample *sample;
+	uint64_t last_switch_ns; // on its CPU before it
+};
+
 // The left-hand note of an event between: how long a task ran that a switch takes off a CPU, or what became of the task that
 // waits and when.
-static void note(const struct prof *prof, const struct showing *s, const struct history_entry *entry,
-		 const struct sample *sample, uint64_t before, char text[64])
+static void note(const struct prof *prof, const struct showing *s, const struct noted *of,
+		 char text[64])
 {
+	const struct history_entry *entry = of->entry;
+	const struct sample *sample = of->sample;
+	uint64_t before = of->last_switch_ns;
 	const struct sched_event *sched = &prof->events.v[entry->event]->sched;
 	const struct sched_hit hit = sched_hit_of(sched, sample);
 	uint64_t offset = entry->time_ns - s->first->time_ns;
@@ -224,7 +233,7 @@ static void put_between(struct prof *prof, struct multi *multi, struct showing *
 	struct sample sample = decode(prof, entry);
 	char text[64];
 
-	note(prof, s, entry, &sample, between->last_switch_ns, text);
+	note(prof, s, &(struct noted){entry, &sample, between->last_switch_ns}, text);
 	if (entry->time_ns < s->first->time_ns)
 		put_margin(prof, text);
 	else

@@ -114,19 +114,27 @@ static const char *task_filter(struct prof *prof, const struct prof_tasks *tasks
 	return prev && next ? arena_fmt(&prof->arena, "%s || %s", prev, next) : NULL;
 }
 
-static int add_one(struct prof *prof, const struct source *source, const char *name,
-		   const char *filter, const struct source_options *options,
-		   const struct prof_spec *spec, struct prof_tasks *tasks)
+struct source_use {
+	const struct source *source;
+	const struct source_options *options;
+	const struct prof_spec *spec;
+	struct prof_tasks *tasks;
+};
+
+static int add_one(struct prof *prof, const struct source_use *use, const char *name,
+		   const char *filter)
 {
+	const struct source_options *options = use->options;
+	const struct source *source = use->source;
 	struct prof_event *event;
 	int err = prof_add(prof, name, filter, &event);
 
 	if (err)
 		return err;
 	event->source = source->shown;
-	event->spec = spec;
-	event->stage = spec->stage;
-	event->tasks = tasks;
+	event->spec = use->spec;
+	event->stage = use->spec->stage;
+	event->tasks = use->tasks;
 	event->feed->everywhere |= source->of_scheduler && feed_has_tasks(prof->feed);
 	event->feed->addresses = source->addresses;
 	event->feed->stack |= options->call_graph;
@@ -157,12 +165,13 @@ int prof_source_add(struct prof *prof, const struct prof_spec *spec)
 			   spec->name);
 	if (!err && source->of_scheduler)
 		tasks = make_tasks(prof, options.filter, &err);
+	const struct source_use use = {source, &options, spec, tasks};
+
 	for (size_t i = 0; !err && source->events[i]; i++)
-		err = add_one(prof, source, source->events[i],
-			      tasks ? task_filter(prof, tasks, i) : NULL, &options, spec, tasks);
+		err = add_one(prof, &use, source->events[i],
+			      tasks ? task_filter(prof, tasks, i) : NULL);
 	if (!err && !source->events[0])
-		err = add_one(prof, source, arena_fmt(&prof->arena, "mem:%s", word), NULL, &options,
-			      spec, NULL);
+		err = add_one(prof, &use, arena_fmt(&prof->arena, "mem:%s", word), NULL);
 	return err;
 }
 

@@ -412,25 +412,41 @@ static inline void copy_line(struct out *out, const struct line_slot *slot)
 	out->n += slot->n;
 }
 
-static void print_frame(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
-			uint64_t ip, enum how how, uint32_t style)
+// Addresses of a chain between two context markers.
+struct run {
+	const uint64_t *ips;
+	uint32_t n;
+	uint8_t cpumode;
+	enum how callers; // what all but the first are
+};
+
+struct printing {
+	struct chains *chains;
+	struct out *out;
+	struct task *task;
+	uint32_t style;
+};
+
+static void print_frame(const struct printing *p, uint8_t cpumode, uint64_t ip, enum how how)
 {
-	const struct line_slot *slot = line_of(chains, task, cpumode, ip, how, style);
+	const struct line_slot *slot = line_of(p->chains, p->task, cpumode, ip, how, p->style);
 
 	if (slot)
-		copy_line(out, slot);
+		copy_line(p->out, slot);
 	else
-		out_bytes(out, chains->scratch.buf, chains->scratch.n);
+		out_bytes(p->out, p->chains->scratch.buf, p->chains->scratch.n);
 }
 
 // The kernel's addresses are few and the same everywhere: they need not even be looked for in maps.
-static void print_kernel_run(struct chains *chains, struct out *out, struct task *task,
-			     const uint64_t *ips, uint32_t n, uint32_t style)
+static void print_kernel_run(const struct printing *p, const struct run *run)
 {
+	struct chains *chains = p->chains;
 	const struct space *space = chains->sym->kernel;
+	struct out *out = p->out;
+	uint32_t style = p->style;
 
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t ip = ips[i];
+	for (uint32_t i = 0; i < run->n; i++) {
+		uint64_t ip = run->ips[i];
 		uint32_t generation = space->generation;
 		struct seen_line *seen =
 			&chains->seen[ip * 0xd6e8feb86659fd93ull >> (64 - SEEN_BITS)];
@@ -443,7 +459,7 @@ static void print_kernel_run(struct chains *chains, struct out *out, struct task
 			copy_line(out, &chains->lines[(seen->slot_style - 1) / 64]);
 			continue;
 		}
-		slot = line_of(chains, task, PERF_RECORD_MISC_KERNEL, ip, how, style);
+		slot = line_of(chains, p->task, PERF_RECORD_MISC_KERNEL, ip, how, style);
 		if (!slot) {
 			out_bytes(out, chains->scratch.buf, chains->scratch.n);
 			continue;
@@ -456,36 +472,26 @@ static void print_kernel_run(struct chains *chains, struct out *out, struct task
 	}
 }
 
-// Addresses of a chain between two context markers.
-struct run {
-	const uint64_t *ips;
-	uint32_t n;
-	uint8_t cpumode;
-	enum how callers; // what all but the first are
-};
-
-static void print_run(struct chains *chains, struct out *out, struct task *task,
-		      const struct run *run, uint32_t style)
+static void print_run(const struct printing *p, const struct run *run)
 {
-	chains->frames_n += run->n;
-	if (run->cpumode == PERF_RECORD_MISC_KERNEL && chains->sym->kernel && style < STYLES_MAX) {
-		print_kernel_run(chains, out, task, run->ips, run->n, style);
+	p->chains->frames_n += run->n;
+	if (run->cpumode == PERF_RECORD_MISC_KERNEL && p->chains->sym->kernel &&
+	    p->style < STYLES_MAX) {
+		print_kernel_run(p, run);
 		return;
 	}
 	for (uint32_t i = 0; i < run->n; i++)
-		print_frame(chains, out, task, run->cpumode, run->ips[i],
-			    i ? run->callers : HOW_LEAF, style);
+		print_frame(p, run->cpumode, run->ips[i], i ? run->callers : HOW_LEAF);
 }
 
 // False: nothing is printed behind this frame.
-static bool print_until(struct chains *chains, struct out *out, struct task *task, uint8_t cpumode,
-			uint64_t ip, enum how how, uint32_t style)
+static bool print_until(const struct printing *p, uint8_t cpumode, uint64_t ip, enum how how)
 {
 	struct location where = {.cpumode = cpumode, .ip = ip};
 
-	print_frame(chains, out, task, cpumode, ip, how, style);
-	resolve_frame(chains, task, &where, how);
-	return !where.sym || !words_set_has(chains->options.stop, where.sym->name);
+	print_frame(p, cpumode, ip, how);
+	resolve_frame(p->chains, p->task, &where, how);
+	return !where.sym || !words_set_has(p->chains->options.stop, where.sym->name);
 }
 
 typedef bool chain_run(void *arg, const struct run *run);
@@ -521,26 +527,18 @@ static void walk(const struct sample *sample, uint32_t max_stack, chain_run *cal
 	}
 }
 
-struct printing {
-	struct chains *chains;
-	struct out *out;
-	struct task *task;
-	uint32_t style;
-};
-
 static bool print_one_run(void *arg, const struct run *run)
 {
 	struct printing *p = arg;
 
 	if (p->chains->options.stop) {
 		for (uint32_t i = 0; i < run->n; i++) {
-			if (!print_until(p->chains, p->out, p->task, run->cpumode, run->ips[i],
-					 i ? run->callers : HOW_LEAF, p->style))
+			if (!print_until(p, run->cpumode, run->ips[i], i ? run->callers : HOW_LEAF))
 				return false;
 		}
 		return true;
 	}
-	print_run(p->chains, p->out, p->task, run, p->style);
+	print_run(p, run);
 	return true;
 }
 
