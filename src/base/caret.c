@@ -17,7 +17,8 @@ void caret_put(struct caret *ret, struct str text, struct str where)
 		ret->text[used++] = c < ' ' || c == 127 ? '?' : (char)c;
 	}
 	snprintf(ret->text + used, sizeof(ret->text) - used, "%s", from + shown < text.n ? ".." : "");
-	memset(ret->mark, ' ', at - from + dots);
-	memset(ret->mark + at - from + dots, '^', length);
-	ret->mark[at - from + dots + length] = 0;
+	used = at - from + dots;
+	memset(ret->mark, ' ', used);
+	memset(ret->mark + used, '^', length);
+	ret->mark[used + length] = 0;
 }

@@ -92,7 +92,8 @@ static const struct symbol *user_symbol(struct sym *sym, struct dso *dso, uint64
 {
 	struct known_symbol *known;
 
-	bool follows = dso_private_of(dso)->perfmap.follows;
+	const struct perfmap_state *perfmap = &dso_private_of(dso)->perfmap;
+	bool follows = perfmap->follows || perfmap->refused_n;
 
 	if (!dso->symtab->symbols.n && !dso->symtab->late.n && !follows)
 		return NULL;

@@ -12,8 +12,8 @@
 #include "sym/seen.h"
 
 enum { MOST_PERFMAP = 1 << 28 };
-// Less code than that may be more by the time that it is written about.
-enum { LEAST_CODE = 1 << 24 };
+// Where nothing is known of a process's code.
+enum { UNKNOWN_CODE = 1 << 24 };
 // A file that grows is looked at again no sooner.
 #define FOLLOW_NS (NSEC_PER_SEC / 4)
 
@@ -106,9 +106,21 @@ static int check_age(const struct sym *sym, const struct dso *dso, const char *p
 	return 0;
 }
 
-// What is new of it since. 0 or -errno with a sentence.
-static int read_perfmap(const struct sym *sym, struct dso *dso, const char *path, struct str *ret)
+static const char *path_of(const struct sym *sym, const struct dso *dso, char room[PATH_MAX])
 {
+	return seen_perfmap(sym, dso->pid, room) ? room : dso->long_name;
+}
+
+struct perfmap_text {
+	struct str all;
+	size_t known_bytes; // were read before
+};
+
+// What is new of it since, or `again` all. 0 or -errno with a sentence.
+static int read_perfmap(const struct sym *sym, struct dso *dso, bool again, struct perfmap_text *ret)
+{
+	char seen[PATH_MAX];
+	const char *path = path_of(sym, dso, seen);
 	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
 	char archived[PATH_MAX];
 	struct stat st, link;
@@ -138,6 +150,9 @@ static int read_perfmap(const struct sym *sym, struct dso *dso, const char *path
 	if (st.st_ino != state->inode || (uint64_t)st.st_size < state->read_bytes)
 		state->read_bytes = 0;
 	state->inode = st.st_ino;
+	size_t known_bytes = again ? state->read_bytes : 0;
+	if (again)
+		state->read_bytes = 0;
 	if ((state->read_bytes && lseek(fd, (off_t)state->read_bytes, SEEK_SET) < 0) ||
 	    (err = file_read_fd(fd, MOST_PERFMAP, &text, &n)) < 0)
 		return fail(EIO, "can't read %s: %s", path, strerror(err ? -err : errno));
@@ -146,43 +161,86 @@ static int read_perfmap(const struct sym *sym, struct dso *dso, const char *path
 		while (n && text[n - 1] != '\n')
 			n--;
 	state->read_bytes += n;
-	*ret = (struct str){text, n};
+	*ret = (struct perfmap_text){{text, n}, MIN(known_bytes, n)};
 	return 0;
 }
 
-// The most that lies in one piece of the process's code.
-static uint64_t longest_code(const struct sym *sym, const struct dso *dso)
+// The pieces of the process's code that a compiler may have made.
+struct piece {
+	uint64_t start, end;
+};
+
+struct pieces {
+	VEC(struct piece) v;
+	uint64_t longest;
+};
+
+static void find_pieces(const struct sym *sym, const struct dso *dso, struct pieces *ret)
 {
 	const struct task *task = sym_find_task((struct sym *)(uintptr_t)sym, dso->pid);
-	uint64_t longest = LEAST_CODE, start = 0, end = 0;
 
+	*ret = (struct pieces){0};
 	for (size_t i = 0; task && i < task->space->maps.n; i++) {
 		const struct mapping *map = task->space->maps.v[i];
 
 		if (!(map->prot & PROT_EXEC) || (map->dso != dso && !map->may_be_jit))
 			continue;
-		if (map->start != end)
-			start = map->start;
-		end = map->end;
-		longest = MAX(longest, end - start);
+		if (ret->v.n && vec_last(&ret->v).end == map->start)
+			vec_last(&ret->v).end = map->end;
+		else
+			vec_push(&ret->v, (struct piece){map->start, map->end});
+		ret->longest = MAX(ret->longest, vec_last(&ret->v).end - vec_last(&ret->v).start);
 	}
-	return longest;
+	if (!ret->longest)
+		ret->longest = UNKNOWN_CODE;
 }
 
-static void add_symbols(struct sym *sym, struct dso *dso, struct symtab *to, struct str text)
+static uint64_t longest_code(const struct sym *sym, const struct dso *dso)
+{
+	struct pieces pieces;
+
+	find_pieces(sym, dso, &pieces);
+	vec_done(&pieces.v);
+	return pieces.longest;
+}
+
+// Can it be one function: in one piece, or of code that isn't there (any more)?
+static bool is_function(const struct pieces *pieces, const struct perfmap_line *line)
+{
+	uint64_t end = line->start + line->size;
+	size_t at = SEARCH(pieces->v.n, i, pieces->v.v[i].end <= line->start);
+
+	if (end < line->start || line->size > pieces->longest)
+		return false;
+	return at == pieces->v.n || pieces->v.v[at].start >= end ||
+	       (pieces->v.v[at].start <= line->start && end <= pieces->v.v[at].end);
+}
+
+// Of the first known_bytes only what is of more code than the process had when they were read.
+static void add_symbols(struct sym *sym, struct dso *dso, struct symtab *to, struct perfmap_text text)
 {
 	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
-	uint64_t longest = longest_code(sym, dso);
+	const struct task *task = sym_find_task(sym, dso->pid);
 	VEC(struct jit_symbol) symbols = {0};
+	uint64_t known = state->longest;
 	struct perfmap_line line;
+	struct pieces pieces;
 
-	for (struct str rest = text; perfmap_next(&rest, &line);) {
+	find_pieces(sym, dso, &pieces);
+
+	state->refused_n = text.known_bytes ? 0 : state->refused_n;
+	for (struct str rest = text.all; perfmap_next(&rest, &line);) {
+		bool is_known = line.name.p < text.all.p + text.known_bytes && line.size <= known;
+
 		// Names of all there is name nothing.
-		if (line.size > longest || line.start + line.size < line.start)
+		if (!is_function(&pieces, &line))
 			state->refused_n++;
-		else
+		else if (!is_known)
 			vec_push(&symbols, (struct jit_symbol){line, (uint32_t)symbols.n});
 	}
+	state->longest = pieces.longest;
+	vec_done(&pieces.v);
+	state->generation = task ? task->space->generation : 0;
 	if (symbols.n)
 		qsort(symbols.v, symbols.n, sizeof(*symbols.v), by_place);
 	symbols.n = drop_overwritten(symbols.v, symbols.n);
@@ -196,6 +254,7 @@ static void add_symbols(struct sym *sym, struct dso *dso, struct symtab *to, str
 			       });
 	vec_done(&symbols);
 	symtab_sort(to);
+	dso->refused = NULL;
 	if (state->refused_n)
 		dso->refused =
 			arena_fmt(&sym->private->arena,
@@ -204,55 +263,58 @@ static void add_symbols(struct sym *sym, struct dso *dso, struct symtab *to, str
 				  state->refused_n == 1 ? "is" : "are");
 }
 
-static const char *path_of(const struct sym *sym, const struct dso *dso, char room[PATH_MAX])
-{
-	return seen_perfmap(sym, dso->pid, room) ? room : dso->long_name;
-}
-
 void load_perfmap(struct sym *sym, struct dso *dso)
 {
 	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
+	struct perfmap_text text;
 	char seen[PATH_MAX];
-	const char *path = path_of(sym, dso, seen);
-	struct str text;
 
 	state->follows = sym->options.live && dso->pid;
 	if (state->follows)
 		state->first_ns = time_now_ns(CLOCK_MONOTONIC);
 	state->next_ns = state->first_ns + FOLLOW_NS;
-	if (read_perfmap(sym, dso, path, &text) < 0) {
+	if (read_perfmap(sym, dso, false, &text) < 0) {
 		load_failed(sym, dso, "%s", err_sentence());
 		return;
 	}
 	add_symbols(sym, dso, dso->symtab, text);
-	free((char *)text.p);
-	load_done(sym, dso, 'j', path);
+	free((char *)text.all.p);
+	load_done(sym, dso, 'j', path_of(sym, dso, seen));
+}
+
+// Lines that were refused may be of what the process has now.
+static bool has_more_code(const struct sym *sym, const struct dso *dso)
+{
+	const struct perfmap_state *state = &dso_private_of((struct dso *)(uintptr_t)dso)->perfmap;
+	const struct task *task = sym_find_task((struct sym *)(uintptr_t)sym, dso->pid);
+
+	return state->refused_n && task && task->space->generation != state->generation &&
+	       longest_code(sym, dso) > state->longest + state->longest / 4; // not again and again
 }
 
 bool perfmap_follow(struct sym *sym, struct dso *dso)
 {
 	struct perfmap_state *state = &dso_private_of(dso)->perfmap;
-	uint64_t now_ns = time_now_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = state->follows ? time_now_ns(CLOCK_MONOTONIC) : 0;
+	bool again = has_more_code(sym, dso);
 	const struct task *task;
 	struct symtab *newer;
+	struct perfmap_text text;
 	char seen[PATH_MAX];
-	const char *path;
-	struct str text;
 
 	state->misses = true;
-	if (!state->follows || now_ns < state->next_ns)
+	if (!again && (!state->follows || now_ns < state->next_ns))
 		return false;
 	state->misses = false;
 	// Each time what is new is one more table to look through.
 	state->next_ns = now_ns + MAX(FOLLOW_NS, (now_ns - state->first_ns) / 16);
-	path = path_of(sym, dso, seen);
-	if (read_perfmap(sym, dso, path, &text) < 0) {
+	if (read_perfmap(sym, dso, again, &text) < 0) {
 		err_clear();
 		return false;
 	}
 	newer = arena_zalloc(&sym->private->arena, sizeof(*newer));
 	add_symbols(sym, dso, newer, text);
-	free((char *)text.p);
+	free((char *)text.all.p);
 	if (!newer->symbols.n) {
 		symtab_done(newer);
 		return false;
@@ -261,7 +323,7 @@ bool perfmap_follow(struct sym *sym, struct dso *dso)
 	dso->symtab = newer;
 	dso->note = NULL;
 	dso->names_epoch++;
-	load_done(sym, dso, 'j', path);
+	load_done(sym, dso, 'j', path_of(sym, dso, seen));
 	// Whole chains are known by the address space as it was.
 	task = sym_find_task(sym, dso->pid);
 	if (task)

@@ -16,9 +16,11 @@ enum verdict { VERDICT_NONE, VERDICT_TAKE, VERDICT_TAKE_NOTED, VERDICT_REFUSE };
 struct perfmap_state {
 	uint64_t read_bytes, inode;
 	uint64_t first_ns, next_ns;
-	uint64_t refused_n; // lines
-	bool follows;	    // of a running process: it may grow
-	bool misses;	    // an address had no name since it was read
+	uint64_t refused_n;  // lines that are of more than
+	uint64_t longest;    // the longest piece of code that the process had then,
+	uint32_t generation; // in its address space as it was
+	bool follows;	     // of a running process: it may grow
+	bool misses;	     // an address had no name since it was read
 };
 
 struct dso_private {

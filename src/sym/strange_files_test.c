@@ -160,4 +160,74 @@ static void in_place_of_perfmaps(void **state)
 	unlink(path);
 }
 
-RUN_TESTS(TEST(only_plain_files_are_opened), TEST(fifos_in_the_cache), TEST(in_place_of_perfmaps))
+static void map_code(struct sym *sym, uint64_t start, uint64_t length)
+{
+	_Alignas(8) char bytes[sizeof(struct record_mmap2) + 8] = {0};
+	struct record_mmap2 *record = (void *)bytes;
+
+	record->header = (struct perf_event_header){.type = PERF_RECORD_MMAP2,
+						    .misc = PERF_RECORD_MISC_USER,
+						    .size = sizeof(bytes)};
+	record->pid = record->tid = PID;
+	record->start = start;
+	record->len = length;
+	record->prot = PROT_EXEC;
+	memcpy(record->filename, "//anon", 7);
+	assert_int_equal(sym_record(sym, &record->header, 1), 0);
+}
+
+static const struct dso *dso_of_pid(const struct sym *sym)
+{
+	for (size_t i = 0; i < sym->dsos.n; i++) {
+		if (sym->dsos.v[i]->pid == PID)
+			return sym->dsos.v[i];
+	}
+	return NULL;
+}
+
+static void check_name(struct sym *sym, uint64_t ip, const char *name)
+{
+	struct location location;
+
+	sym_resolve(sym, sym_task(sym, PID, PID), PERF_RECORD_MISC_USER, ip, &location);
+	assert_non_null(location.dso);
+	if (!name)
+		assert_null(location.sym);
+	else
+		assert_string_equal(location.sym ? location.sym->name : "none", name);
+}
+
+// Lines of more code than the process has name nothing, and hide nothing that was written before; when it has more they are read.
+static void names_of_all_there_is(void **state)
+{
+	static const char text[] =
+		"1010 10 f\n2010 10 g\n500000 20 gone\n0 7fffffffffffffff zero\n800 2800 around\n"
+		"ffffffffffffff00 200 wraps\n10000 8000 large\n";
+	const struct sym_options options = {.root = "/nowhere", .no_cache_dir = true};
+	char path[64];
+	struct sym *sym;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", PID);
+	unlink(path);
+	file = fopen(path, "w");
+	fputs(text, file);
+	fclose(file);
+	assert_int_equal(sym_new(&sym, &options), 0);
+	map_code(sym, 0x1000, 0x1000);
+	map_code(sym, 0x2000, 0x1000); // one piece with the other
+	check_name(sym, 0x1018, "f");
+	check_name(sym, 0x2018, "g");
+	check_name(sym, 0x1000, NULL);
+	assert_non_null(strstr(dso_of_pid(sym)->refused, "4 of its lines are not used"));
+	map_code(sym, 0x10000, 0x10000);
+	check_name(sym, 0x10800, "large");
+	check_name(sym, 0x1019, "f");
+	check_name(sym, 0x2019, "g");
+	assert_non_null(strstr(dso_of_pid(sym)->refused, "3 of its lines are not used"));
+	sym_free(sym);
+	unlink(path);
+}
+
+RUN_TESTS(TEST(only_plain_files_are_opened), TEST(fifos_in_the_cache), TEST(in_place_of_perfmaps),
+	  TEST(names_of_all_there_is))

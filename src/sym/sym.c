@@ -335,7 +335,7 @@ static void user_mmap(struct sym *sym, const struct mmap_facts *facts)
 	if (sym->options.live && is_code && (no_file || text_starts(name, "/memfd:")))
 		held_note_code(sym->options.held, facts->pid);
 	if (no_file) {
-		map->follows = sym->options.live && is_code;
+		map->follows = is_code;
 		map->identity = true;
 		map->dso->kind = DSO_ANON;
 		map->dso->pid = task->pid;

@@ -98,7 +98,7 @@ struct mapping {
 	bool identity; // addresses are the dso's own (kernel)
 	bool is_mmap2, has_build_id;
 	bool may_be_jit; // private: of a file; whether a perf-PID.map has names in it is not known yet
-	bool follows;	 // private: of code that a running process makes
+	bool follows;	 // private: of code that has no file: more of its names may be found later
 	uint32_t refs;
 };
 

@@ -280,11 +280,10 @@ bool script_frame_line(const struct script_layout *layout, struct str line, uint
 {
 	size_t i = 0;
 
-	if (!layout->has_frames)
+	if (!layout->has_frames || !line.n)
 		return false;
-	if (layout->indent == FRAMES_TAB
-		    ? !line.n || line.p[0] != '\t'
-		    : layout->indent == FRAMES_BLANK && (!line.n || line.p[0] != ' '))
+	if (layout->indent == FRAMES_TAB ? line.p[0] != '\t'
+					 : layout->indent == FRAMES_BLANK && line.p[0] != ' ')
 		return false;
 	while (i < line.n && (line.p[i] == ' ' || line.p[i] == '\t'))
 		i++;
