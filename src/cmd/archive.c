@@ -51,7 +51,7 @@ const struct command command_archive = {
 	.opts = opts,
 	.opts_size = sizeof(struct options),
 	.examples = examples,
-	.family = COMMAND_PERF,
+	.family = COMMAND_TOOL,
 	.run = run,
 };
 

@@ -245,7 +245,9 @@ static int on_sample(void *arg, struct run *run, const struct hit *hit)
 	if (!event_switch_passes(&script->event_switch, event))
 		return 0;
 	if (script->fields.callchain) {
-		unwound = run_chain(run, event, sample, task, script->options->max_stack, &whole);
+		const struct chain_of of = {event, task, script->options->max_stack};
+
+		unwound = run_chain(run, &of, sample, &whole);
 		// Each part of it has its limit already.
 		script->chains.options.max_stack =
 			unwound == sample ? script->options->max_stack : UINT32_MAX;

@@ -16,7 +16,6 @@
 #include "cmd/core/record/record.h"
 #include "cmd/trace/files.h"
 #include "cmd/trace/trace.h"
-#include "flow/chain.h"
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -561,7 +560,6 @@ static int trace_run(const struct trace_options *options, struct feed_options *f
 		     options->summary_only ? ", and times of those beside the gaps are not known"
 					   : "");
 	trace_texts_close(&trace);
-	run_unwind_free(trace.unwind);
 	trace.input->close(&feed);
 	trace_threads_done(&trace);
 	files_free(trace.files);

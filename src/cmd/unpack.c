@@ -39,7 +39,7 @@ const struct command command_unpack = {
 	.opts = opts,
 	.opts_size = sizeof(struct options),
 	.examples = examples,
-	.family = COMMAND_PERF,
+	.family = COMMAND_TOOL,
 	.run = run,
 };
 

@@ -7,16 +7,18 @@ struct run_unwind {
 	VEC(uint64_t) chain;
 };
 
-static struct run_unwind *unwind_of(struct run_unwind **unwind, const struct chain_of *of)
+static struct run_unwind *unwind_of(struct run *run)
 {
-	if (!*unwind) {
-		*unwind = NEW(struct run_unwind);
-		(*unwind)->unwinder = unwinder_new(of->sym, of->arch ? unwind_machine(of->arch)
-								     : unwind_machine_here());
-		if ((*unwind)->unwinder)
-			(*unwind)->unwinder->is_live = of->sym->options.live;
+	const char *arch = run->recording->info.arch;
+
+	if (!run->unwind) {
+		run->unwind = NEW(struct run_unwind);
+		run->unwind->unwinder =
+			unwinder_new(run->sym, arch ? unwind_machine(arch) : unwind_machine_here());
+		if (run->unwind->unwinder)
+			run->unwind->unwinder->is_live = run->sym->options.live;
 	}
-	return *unwind;
+	return run->unwind;
 }
 
 void run_unwind_free(struct run_unwind *unwind)
@@ -68,10 +70,10 @@ static void count_cut(struct sym *sym, struct task *task, const struct sample *s
 		location.dso->cut_stacks_n++;
 }
 
-const struct sample *chain_unwind(struct run_unwind **state, const struct chain_of *of,
-				  const struct sample *sample, struct sample *ret)
+const struct sample *run_chain_unwound(struct run *run, const struct chain_of *of,
+				       const struct sample *sample, struct sample *ret)
 {
-	struct run_unwind *unwind = unwind_of(state, of);
+	struct run_unwind *unwind = unwind_of(run);
 	uint64_t *cut, before;
 
 	if (!unwind->unwinder)
@@ -83,24 +85,11 @@ const struct sample *chain_unwind(struct run_unwind **state, const struct chain_
 	ret->callchain = unwind->chain.v;
 	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
 	before = *cut;
-	ret->callchain_n = unwind_sample(unwind->unwinder, of->task, sample, of->plan,
+	ret->callchain_n = unwind_sample(unwind->unwinder, of->task, sample, &of->event->plan,
 					 unwind->chain.v, of->max_stack);
 	if (*cut > before)
-		count_cut(of->sym, of->task, ret);
+		count_cut(run->sym, of->task, ret);
 	return ret;
-}
-
-const struct sample *run_chain_unwound(struct run *run, const struct event *event,
-				       const struct sample *sample, struct task *task,
-				       uint32_t max_stack, struct sample *ret)
-{
-	const struct chain_of of = {.sym = run->sym,
-				    .arch = run->recording->info.arch,
-				    .plan = &event->plan,
-				    .task = task,
-				    .max_stack = max_stack};
-
-	return chain_unwind(&run->unwind, &of, sample, ret);
 }
 
 void run_find_stacks(struct run *run, struct hit *hits, size_t n)
@@ -118,7 +107,8 @@ void run_find_stacks(struct run *run, struct hit *hits, size_t n)
 			hit->task = sym_task(run->sym, UINT32_MAX, 0);
 		asks[asked].task = hit->task;
 		asks[asked++].sample =
-			run_chain(run, hit->event, &hit->sample, hit->task, MOST_FRAMES, &whole);
+			run_chain(run, &(struct chain_of){hit->event, hit->task, MOST_FRAMES},
+				  &hit->sample, &whole);
 		// The next one is unwound into the same place.
 		if (asks[asked - 1].sample != &whole && i + 1 < n)
 			continue;

@@ -4,38 +4,30 @@
 #include "flow/run.h"
 #include "sym/unwind.h"
 
-void run_unwind_free(struct run_unwind *unwind);
+struct chain_of {
+	const struct event *event;
+	struct task *task;
+	uint32_t max_stack;
+};
 
+void run_unwind_free(struct run_unwind *unwind);
 // Of one that holds all that it takes; for run_chain.
-const struct sample *run_chain_unwound(struct run *run, const struct event *event,
-				       const struct sample *sample, struct task *task,
-				       uint32_t max_stack, struct sample *ret);
+const struct sample *run_chain_unwound(struct run *run, const struct chain_of *of,
+				       const struct sample *sample, struct sample *ret);
 // The sample with its whole chain. Where it holds registers and stack of user space and a chain was asked for when it was
 // recorded, that is *ret: the frames of the kernel (at most `max_stack`), PERF_CONTEXT_USER, those of user space
 // (likewise). Else `sample` itself. The chain lives until the next call.
-static inline const struct sample *run_chain(struct run *run, const struct event *event,
-					     const struct sample *sample, struct task *task,
-					     uint32_t max_stack, struct sample *ret)
+static inline const struct sample *run_chain(struct run *run, const struct chain_of *of,
+					     const struct sample *sample, struct sample *ret)
 {
 	const uint64_t needed =
 		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 
-	if ((event->attr.sample_type & needed) != needed || !task)
+	if ((of->event->attr.sample_type & needed) != needed || !of->task)
 		return sample;
-	return run_chain_unwound(run, event, sample, task, max_stack, ret);
+	return run_chain_unwound(run, of, sample, ret);
 }
 // Their stacks and tasks, for run->stacks. Some 50 ns each where they were seen before.
 void run_find_stacks(struct run *run, struct hit *hits, size_t n);
 // How the stacks of user space ended that were unwound for this run, and those that sonde unwound when it recorded.
 void run_unwind_counts(const struct run *run, struct unwind_counts *ret);
-
-// Likewise without a run. The state is made by the first call (NULL before) and goes by run_unwind_free.
-struct chain_of {
-	struct sym *sym;
-	const char *arch; // uname's machine of the one that took the sample; NULL: this one
-	const struct sample_plan *plan; // with the registers and the stack
-	struct task *task;
-	uint32_t max_stack;
-};
-const struct sample *chain_unwind(struct run_unwind **state, const struct chain_of *of,
-				  const struct sample *sample, struct sample *ret);

@@ -92,10 +92,11 @@ struct feed {
 	VEC(struct feed_event *) events;
 	const struct feed_hooks *hooks;
 	void *arg;
-	uint64_t tick_ns; // 0: never
-	int typed_fd;	  // what the user types; -1: nobody reads it
-	int peers_fd;	  // wakes the run up for the hook `settled`; -1: none
-	struct sym *sym;
+	uint64_t tick_ns;	     // 0: never
+	int typed_fd;		     // what the user types; -1: nobody reads it
+	int peers_fd;		     // wakes the run up for the hook `settled`; -1: none
+	struct run *run;	     // that it is of
+	struct sym *sym;	     // the run's
 	struct task *task;	     // of the sample that is given; NULL: nobody looked yet
 	const struct target *target; // live, while it runs; NULL: a recording
 	// Of a recording that was made of some tasks: which, and whether also of what they started.

@@ -435,8 +435,8 @@ static void find_stacks(struct report *report, struct taken *taken, size_t n)
 		return;
 	for (struct taken *it = taken; it < taken + n; it++) {
 		struct sample whole;
-		const struct sample *chain = run_chain(report->run, it->hist->event, it->sample,
-						       it->task, report->o.max_stack, &whole);
+		const struct chain_of of = {it->hist->event, it->task, report->o.max_stack};
+		const struct sample *chain = run_chain(report->run, &of, it->sample, &whole);
 		struct stack_ask ask = {.task = it->task, .sample = chain};
 		uint32_t *stack = &it->stack;
 

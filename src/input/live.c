@@ -51,6 +51,7 @@ static int open_live(struct feed *feed)
 	live->run->hooks = &hooks;
 	live->run->arg = feed;
 	rings_init(&live->rings, live->run);
+	feed->run = live->run;
 	feed->sym = live->run->sym;
 	feed->sym->clock_is_monotonic = true;
 	tracepoints_set_resolver(live->run->recording->tracepoints, name_in_print, live);

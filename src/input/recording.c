@@ -60,6 +60,7 @@ static int open_recording(struct feed *feed)
 	err = run_open(&source->run, &options);
 	if (err)
 		return err;
+	feed->run = source->run;
 	feed->sym = source->run->sym;
 	feed->arch = source->run->recording->info.arch;
 	feed->host = source->run->recording->info.hostname;

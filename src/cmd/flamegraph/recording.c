@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "cmd/flamegraph/flamegraph.h"
 #include "flow/run.h"
+#include "flow/stack_frames.h"
 #include "sym/stacks.h"
 
 // Under what a sample's stack stands.
@@ -147,32 +148,6 @@ static int start(void *arg, struct run *run)
 	return err;
 }
 
-static enum flame_kind kind_of(const struct frame *frame)
-{
-	if (frame->sym && frame->sym->inlined)
-		return FLAME_INLINED;
-	if (!frame->dso)
-		return frame->cpumode == PERF_RECORD_MISC_KERNEL ||
-				       frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL
-			       ? FLAME_KERNEL
-			       : FLAME_PLAIN;
-	switch (frame->dso->kind) {
-	case DSO_KERNEL:
-	case DSO_MODULE:
-	case DSO_GUEST_KERNEL:
-	case DSO_GUEST_MODULE:
-	case DSO_BPF:
-	case DSO_OOL:
-	case DSO_HYPERVISOR:
-		return FLAME_KERNEL;
-	case DSO_ANON:
-		return frame->sym || text_starts(frame->dso->short_name, "[JIT]") ? FLAME_JIT
-										  : FLAME_PLAIN;
-	default:
-		return strstr(frame->dso->long_name, "jitted-") ? FLAME_JIT : FLAME_PLAIN;
-	}
-}
-
 struct made_node {
 	uint32_t base; // + 1; 0: none yet
 	uint32_t node;
@@ -182,30 +157,12 @@ struct maker {
 	struct taker *taker;
 	struct flame *flame;
 	const struct run *run;
-	struct flame_frame *frames; // by frame id; name.p NULL: not yet
+	struct stack_frames frames;
 	struct arena arena;
 	struct made_node *made; // by stack: the first base's node of the tree, when not reversed
 	struct map nodes;	// base << 32 | stack -> node of the tree: of the other bases
 	VEC(uint32_t) path;
 };
-
-static struct flame_frame frame_of(struct maker *maker, uint32_t id)
-{
-	struct flame_frame *known = &maker->frames[id];
-
-	if (!known->name.p) {
-		const struct frame *frame = &maker->taker->stacks.frames.v[id];
-		const char *file = frame->dso ? text_base_name(frame->dso->short_name) : "[unknown]";
-
-		known->kind = kind_of(frame);
-		if (frame->sym && frame->sym->name[0])
-			known->name = symbol_plain_name(frame->sym);
-		else
-			known->name = str_of(
-				file[0] == '[' ? file : arena_fmt(&maker->arena, "[%s]", file));
-	}
-	return *known;
-}
 
 static uint32_t event_node(struct maker *maker, const struct base *base)
 {
@@ -237,7 +194,8 @@ static uint32_t reversed_node(struct maker *maker, const struct base *base, uint
 	uint32_t node = event_node(maker, base);
 
 	for (; stack; stack = stacks->nodes.v[stack].parent) {
-		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+		node = flame_child(maker->flame, node,
+				   stack_frame(&maker->frames, stacks->nodes.v[stack].frame));
 	}
 	return task_node(maker, base, node);
 }
@@ -281,7 +239,8 @@ static uint32_t forward_node(struct maker *maker, uint32_t base_id, uint32_t sta
 	}
 	while (maker->path.n) {
 		stack = vec_pop(&maker->path);
-		node = flame_child(maker->flame, node, frame_of(maker, stacks->nodes.v[stack].frame));
+		node = flame_child(maker->flame, node,
+				   stack_frame(&maker->frames, stacks->nodes.v[stack].frame));
 		remember_made(maker, base_id, stack, node);
 	}
 	return node;
@@ -302,7 +261,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct run
 	struct maker maker = {.taker = taker, .flame = flame, .run = run};
 	struct map_slot slot;
 
-	maker.frames = xcalloc(taker->stacks.frames.n, sizeof(*maker.frames));
+	stack_frames_init(&maker.frames, &taker->stacks);
 	maker.made = xcalloc(taker->stacks.nodes.n, sizeof(*maker.made));
 	for (size_t i = 0; i < taker->sums.n; i++) {
 		if (taker->sums.v[i].base)
@@ -311,7 +270,7 @@ static void make_tree(struct taker *taker, struct flame *flame, const struct run
 	}
 	for (size_t i = 0; map_next(&taker->other_sums, &i, &slot);)
 		make_stack(&maker, (uint32_t)(slot.key >> 32), (uint32_t)slot.key, slot.value);
-	free(maker.frames);
+	stack_frames_done(&maker.frames);
 	free(maker.made);
 	arena_done(&maker.arena);
 	map_done(&maker.nodes);

@@ -39,16 +39,11 @@ void trace_want_stacks(struct trace *trace, struct trace_event *event)
 static const struct sample *unwound(struct trace *trace, const struct trace_event *event,
 				    const struct sample *sample, struct sample *ret)
 {
-	const struct chain_of of = {
-		.sym = trace->feed->sym,
-		.arch = trace->feed->arch,
-		.plan = &event->feed->event->plan,
-		.task = feed_task(trace->feed, sample),
-		.max_stack = trace->options->max_stack ? trace->options->max_stack : FRAMES_MAX,
-	};
+	const uint32_t most = trace->options->max_stack;
+	const struct chain_of of = {event->feed->event, feed_task(trace->feed, sample),
+				    most ? most : FRAMES_MAX};
 
-	return sample->user_stack_size && of.task ? chain_unwind(&trace->unwind, &of, sample, ret)
-						  : sample;
+	return sample->user_stack_size ? run_chain(trace->feed->run, &of, sample, ret) : sample;
 }
 
 int trace_stack(struct trace *trace, const struct trace_event *event, const struct sample *sample_,

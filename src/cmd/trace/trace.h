@@ -12,7 +12,6 @@
 
 struct files;
 struct files_about;
-struct run_unwind;
 
 // In trace->wanted: shown, by the native table and by that of 32-bit programs; seen only because it changes what descriptors are.
 enum { TRACE_NATIVE = 1, TRACE_OF_32BIT = 2, TRACE_FOLLOWED = 4 };
@@ -135,7 +134,6 @@ struct trace {
 	struct trace_thread *folded; // the sums of the others; NULL: none
 	uint64_t ended_n, folded_n;
 	struct trace_thread *last, *current; // current: the thread that entered last
-	struct run_unwind *unwind;	     // of --call-graph dwarf
 	struct bpf_texts *texts;	     // NULL: there are only pointers
 	bool texts_started;
 	struct arena arena;

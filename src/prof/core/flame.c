@@ -3,9 +3,8 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "encoder/core/encoder.h"
+#include "flow/stack_frames.h"
 #include "prof/core/print.h"
-#include "sym/stacks.h"
-#include "view/flame.h"
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -65,50 +64,24 @@ void prof_add_stack(struct prof *prof, const struct sample *sample)
 		prof_put_stack(prof, sample, "    ");
 }
 
-static struct str frame_name(const struct frame *frame, char *buf, size_t size)
-{
-	if (frame->sym)
-		return str_of(frame->sym->name);
-	if (frame->dso) {
-		snprintf(buf, size, "[%s]", frame->dso->short_name);
-		return str_of(buf);
-	}
-	return STR("[unknown]");
-}
-
-static void add_stack(struct prof *prof, const char *time, uint64_t key, uint64_t weight)
-{
-	struct prof_flame *flame = prof->flame;
-	const struct stacks *stacks = &flame->stacks;
-	uint32_t at = 0, node = (uint32_t)key, depth = stacks->nodes.v[node].depth;
-	auto_free uint32_t *path = xcalloc(depth + 1, sizeof(*path));
-	char buf[256];
-
-	for (uint32_t i = depth; i-- > 0; node = stacks->nodes.v[node].parent)
-		path[i] = stacks->nodes.v[node].frame;
-	if (time)
-		at = flame_child(&flame->flame, at, (struct flame_frame){str_of(time), FLAME_PLAIN});
-	at = flame_child(&flame->flame, at,
-			 (struct flame_frame){str_of(intern_get(&prof->feed->sym->strings,
-								(uint32_t)(key >> 32))),
-					      FLAME_PLAIN});
-	for (uint32_t i = 0; i < depth; i++) {
-		const struct frame *frame = &stacks->frames.v[path[i]];
-
-		at = flame_child(&flame->flame, at,
-				 (struct flame_frame){frame_name(frame, buf, sizeof(buf)),
-						      frame->level == 'k' ? FLAME_KERNEL
-									  : FLAME_PLAIN});
-	}
-	flame_add(&flame->flame, at, FLAME_AFTER, (double)weight);
-}
-
 static void take_counts(struct prof *prof, const char *time)
 {
+	struct flame *flame = &prof->flame->flame;
+	struct stack_frames frames;
 	struct map_slot slot;
 
-	for (size_t i = 0; map_next(&prof->flame->counts, &i, &slot);)
-		add_stack(prof, time, slot.key, slot.value);
+	stack_frames_init(&frames, &prof->flame->stacks);
+	for (size_t i = 0; map_next(&prof->flame->counts, &i, &slot);) {
+		const char *comm = intern_get(&prof->feed->sym->strings, (uint32_t)(slot.key >> 32));
+		uint32_t at = 0;
+
+		if (time)
+			at = flame_child(flame, at, (struct flame_frame){str_of(time), FLAME_PLAIN});
+		at = flame_child(flame, at, (struct flame_frame){str_of(comm), FLAME_PLAIN});
+		at = stack_frames_node(&frames, flame, at, (uint32_t)slot.key);
+		flame_add(flame, at, FLAME_AFTER, (double)slot.value);
+	}
+	stack_frames_done(&frames);
 	map_clear(&prof->flame->counts);
 }
 
