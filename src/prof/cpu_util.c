@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How busy CPUs are, exactly: by their switches.
-#include "base/log.h"
-#include "model/sched.h"
 #include "prof/core/profiler.h"
 #include <stdio.h>
 
@@ -100,9 +98,7 @@ static void done(struct prof *prof)
 {
 	struct sched *sched = &PROF_STATE(struct cpu_util, prof)->sched;
 
-	if (sched->odd_cpus_n)
-		warn("%llu switches are left out: of CPUs with numbers above %u",
-		     (unsigned long long)sched->odd_cpus_n, SCHED_MOST_CPUS);
+	prof_warn_sched(sched);
 	sched_done(sched);
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Which tasks run on which CPUs, and how long.
 #include "base/err.h"
-#include "model/sched.h"
 #include "prof/core/tasks.h"
 #include <stdio.h>
 
@@ -294,6 +293,7 @@ static void done(struct prof *prof)
 {
 	struct oncpu *state = PROF_STATE(struct oncpu, prof);
 
+	prof_warn_sched(&state->sched);
 	sched_done(&state->sched);
 	prof_tasks_done(&state->tasks);
 	event_value_done(&state->ran_ns);

@@ -3,7 +3,6 @@
 #include "agg/dist.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "model/sched.h"
 #include "prof/core/delays.h"
 #include "prof/core/flame.h"
 #include "prof/core/history.h"
@@ -352,6 +351,7 @@ static void done(struct prof *prof)
 	for (int i = 0; i < SCHED_STATES; i++)
 		dist_done(&state->dists[i]);
 	prof_tasks_done(&state->tasks);
+	prof_warn_sched(&state->sched);
 	sched_done(&state->sched);
 	history_done(&state->history);
 }

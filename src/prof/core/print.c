@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/print.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "base/time.h"
 #include <stdio.h>
 #include <time.h>
@@ -76,6 +77,17 @@ void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char
 	prof_put_time(prof, now_ns);
 	out_printf(prof->out, " %s: %llu %s; they are left out\n", prof->profiler->name,
 		   (unsigned long long)n, what);
+}
+
+void prof_warn_sched(const struct sched *sched)
+{
+	// States of tasks don't depend on CPUs.
+	if (sched->odd_cpus_n && !sched->left)
+		warn("%llu switches are left out: of CPUs with numbers from %u on",
+		     (unsigned long long)sched->odd_cpus_n, SCHED_MOST_CPUS);
+	if (sched->forgotten_n)
+		warn("%llu tasks were forgotten, as there were too many: what they did last is left out",
+		     (unsigned long long)sched->forgotten_n);
 }
 
 // A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.

@@ -4,7 +4,7 @@
 #pragma once
 #include "base/opt.h"
 #include "flow/feed.h"
-#include "model/sched_event.h"
+#include "model/sched.h"
 #include "prof/core/spec.h"
 #include "prof/core/value.h"
 #include "view/table.h"
@@ -155,6 +155,8 @@ int prof_field(const struct prof_event *event, const char *name, const struct tp
 // Beside a result: how many `what` ("calls") are left out, as events were lost within them. Nothing when none, or with -q.
 #define PROF_LOST_WITHIN "are not known, as events were lost within them"
 void prof_put_unknown(struct prof *prof, uint64_t now_ns, uint64_t n, const char *what);
+// At the end: what the model of the scheduler had no room for.
+void prof_warn_sched(const struct sched *sched);
 // Beginning of a line: the time of day of an event, "2024-02-21 14:57:43.999022"; where that is not known the event's own.
 void prof_put_time(struct prof *prof, uint64_t time_ns);
 // The time of an event as its own clock has it: --clock-offset is added; the processor's counter with --tsc. Of an event of another
