@@ -73,7 +73,6 @@ void walk_look_up(const struct walk *w, uint64_t pc, bool is_exact, struct unwin
 
 	known->rule = NULL;
 	known->table = NULL;
-	known->is_base = false;
 	known->call = 0;
 	if (!map)
 		return;

@@ -472,6 +472,37 @@ static void test_made_code(void **state)
 	}
 }
 
+// The first look may come before the compiler has put in what is called: nothing tells of the change.
+static void test_made_later(void **state)
+{
+	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t code = FILE_AT, jit = (uintptr_t)page;
+	const uint64_t ips[] = {code + 8, jit + 69, code + 0x87};
+	enum unwind_end end;
+	struct world w;
+
+	assert_true(page != MAP_FAILED);
+	sample_pid = (uint32_t)getpid();
+	x86_64_world(&w);
+	w.unwinder->is_live = true;
+	sample_map(w.sym, jit, jit + 4096, 0, "//anon");
+	sample_pid = PID;
+	memset(page, 0xcc, 4096);
+	// sub $8,%rsp; call *%rcx; what comes later: add $8,%rsp; ret
+	memcpy(page + 64, "\x48\x83\xec\x08\xff\xd1", 6);
+	w.regs[6] = 12345;
+	w.regs[8] = code + 8;
+	w.stack[0] = jit + 70;
+	w.stack[2] = code + 0x88;
+	assert_int_equal(expect(&w, ips, 2), UNWIND_NO_INFO);
+	memcpy(page + 70, "\x48\x83\xc4\x08\xc3", 5);
+	for (int i = 0; i < 8; i++)
+		unwind_stack(w.unwinder, &w.input, w.ips, MOST, &end);
+	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
+	munmap(page, 4096);
+	world_done(&w);
+}
+
 // Made code that called the program's on the thread's stack has its frames on another one: where the kernel's chain knows
 // on, as its frame pointer was the same, that is the way.
 static void test_elsewhere(void **state)
@@ -772,6 +803,6 @@ static void test_cache(void **state)
 }
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
-	  TEST(test_realigned), TEST(test_no_return), TEST(test_i386), TEST(test_by_kernel),
-	  TEST(test_made_code), TEST(test_elsewhere), TEST(test_nowhere), TEST(test_sample),
-	  TEST(test_cache))
+	  TEST(test_realigned), TEST(test_no_return), TEST(test_i386), TEST(test_made_later),
+	  TEST(test_by_kernel), TEST(test_made_code), TEST(test_elsewhere), TEST(test_nowhere),
+	  TEST(test_sample), TEST(test_cache))

@@ -60,6 +60,7 @@ struct unwind_known {
 	const struct cfi_table *table; // of the rule
 	bool is_base;		       // a stack's first function, as its frame pointer said
 	uint8_t call;		       // may a call return behind it? 0: not asked yet
+	uint32_t asked;		       // how often there was no rule
 };
 
 // A frame, as far as the instructions that lie ahead of it need to know.
@@ -71,6 +72,13 @@ struct walk_before {
 // Of the file of a DSO, opened at the first question.
 struct unwind_dso *unwind_dso_of(struct unwinder *unwinder, struct dso *dso);
 void walk_look_up(const struct walk *w, uint64_t pc, bool is_exact, struct unwind_known *ret);
+// Code that a compiler makes may not be complete at the first look: its calls are put in when they are first made. So one looks again,
+// ever less often.
+static inline bool walk_asks_again(const struct walk *w, struct unwind_known *known)
+{
+	known->asked++;
+	return w->unwinder->is_live && (known->asked & (known->asked - 1)) == 0;
+}
 // `is_exact`: of an instruction; else of the call in front of where it returns to.
 static inline struct unwind_known *walk_known(const struct walk *w, uint64_t pc, bool is_exact)
 {
@@ -82,6 +90,10 @@ static inline struct unwind_known *walk_known(const struct walk *w, uint64_t pc,
 		walk_look_up(w, pc, is_exact, known);
 		known->pc = pc;
 		known->space = key;
+		known->is_base = false;
+		known->asked = 0;
+	} else if (__builtin_expect(!known->rule, 0) && walk_asks_again(w, known)) {
+		walk_look_up(w, pc, is_exact, known);
 	}
 	return known;
 }
