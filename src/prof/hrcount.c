@@ -155,8 +155,10 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 						: 0;
 	if (period >= state->periods_n)
 		period = state->periods_n - 1;
-	if (state->rows.n >= MOST_INSTANCES && !map_find(&state->by_instance, instance))
+	if (state->rows.n >= MOST_INSTANCES && !map_find(&state->by_instance, instance)) {
+		prof->no_place_n++;
 		return 0;
+	}
 	row_of(prof, state, instance)->counts[event->index * state->periods_n + period]++;
 	return 0;
 }

@@ -149,8 +149,10 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct hrtimer *state = PROF_STATE(struct hrtimer, prof);
 	struct hr_cpu *cpu;
 
-	if (sample->cpu >= MOST_CPUS)
+	if (sample->cpu >= MOST_CPUS) {
+		prof->no_place_n++;
 		return 0;
+	}
 	cpu = &state->cpus[sample->cpu];
 	if (!cpu->counts)
 		cpu->counts = xcalloc(prof->events.n, sizeof(uint64_t));

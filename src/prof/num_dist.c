@@ -186,6 +186,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		out_printf(prof->out, " num-dist: %llu negative numbers are left out\n",
 			   (unsigned long long)negative_n);
 	}
+	prof->no_place_n += tally_stats(tally).overflow;
 	tally_clear(tally);
 	return 0;
 }

@@ -119,10 +119,12 @@ static struct on_row *row_of(struct oncpu *state, uint32_t cpu, uint32_t tid, st
 	return &state->rows.v[*at - 1];
 }
 
-static void add(struct on_row *row, uint64_t ns)
+static void add(struct prof *prof, struct on_row *row, uint64_t ns)
 {
-	if (!row)
+	if (!row) {
+		prof->no_place_n++;
 		return;
+	}
 	row->ns += ns;
 	row->n++;
 	row->longest_ns = MAX(row->longest_ns, ns);
@@ -133,7 +135,8 @@ static void ran(void *arg, const struct sched_hit *hit, uint64_t ns)
 	struct oncpu *state = arg;
 
 	if (hit->tid && prof_tasks_wanted(&state->tasks, state->prof, hit->tid))
-		add(row_of(state, hit->cpu, hit->tid,
+		add(state->prof,
+		    row_of(state, hit->cpu, hit->tid,
 			   sched_comm(&state->switches->sched, state->sample)),
 		    ns);
 }
@@ -145,7 +148,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	if (event == state->runtime) {
 		// A wake-up may account for another task.
 		if (event_value_number(&state->ran_pid, sample) == sample->tid)
-			add(row_of(state, sample->cpu, sample->tid,
+			add(prof,
+			    row_of(state, sample->cpu, sample->tid,
 				   str_of(prof_comm(prof, sample->pid, sample->tid))),
 			    event_value_number(&state->ran_ns, sample));
 	} else {

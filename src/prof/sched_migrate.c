@@ -72,6 +72,8 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	}
 	if (*at)
 		state->rows.v[*at - 1].n++;
+	else
+		prof->no_place_n++;
 	return 0;
 }
 

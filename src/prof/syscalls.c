@@ -281,6 +281,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	prof_put_table(prof, &table, now_ns);
 	table_done(&table);
 	state->unknown_n = 0;
+	prof->no_place_n += tally_stats(tally).overflow;
 	tally_clear(tally);
 	return 0;
 }

@@ -261,6 +261,7 @@ static bool take_pair(struct prof *prof, const struct pair_slot *first, const st
 	if (prof->options->perins) {
 		struct multi_row *row = multi_row_of(multi, first->key, pair);
 
+		prof->no_place_n += !row;
 		if (row) {
 			dist_add(&row->dist, delay);
 			row->over_n += over;

@@ -82,6 +82,8 @@ int multi_read_kernel(struct prof *prof)
 			row = multi_row_of(multi, tally_number(prof->tally, i, 0), FIRST_AND_SECOND);
 		if (row)
 			dist_merge(&row->dist, dist);
+		else if (prof->options->perins)
+			prof->no_place_n += dist->n;
 	}
 	tally_clear(prof->tally);
 	return err;

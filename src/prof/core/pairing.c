@@ -27,19 +27,15 @@ bool prof_delay(struct prof *prof, uint64_t first_ns, uint64_t second_ns, uint64
 	return true;
 }
 
-void prof_put_backward(struct prof *prof, uint64_t now_ns)
+// How many are left out, and why.
+static void put_left_out(struct prof *prof, uint64_t now_ns, uint64_t n, const char *why)
 {
-	if (prof->tally)
-		prof->backward_n += tally_take_backward(prof->tally);
-	uint64_t n = prof->backward_n;
 	struct out line;
 
-	prof->backward_n = 0;
 	if (!n || prof->options->quiet)
 		return;
 	out_init_memory(&line);
-	out_printf(&line, "%s: %llu pairs ran backward in time; they are no delays and are left out",
-		   prof->profiler->name, (unsigned long long)n);
+	out_printf(&line, "%s: %llu %s", prof->profiler->name, (unsigned long long)n, why);
 	out_char(&line, 0);
 	if (!prof->print->format) {
 		prof_put_time(prof, now_ns);
@@ -48,6 +44,22 @@ void prof_put_backward(struct prof *prof, uint64_t now_ns)
 		warn("%s", line.buf);
 	}
 	out_done(&line);
+}
+
+void prof_put_backward(struct prof *prof, uint64_t now_ns)
+{
+	if (prof->tally)
+		prof->backward_n += tally_take_backward(prof->tally);
+	put_left_out(prof, now_ns, prof->backward_n,
+		     "pairs ran backward in time; they are no delays and are left out");
+	prof->backward_n = 0;
+}
+
+void prof_put_no_place(struct prof *prof, uint64_t now_ns)
+{
+	put_left_out(prof, now_ns, prof->no_place_n,
+		     "events are in no row: there are more keys than rows are kept for");
+	prof->no_place_n = 0;
 }
 
 void prof_open_init(struct prof_open *open, const struct prof *prof, uint64_t than_ns, uint64_t now_ns)

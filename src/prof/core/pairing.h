@@ -20,6 +20,8 @@ static inline uint64_t prof_thread_key(const struct sample *sample)
 bool prof_delay(struct prof *prof, uint64_t first_ns, uint64_t second_ns, uint64_t *ret_ns);
 // Beside a result: how many pairs ran backward since the last one. Nothing when none, or with -q.
 void prof_put_backward(struct prof *prof, uint64_t now_ns);
+// Behind a result: how many events found no row (prof->no_place_n).
+void prof_put_no_place(struct prof *prof, uint64_t now_ns);
 
 // What waits for its second event for longer than some time, at a result. The newest are shown, as those that wait for ever are known by then.
 enum { PROF_OPEN_SHOWN = 20 };

@@ -133,6 +133,7 @@ struct prof {
 	uint64_t interval_ns;
 	uint64_t sampled_n;
 	uint64_t lost_interval, lost_all; // lost events
+	uint64_t no_place_n; // events since the last result that are in no row: there were too many keys
 	uint64_t backward_n; // pairs since the last result whose second event happened before the first
 	uint64_t started_ns;
 	struct arena arena;

@@ -297,6 +297,7 @@ static int on_tick(void *arg, uint64_t now_ns)
 		prof_put_backward(prof, now_ns);
 		if (prof->profiler->interval)
 			err = prof->profiler->interval(prof, now_ns);
+		prof_put_no_place(prof, now_ns);
 		prof->lost_interval = 0;
 		texts->dirty = false;
 	}
@@ -500,6 +501,7 @@ int prof_finish(struct prof *prof)
 	else if (profiler->interval &&
 		 (prof->texts->dirty || prof_in_kernel(prof) || !prof->interval_ns))
 		err = profiler->interval(prof, now);
+	prof_put_no_place(prof, now);
 	if (prof->flame)
 		err = prof_flame_write(prof);
 	if (prof->heat && !err)

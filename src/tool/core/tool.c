@@ -165,6 +165,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	err = run->tool->show ? run->tool->show(run, now_ns) : tool_show_histograms(run, now_ns);
 	prof_put_unknown(prof, now_ns, run->unknown_n, run->tool->pairs);
 	run->unknown_n = 0;
+	prof->no_place_n += tally_stats(prof->tally).overflow;
 	tally_clear(prof->tally);
 	if (err || !run->results_left || --run->results_left)
 		return err;
