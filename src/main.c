@@ -104,7 +104,9 @@ static int print_command_names(void)
 
 static int print_option_names(const struct command *command)
 {
-	for (const struct opt *opt = command->opts; opt && !opt_is_end(opt); opt++) {
+	struct opt_walk walk = {command->opts, NULL};
+
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (help_shows(opt) && opt->name)
 			printf("--%s ", opt->name);
 	}

@@ -15,6 +15,24 @@ bool opt_is_end(const struct opt *opt)
 	return opt->kind == OPT_GROUP && !opt->help;
 }
 
+const struct opt *opt_next(struct opt_walk *walk)
+{
+	while (walk->next) {
+		const struct opt *opt = walk->next++;
+
+		if (opt->kind == OPT_ROWS) {
+			walk->behind = walk->next;
+			walk->next = opt->rows;
+		} else if (!opt_is_end(opt)) {
+			return opt;
+		} else {
+			walk->next = walk->behind;
+			walk->behind = NULL;
+		}
+	}
+	return NULL;
+}
+
 void opt_list_add(struct opt_list *list, const char *text)
 {
 	list->v = xreallocarray(list->v, list->n + 1, sizeof(*list->v));
@@ -153,9 +171,10 @@ static void try_match(struct match *m, const struct opt *opt, struct str word, s
 
 static struct match find_long(const struct opt *table, struct str word)
 {
+	struct opt_walk walk = {table, NULL};
 	struct match m = {0};
 
-	for (const struct opt *opt = table; !opt_is_end(opt); opt++) {
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (!opt->name || opt->kind == OPT_GROUP)
 			continue;
 		struct str name = str_of(opt->name);
@@ -175,10 +194,11 @@ static int unknown_long(const struct opt *table, struct str word)
 {
 	VEC(const char *) names = {0};
 	auto_free char *text = str_dup(word);
+	struct opt_walk walk = {table, NULL};
 	const char *near;
 	int err;
 
-	for (const struct opt *opt = table; !opt_is_end(opt); opt++) {
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (opt->name && !opt->hidden && opt->kind != OPT_GROUP)
 			vec_push(&names, opt->name);
 	}
@@ -229,13 +249,14 @@ static int parse_letters(const struct opt *table, void *options, char **argv, in
 			 const struct opt **ret_opt)
 {
 	for (const char *p = argv[*i] + 1; *p; p++) {
-		const struct opt *opt = table;
+		struct opt_walk walk = {table, NULL};
+		const struct opt *opt = opt_next(&walk);
 		const char *arg = NULL;
 		int err;
 
-		while (!opt_is_end(opt) && (opt->kind == OPT_GROUP || opt->letter != *p))
-			opt++;
-		if (opt_is_end(opt)) {
+		while (opt && (opt->kind == OPT_GROUP || opt->letter != *p))
+			opt = opt_next(&walk);
+		if (!opt) {
 			if (*p == 'h')
 				return -ECANCELED;
 			return fail(EINVAL, "there is no option -%c; -h lists the options", *p);

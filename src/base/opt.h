@@ -16,6 +16,7 @@ enum opt_kind {
 	OPT_TEXT, // const char *, borrowed from argv
 	OPT_LIST, // struct opt_list: repeatable, each occurrence kept
 	OPT_CALL, // .call does it
+	OPT_ROWS, // those of another table, .rows, stand here; these have none of this kind
 };
 
 struct opt_list {
@@ -48,13 +49,26 @@ struct opt {
 	enum opt_least least;
 	bool hidden;
 	bool no_negation; // --no-NAME does not exist
-	bool last;	  // stops parsing at this option (as -- does)
+	const struct opt *rows;
+	bool last; // stops parsing at this option (as -- does)
 };
 
 #define OPT_END                                                                                    \
 	{                                                                                          \
 		.kind = OPT_GROUP, .help = NULL, .name = NULL                                      \
 	}
+
+// The rows of another table, in a table.
+#define OPT_INCLUDE(table)                                                                         \
+	{                                                                                          \
+		.kind = OPT_ROWS, .rows = (table)                                                  \
+	}
+
+// Walks over a table and what it includes: struct opt_walk walk = {table}; while ((opt = opt_next(&walk))). A table may be NULL.
+struct opt_walk {
+	const struct opt *next, *behind; // behind: where it goes on when the included rows end
+};
+const struct opt *opt_next(struct opt_walk *walk); // NULL behind the last
 
 enum opt_flags {
 	OPT_STOP_AT_WORD = 1, // the first word that is not an option ends the options (record CMD -x)

@@ -168,4 +168,29 @@ static void suggestions(void **state)
 	assert_true(edit_distance("aaaaaaaa", "bbbbbbbb", 2) > 2);
 }
 
-RUN_TESTS(TEST(forms), TEST(errors), TEST(suggestions))
+static void included_rows(void **state)
+{
+	static const struct opt rows[] = {{OPT_FLAG, 'b', "both", 1, .help = "b"}, OPT_END};
+	static const struct opt outer[] = {{OPT_FLAG, 'a', "any", 0, .help = "a"},
+					   OPT_INCLUDE(rows),
+					   OPT_INCLUDE(rows + 1),
+					   {OPT_FLAG, 'c', "cold", 2, .help = "c"},
+					   OPT_END};
+	static char *lines[][4] = {{"x", "-abc", NULL}, {"x", "--both", "--cold", NULL}};
+	struct opt_walk walk = {outer, NULL};
+	bool flags[3] = {false};
+	char letters[8] = "";
+
+	for (const struct opt *opt; (opt = opt_next(&walk));)
+		letters[strlen(letters)] = opt->letter;
+	assert_string_equal(letters, "abc");
+	assert_int_equal(opt_parse(outer, flags, 2, lines[0], 0), 0);
+	assert_true(flags[0] && flags[1] && flags[2]);
+	flags[1] = flags[2] = false;
+	assert_int_equal(opt_parse(outer, flags, 3, lines[1], 0), 0);
+	assert_true(flags[1] && flags[2]);
+	walk = (struct opt_walk){NULL, NULL};
+	assert_null(opt_next(&walk));
+}
+
+RUN_TESTS(TEST(included_rows), TEST(forms), TEST(errors), TEST(suggestions))

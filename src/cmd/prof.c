@@ -112,11 +112,13 @@ static void put_attributes(struct out *out, const char *const *names)
 
 static void put_use(struct out *out, const struct profiler *profiler, const char *event)
 {
+	struct opt_walk walk = {profiler->opts, NULL};
+
 	out_printf(out, "sonde prof %s -e \"%s/./[", profiler->name, event);
 	put_attributes(out, prof_common_attributes);
 	put_attributes(out, profiler->attributes);
 	out_text(out, "]\"");
-	for (const struct opt *opt = profiler->opts; !opt_is_end(opt); opt++) {
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (opt->kind == OPT_GROUP || opt->hidden ||
 		    (opt->name && !strcmp(opt->name, "event")))
 			continue;

@@ -83,19 +83,16 @@ static void each_command(struct out *out, visit_place *visit)
 	}
 }
 
-// The options in the help, from *opt on; NULL behind the last.
-static const struct opt *shown(const struct opt *opt)
+// The next option that is in the help; NULL behind the last.
+static const struct opt *next_shown(struct opt_walk *walk)
 {
-	while (opt && !opt_is_end(opt)) {
-		if (help_shows(opt))
-			return opt;
-		opt++;
-	}
-	return NULL;
-}
+	const struct opt *opt;
 
-#define each_option(opt, command)                                                                  \
-	for (const struct opt *opt = shown((command)->opts); opt; opt = shown(opt + 1))
+	do
+		opt = opt_next(walk);
+	while (opt && !help_shows(opt));
+	return opt;
+}
 
 // The first line of a text, quoted for a shell between '...': ' ends the quotes, `also` gets a backslash.
 static void put_quotable(struct out *out, const char *text, const char *also)
@@ -128,16 +125,17 @@ static void bash_words(struct out *out, const struct place *place)
 	if (place->parent)
 		out_printf(out, "%s ", place->parent);
 	out_printf(out, "%s\") words='%s", place->command->name, place->words);
-	each_option(opt, place->command)
-	{
+	struct opt_walk walk = {place->command->opts, NULL};
+
+	for (const struct opt *opt; (opt = next_shown(&walk));) {
 		if (opt->letter)
 			out_printf(out, "-%c ", opt->letter);
 		if (opt->name)
 			out_printf(out, "--%s ", opt->name);
 	}
 	out_text(out, "' valued='");
-	each_option(opt, place->command)
-	{
+	walk = (struct opt_walk){place->command->opts, NULL};
+	for (const struct opt *opt; (opt = next_shown(&walk));) {
 		if (complete_has_values(opt))
 			out_printf(out, "-%c=%s --%s=%s ", opt->letter, opt->name, opt->name,
 				   opt->name);
@@ -287,8 +285,9 @@ static void zsh_specs(struct out *out, const struct place *place)
 
 	out_printf(out, "\t'%s%s%s') specs=(\n", parent ? parent : "", parent ? " " : "",
 		   command->name);
-	each_option(opt, command)
-	{
+	struct opt_walk walk = {command->opts, NULL};
+
+	for (const struct opt *opt; (opt = next_shown(&walk));) {
 		for (int is_long = 0; is_long < 2; is_long++) {
 			if (is_long ? !opt->name : !opt->letter)
 				continue;
@@ -400,8 +399,9 @@ static void fish_lines(struct out *out, const struct place *place)
 	out_text(out, "' -d '");
 	put_quotable(out, command->summary, "\\");
 	out_text(out, "'\n");
-	each_option(opt, command)
-	{
+	struct opt_walk walk = {command->opts, NULL};
+
+	for (const struct opt *opt; (opt = next_shown(&walk));) {
 		out_printf(out, "complete -c sonde -n '__sonde_in%s%s %s'", parent ? " " : "",
 			   parent ? parent : "", command->name);
 		if (opt->letter)

@@ -129,9 +129,10 @@ void help_option_words(struct out *out, const struct opt *opt)
 
 static void put_options(struct out *out, const struct opt *opts)
 {
+	struct opt_walk walk = {opts, NULL};
 	bool titled = false;
 
-	for (const struct opt *opt = opts; !opt_is_end(opt); opt++) {
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		struct out words;
 
 		if (opt->kind == OPT_GROUP) {

@@ -61,7 +61,9 @@ static void put_upper(struct out *out, const char *text)
 
 static void put_options(struct out *out, const struct opt *opts)
 {
-	for (const struct opt *opt = opts; !opt_is_end(opt); opt++) {
+	struct opt_walk walk = {opts, NULL};
+
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		struct out words;
 
 		if (opt->kind == OPT_GROUP) {

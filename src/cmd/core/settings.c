@@ -152,7 +152,9 @@ int settings_explain(int err)
 
 static bool has_option(const struct command *command, const char *name)
 {
-	for (const struct opt *opt = command->opts; opt && !opt_is_end(opt); opt++) {
+	struct opt_walk walk = {command->opts, NULL};
+
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (!opt->name)
 			continue;
 		if (!strcmp(opt->name, name) ||

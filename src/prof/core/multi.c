@@ -8,6 +8,28 @@
 #include "prof/core/pairing.h"
 #include <stdio.h>
 
+const struct opt multi_options[] = {
+	PROF_TEXT('k', "key", PROF_AT(key), "EXPR", "the key of events that have none of their own"),
+	PROF_DURATION(0, "than", offsetof(struct multi, than_ns), "TIME",
+		      "show the two events of each delay above this; with each result also those still open (`Open)"),
+	PROF_DURATION(0, "only-than", offsetof(struct multi, only_than_ns), "TIME",
+		      "as --than, and a result only when there was one"),
+	PROF_DURATION(0, "lower", offsetof(struct multi, lower_ns), "TIME",
+		      "show the two events of each delay below this"),
+	{.kind = OPT_CALL,
+	 .name = "detail",
+	 .offset = offsetof(struct multi, detail_text),
+	 .arg = "WHAT",
+	 .absent = "",
+	 .call = multi_opt_detail,
+	 .no_negation = true,
+	 .help = "with --than: what happened between, too; -TIME and +TIME before and after, samecpu, samepid, sametid, samekey (of 1, 2 or both), hide<TIME: what no such gap is beside, but the first one and the largest gap"},
+	PROF_FLAG(0, "perins", PROF_AT(perins), "each key by itself"),
+	PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",
+		  "the delays over time go to FILE.lat and, as a picture, FILE.svg"),
+	OPT_END,
+};
+
 enum { HISTORY_BYTES = 64 << 20, SMALL_HISTORY_BYTES = 4 << 20, MOST_ROWS = 1 << 18 };
 
 // ---- options

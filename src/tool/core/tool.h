@@ -108,19 +108,5 @@ struct profiler tool_profiler(const struct tool *tool);
 	}
 
 // The rows of a tool's option table that all tools have.
-#define TOOL_OPTIONS                                                                               \
-	PROF_HEADING("The run"),                                                                   \
-		PROF_TEXT(0, "from", PROF_AT(from), "FILE",                                        \
-			  "take the events of a recording instead of the running kernel's"),       \
-		PROF_TEXT(0, "to", PROF_AT(to), "FILE",                                            \
-			  "keep the events in a recording (perf.data), for --from"),               \
-		PROF_TEXT(0, "cpus", PROF_AT(target.cpus), "LIST", "these CPUs, such as 0,2-3"),   \
-		PROF_OPTION_NO_BPF,                                                                \
-		PROF_TEXT('o', "output", PROF_AT(output), "FILE",                                  \
-			  "where to (default: standard output)"),                                  \
-		PROF_TEXT(0, "format", PROF_AT(format), "FORMAT", "text, csv, json or markdown"),  \
-		PROF_FLAG('q', "quiet", PROF_AT(quiet), "no messages"),                            \
-	{                                                                                          \
-		.kind = OPT_COUNT, .letter = 'v', .name = "verbose", .offset = PROF_AT(verbose),   \
-		.help = "more messages"                                                            \
-	}
+extern const struct opt tool_options[];
+#define TOOL_OPTIONS OPT_INCLUDE(tool_options)
