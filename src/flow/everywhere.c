@@ -21,29 +21,30 @@ static bool read_id(const struct tracefs *tracefs, struct str event, uint64_t *r
 	       num_parse_u64(str_trim((struct str){text, n}), ret) == 0;
 }
 
-// The file of a probe, of "p:GROUP/NAME FILE:0xOFFSET ..."; NULL: the tracepoint is no probe of a file.
-static char *probed_file(const struct tracefs *tracefs, uint64_t wanted)
+// The files of all probes, of "p:GROUP/NAME FILE:0xOFFSET ...".
+static void learn_files(struct everywhere *everywhere, const struct tracefs *tracefs)
 {
 	auto_free char *text = NULL;
 	struct str rest;
 	size_t n;
 
+	everywhere->knows_files = true;
 	if (tracefs_read(tracefs, "uprobe_events", EVENTS_MAX, &text, &n) < 0)
-		return NULL;
+		return;
 	for (rest = (struct str){text, n}; rest.p;) {
-		struct str line = str_cut(&rest, '\n'), event = str_cut(&line, ' ');
+		struct str line = str_cut(&rest, '\n'), event = str_cut(&line, ' '), place;
 		uint64_t id;
 
 		(void)str_cut(&event, ':');
-		if (event.p && line.p && read_id(tracefs, event, &id) && id == wanted) {
-			struct str place = str_cut(&line, ' ');
-
-			while (place.n && place.p[place.n - 1] != ':')
-				place.n--;
-			return place.n > 1 ? str_dup((struct str){place.p, place.n - 1}) : NULL;
-		}
+		if (!event.p || !line.p || !read_id(tracefs, event, &id))
+			continue;
+		place = str_cut(&line, ' ');
+		while (place.n && place.p[place.n - 1] != ':')
+			place.n--;
+		if (place.n > 1 && !map_find(&everywhere->files, id))
+			map_set_ptr(&everywhere->files, id,
+				    str_dup((struct str){place.p, place.n - 1}));
 	}
-	return NULL;
 }
 
 static bool has_pie_flag(const struct elf *elf)
@@ -110,17 +111,20 @@ void everywhere_add(struct everywhere *everywhere, const struct perf_event_attr 
 				       .size = sizeof(attr),
 				       .config = opened->config,
 				       .disabled = 1};
-	auto_free char *path = NULL;
+	const char *path;
 	struct tracefs *tracefs;
 	int fd = -1;
 
-	if (opened->type != PERF_TYPE_TRACEPOINT || !opened->inherit || target->system_wide)
+	if (opened->type != PERF_TYPE_TRACEPOINT || !opened->inherit || target->system_wide ||
+	    (everywhere->knows_files && !map_find(&everywhere->files, opened->config)))
 		return;
 	if (tracefs_enter(&tracefs, NULL) < 0) {
 		err_clear();
 		return;
 	}
-	path = probed_file(tracefs, opened->config);
+	if (!everywhere->knows_files)
+		learn_files(everywhere, tracefs);
+	path = map_find_ptr(&everywhere->files, opened->config);
 	if (path && is_program(path))
 		fd = perf_open(&attr, -1, sched_getcpu(), -1, 0);
 	if (fd >= 0) {
@@ -135,6 +139,7 @@ void everywhere_add(struct everywhere *everywhere, const struct perf_event_attr 
 void everywhere_done(struct everywhere *everywhere)
 {
 	uint64_t count, total = 0;
+	struct map_slot slot;
 
 	vec_each(int, fd, &everywhere->fds)
 		close(*fd);
@@ -149,5 +154,8 @@ void everywhere_done(struct everywhere *everywhere)
 		     (unsigned long long)total);
 	vec_done(&everywhere->fds);
 	vec_done(&everywhere->starts);
-	everywhere->may_miss = false;
+	for (size_t i = 0; map_next(&everywhere->files, &i, &slot);)
+		free((void *)(uintptr_t)slot.value);
+	map_done(&everywhere->files);
+	*everywhere = (struct everywhere){0};
 }

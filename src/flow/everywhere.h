@@ -5,6 +5,7 @@
 // two that ends then takes the other's with it, and what that one runs by exec has no breakpoints. An event of everybody, which
 // counts nothing, puts them into all processes that run the file; hits still count by who is watched.
 #pragma once
+#include "base/map.h"
 #include "base/vec.h"
 #include "flow/target.h"
 
@@ -13,8 +14,10 @@ struct perf_event_attr;
 // Zero-initialised: none.
 struct everywhere {
 	VEC(int) fds;
-	VEC(int) starts; // count the processes that watched tasks start
-	bool may_miss;	 // the probe of a library: its breakpoints would be in what everybody runs
+	VEC(int) starts;  // count the processes that watched tasks start
+	struct map files; // of probes: id of the event -> path, heap
+	bool knows_files;
+	bool may_miss; // the probe of a library: its breakpoints would be in what everybody runs
 };
 
 // Takes in an event of the target as it was opened; one that is no inherited probe costs nothing. Failures are no errors: hits may be missed then.
