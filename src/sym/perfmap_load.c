@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Names of what a JIT compiler made, from perf-PID.map.
+// Names of what a JIT compiler made, from perf-PID.map. Anybody can write such a file, and what an earlier process wrote stays: it is
+// believed as far as it is the process's own and is about one piece of its code. What a running program adds becomes a table of its own
+// that is looked through first, as symbols that somebody points at stay where they are.
 #include <limits.h>
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How a text of perf script is laid out: it depends on fields and options (-F, -G, ...) and isn't written down in the text, so
-// it is taken from the first lines. A line is then read by what all lines have, not by what it looks like itself.
+// it is taken from the first lines. A line is then read by what all lines have, not by what it looks like itself. What ends a task's name
+// like a field is one only where all samples of the event have it ("b [001]" as the only name there is: "b" on CPU 1).
 #pragma once
 #include "abi/sample.h"
 #include "base/str.h"
