@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the callers of the sampled places add up to (children), and the call graphs below the rows. Both come from the
-// distinct stacks at the end. Call graphs are only made for rows that weigh enough to show one.
+// What the callers of the sampled places add up to (children), and the call graphs below the rows. Both come from the distinct stacks
+// (pairs) at the end, not from samples. Pairs are walked in the order in which they came: their nodes, frames and rows were made in that
+// order too, so they lie side by side in memory; an order by stack misses the caches at each. Call graphs are only made for rows that
+// weigh enough to show one, of stacks in which frames that weigh too little for a branch are one (small_of): of two million nodes
+// some thousands are left.
 #include "hist/report.h"
+#include "base/hash.h"
 #include "base/search.h"
 
 enum { NONE = UINT32_MAX };
@@ -37,6 +41,7 @@ struct chain_run {
 	struct call_tree_options options;
 	uint64_t least;
 	bool keeps_all;	       // frames that weigh little are told apart
+	bool addresses_tell;   // frames without a symbol are rows of their own
 	struct stacks small;   // the stacks that call graphs are made of: only its nodes
 	struct trie trie;      // of these
 	uint32_t *small_of;    // by node of report->stacks: the one here, 0: none yet
@@ -286,26 +291,20 @@ static uint32_t entry_of_frame(struct chain_run *run, const struct entry *contex
 	struct frame_entry *known = &run->of_frame[frame];
 
 	if (known->stamp != run->stamp) {
+		const struct frame *f = &run->report->stacks.frames.v[frame];
 		struct entry template, *e;
 		struct extra extra;
-		size_t before = run->hist->entries.n;
 
 		frame_template(run->report, &template, context, frame);
 		if (run->report->needs_extra) {
 			extra = *context->x;
-			extra.srcline = run->report->stacks.frames.v[frame].srcline;
+			extra.srcline = f->srcline;
 			extra.srcfile = NULL;
 			extra.map_size = 0;
 			template.x = &extra;
 		}
 		template.first = NONE;
-		e = hist_entry(run->hist, &template);
-		if (run->hist->entries.n > before) {
-			e->period = e->period_sys = e->period_us = e->acc = 0;
-			e->period_guest_sys = e->period_guest_us = 0;
-			e->samples = 0;
-			e->met = 0;
-		}
+		e = hist_caller(run->hist, &template, run->addresses_tell && !f->sym);
 		*known = (struct frame_entry){run->stamp, e->id};
 	}
 	return known->entry;
@@ -569,6 +568,25 @@ static void children(struct chain_run *run, const uint32_t *pairs, const uint32_
 	}
 }
 
+// Frames without a symbol are told apart by file and address. So are rows, where they have all keys of a place and no two files
+// have one name.
+static bool addresses_tell(const struct report *report)
+{
+	const struct sym *sym = report->run->sym;
+	struct map names = {0};
+	bool tell = report->has_dso && report->has_sym && !report->grouped &&
+		    !report->stacks.want_srclines && report_keys_are_of_place(report);
+
+	for (size_t i = 0; i < sym->dsos.n && tell; i++) {
+		const struct dso *dso = sym->dsos.v[i];
+		const char *name = report->verbose > 0 ? dso->long_name : dso->short_name;
+
+		map_at(&names, hash_bytes(name, strlen(name)), &tell);
+	}
+	map_done(&names);
+	return tell;
+}
+
 // What came first decides whether a row is hidden, also when a caller of another sample did: then its own samples are hidden, too.
 static void count_shown(struct hist *hist)
 {
@@ -600,6 +618,7 @@ void hist_chains(struct hist *hist)
 		.tie = falling_address,
 		.arg = report,
 	};
+	run.addresses_tell = addresses_tell(report);
 	run.keeps_all = !report->children || report->chain.mode == CHAIN_FRACTAL;
 	ends = xcalloc(MAX(hist->contexts.n, (size_t)1), sizeof(*ends));
 	pairs = sort_pairs(hist, ends);

@@ -146,10 +146,12 @@ static struct entry *table_find(const struct entry_table *table, struct entry *c
 
 	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot].id;
 	     slot = (slot + 1) & table->mask) {
-		struct entry *e = entries[table->slots[slot].id - 1];
+		struct entry *e;
 
-		if (table->slots[slot].tag == tag && e->hash == template->hash &&
-		    compare(report, e, template) == 0)
+		if (table->slots[slot].tag != tag)
+			continue;
+		e = entries[table->slots[slot].id - 1];
+		if (e->hash == template->hash && compare(report, e, template) == 0)
 			return e;
 	}
 	return NULL;
@@ -157,10 +159,12 @@ static struct entry *table_find(const struct entry_table *table, struct entry *c
 
 static void table_add(struct entry_table *table, struct entry **entries, size_t n)
 {
-	if (n * 2 > table->mask) {
+	if (++table->n * 2 > table->mask) {
 		table_grow(table);
-		for (size_t i = 0; i < n; i++)
-			table_put(table, entries[i]->hash, i);
+		for (size_t i = 0; i < n; i++) {
+			if (!entries[i]->is_alone)
+				table_put(table, entries[i]->hash, i);
+		}
 	} else {
 		table_put(table, entries[n - 1]->hash, n - 1);
 	}
@@ -210,23 +214,53 @@ static struct extra *extra_new(struct hist *hist, const struct extra *from)
 	return x;
 }
 
-struct entry *hist_entry(struct hist *hist, struct entry *template)
+static struct entry *find_as(struct hist *hist, struct entry *template)
 {
-	struct report *report = hist->report;
-	struct entry *e;
+	const struct report *report = hist->report;
 
 	template->hist = hist;
 	template->hash = hash_columns(report, report->sorts.v, report->sorts.n, template);
-	e = table_find(&hist->by_key, hist->entries.v, template, entry_compare);
-	if (e)
-		return e;
-	e = arena_memdup(&hist->arena, template, sizeof(*e));
+	return table_find(&hist->by_key, hist->entries.v, template, entry_compare);
+}
+
+static struct entry *new_entry(struct hist *hist, const struct entry *template)
+{
+	struct report *report = hist->report;
+	struct entry *e = arena_memdup(&hist->arena, template, sizeof(*e));
+
 	e->x = report->needs_extra ? extra_new(hist, template->x) : &report->no_extra;
 	e->id = (uint32_t)hist->entries.n;
-	e->context = context_of(hist, e);
 	e->leaf = true;
 	vec_push(&hist->entries, e);
+	return e;
+}
+
+struct entry *hist_entry(struct hist *hist, struct entry *template)
+{
+	struct entry *e = find_as(hist, template);
+
+	if (e)
+		return e;
+	e = new_entry(hist, template);
+	e->context = context_of(hist, e);
 	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
+	return e;
+}
+
+struct entry *hist_caller(struct hist *hist, struct entry *template, bool is_alone)
+{
+	struct entry *e = find_as(hist, template);
+
+	if (e)
+		return e;
+	e = new_entry(hist, template);
+	e->period = e->period_sys = e->period_us = e->acc = 0;
+	e->period_guest_sys = e->period_guest_us = 0;
+	e->samples = 0;
+	e->met = 0;
+	e->is_alone = is_alone;
+	if (!is_alone)
+		table_add(&hist->by_key, hist->entries.v, hist->entries.n);
 	return e;
 }
 

@@ -4,6 +4,8 @@
 #include "base/radix.h"
 #include "hist/report.h"
 
+enum { AHEAD = 16 }; // entries that are asked of memory before their turn
+
 uint64_t hist_total(const struct hist *hist)
 {
 	return !strcmp(hist->report->o.percentage, "relative") ? hist->total_shown_period
@@ -244,6 +246,8 @@ static void order_ids(const struct hist *hist, uint32_t *ids, size_t n, order_co
 	struct order order = {0};
 
 	for (size_t i = 0; i < n; i++) {
+		if (i + AHEAD < n)
+			__builtin_prefetch(hist->entries.v[ids[i + AHEAD]]);
 		came[i] = ids[i];
 		ordering.compact[i] = compact_of(hist, hist->entries.v[ids[i]]);
 	}
@@ -447,8 +451,11 @@ static void make_rows(struct hist *hist)
 	list_again(hist);
 	if (hist->report->has_dynamic)
 		note_compared(hist, hist->sorted, false);
-	for (size_t i = 0; i < hist->sorted_n; i++)
+	for (size_t i = 0; i < hist->sorted_n; i++) {
+		if (i + AHEAD < hist->sorted_n)
+			__builtin_prefetch(hist->entries.v[hist->sorted[i + AHEAD]]);
 		add_totals(hist, hist->entries.v[hist->sorted[i]]);
+	}
 	if (hist->report->no_rows)
 		return;
 	ids = xmemdup(hist->sorted, hist->sorted_n * sizeof(*ids));

@@ -89,6 +89,7 @@ struct entry {
 	uint8_t cpumode;
 	uint8_t filtered; // bits of enum hidden
 	bool dummy, leaf;
+	bool is_alone; // no sample and no other frame can agree with it: it is not in the table
 	struct place place;
 	struct task *task; // of the first sample
 	uint64_t hash, rank;
@@ -273,7 +274,7 @@ struct entry_slot {
 };
 struct entry_table {
 	struct entry_slot *slots;
-	size_t mask;
+	size_t mask, n;
 };
 
 struct hist {
@@ -401,6 +402,8 @@ struct hist *hist_new(struct report *report, struct event *event);
 void hist_free(struct hist *hist);
 // The entry that agrees with the template in all sort keys; a new one is a copy of it.
 struct entry *hist_entry(struct hist *hist, struct entry *template);
+// Likewise, of a caller in the context of the template, without samples of its own; `is_alone`: this is not asked for again.
+struct entry *hist_caller(struct hist *hist, struct entry *template, bool is_alone);
 struct entry *hist_find(struct hist *hist, const struct entry *template);
 // The pair, a new one without counts. Valid until the next is made.
 struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new);

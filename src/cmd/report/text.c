@@ -42,6 +42,8 @@ static void print_rows(struct hist *hist, struct out *out)
 	for (size_t i = 0; i < hist->rows_n && !out_broken(out); i++) {
 		const struct entry *e = hist->rows[i];
 
+		if (i + 16 < hist->rows_n)
+			__builtin_prefetch(hist->rows[i + 16]);
 		if (e->filtered || entry_percent(e) < report->o.percent_limit)
 			continue;
 		line.n = 0;
