@@ -114,6 +114,12 @@ uint64_t *map_at(struct map *map, uint64_t key, bool *ret_new)
 	return &map->slots[i].value;
 }
 
+void map_expect(const struct map *map, uint64_t key)
+{
+	if (map->slots)
+		__builtin_prefetch(&map->slots[hash_u64(key) & map->mask], 1);
+}
+
 bool map_remove(struct map *map, uint64_t key)
 {
 	uint64_t *value = map_find(map, key);

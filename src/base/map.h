@@ -30,6 +30,9 @@ bool map_remove(struct map *map, uint64_t key);
 // Walk: for (size_t i = 0; map_next(map, &i, &slot);)
 bool map_next(const struct map *map, size_t *i, struct map_slot *ret_slot);
 
+// The key will be asked for soon.
+void map_expect(const struct map *map, uint64_t key);
+
 static inline void *map_find_ptr(const struct map *map, uint64_t key)
 {
 	uint64_t *value = map_find(map, key);

@@ -498,16 +498,10 @@ static void late_filters(struct hist *hist)
 	}
 }
 
-void report_finish(struct report *report)
+// What callers add up to, and the call graphs.
+static void make_chains(struct report *report)
 {
-	// No chain comes any more: what found them again makes room for what follows.
-	stacks_end(&report->stacks);
-	report_make_rows(report);
-}
-
-void report_make_rows(struct report *report)
-{
-	struct recording *recording = report->run->recording;
+	const struct recording *recording = report->run->recording;
 
 	for (size_t i = 0; i < recording->events.n; i++) {
 		struct hist *hist = hist_at(report, i);
@@ -520,6 +514,16 @@ void report_make_rows(struct report *report)
 		      hist->event->name, hist->entries.n, hist->contexts.n, hist->pairs.n,
 		      report->stacks.frames.n, report->stacks.nodes.n);
 		hist_forget_pairs(hist);
+	}
+}
+
+static void put_in_order(struct report *report)
+{
+	const struct recording *recording = report->run->recording;
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		struct hist *hist = hist_at(report, i);
+
 		late_filters(hist);
 		order_by_key(hist);
 		if (report->o.hierarchy)
@@ -539,4 +543,23 @@ void report_make_rows(struct report *report)
 		else
 			make_rows(hist_at(report, i));
 	}
+}
+
+void report_finish(struct report *report)
+{
+	const struct recording *recording = report->run->recording;
+
+	// No chain comes any more: what found them again makes room for what follows, and so do the stacks that call graphs are made of.
+	stacks_end(&report->stacks);
+	make_chains(report);
+	for (size_t i = 0; i < recording->events.n; i++)
+		vec_done(&hist_at(report, i)->pairs);
+	vec_done(&report->stacks.nodes);
+	put_in_order(report);
+}
+
+void report_make_rows(struct report *report)
+{
+	make_chains(report);
+	put_in_order(report);
 }

@@ -87,6 +87,15 @@ static uint32_t intern_frame(struct stacks *stacks, const struct frame *frame)
 	return (uint32_t)*id;
 }
 
+// The location's frame, which has no symbol, will be asked for soon.
+static void expect_unnamed(const struct stacks *stacks, const struct location *location)
+{
+	const struct frame frame = {.dso = location->dso, .ip = location->ip, .addr = location->addr};
+
+	if (stacks->key == FRAME_BY_FUNCTION)
+		map_expect(&stacks->frame_ids, frame_key_of(stacks, &frame));
+}
+
 uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
 {
 	struct frame frame = {.dso = location->dso,
@@ -169,10 +178,15 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);
 }
 
+static size_t first_slot(const struct stacks *stacks, uint32_t parent, uint32_t frame)
+{
+	return hash_u64((uint64_t)parent << 32 | frame) & stacks->node_mask;
+}
+
 // Where the node is, or the empty slot for it.
 static uint32_t *node_slot(const struct stacks *stacks, uint32_t parent, uint32_t frame)
 {
-	size_t i = hash_u64((uint64_t)parent << 32 | frame) & stacks->node_mask;
+	size_t i = first_slot(stacks, parent, frame);
 
 	for (; stacks->node_slots[i]; i = (i + 1) & stacks->node_mask) {
 		const struct stack_node *node = &stacks->nodes.v[stacks->node_slots[i]];
@@ -256,28 +270,49 @@ static struct known_frame *known_place(const struct stacks *stacks, uint64_t pla
 	return &stacks->known[place >> 32 & (STACK_FRAMES - 1)];
 }
 
-static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
-				const struct stack_step *step, uint64_t place)
+// The frame of a place that was seen before; 0: it has to be resolved.
+static uint32_t known_frames(const struct stacks *stacks, const struct stack_step *step,
+			     uint64_t place)
 {
-	struct known_frame *known = known_place(stacks, place);
-	struct location location;
-	uint32_t frame;
+	const struct known_frame *known = known_place(stacks, place);
 
 	if (place && known->key == place)
 		return known->frame;
-	if (!place && stacks->key == FRAME_BY_NAME && stacks->nowhere[step->cpumode % 8])
-		return stacks->nowhere[step->cpumode % 8];
+	return !place && stacks->key == FRAME_BY_NAME ? stacks->nowhere[step->cpumode % 8] : 0;
+}
+
+static void resolve_step(struct stacks *stacks, struct task *task, const struct stack_step *step,
+			 struct location *ret)
+{
 	if (step->is_return)
-		location = sym_resolve_return(stacks->sym, task, step->cpumode, step->ip);
+		*ret = sym_resolve_return(stacks->sym, task, step->cpumode, step->ip);
 	else
-		sym_resolve(stacks->sym, task, step->cpumode, step->ip, &location);
-	frame = frames_of_location(stacks, &location, step->is_return);
+		sym_resolve(stacks->sym, task, step->cpumode, step->ip, ret);
+}
+
+static uint32_t frames_of_step(struct stacks *stacks, const struct stack_step *step,
+			       const struct location *location, uint64_t place)
+{
+	uint32_t frame = frames_of_location(stacks, location, step->is_return);
+
 	if (place && stacks->key != FRAME_BY_ADDRESS &&
-	    (location.sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
-		*known = (struct known_frame){place, frame};
-	if (!place && !location.dso && stacks->key == FRAME_BY_NAME)
+	    (location->sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
+		*known_place(stacks, place) = (struct known_frame){place, frame};
+	if (!place && !location->dso && stacks->key == FRAME_BY_NAME)
 		stacks->nowhere[step->cpumode % 8] = frame;
 	return frame;
+}
+
+static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
+				const struct stack_step *step, uint64_t place)
+{
+	uint32_t frame = known_frames(stacks, step, place);
+	struct location location;
+
+	if (frame)
+		return frame;
+	resolve_step(stacks, task, step, &location);
+	return frames_of_step(stacks, step, &location, place);
 }
 
 static uint32_t frames_of_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
@@ -464,6 +499,7 @@ struct short_chain {
 	uint64_t places[STACK_SHORT];
 	uint32_t frames[STACK_SHORT]; // or runs, innermost first
 	uint64_t paths[STACK_SHORT];  // key of the frames from the outer end up to this one
+	uint32_t node, left; // of the longest path that is known; frames that are not in it
 };
 
 static bool is_short(const struct stacks *stacks, const struct sample *sample)
@@ -517,14 +553,57 @@ static struct known_chain *known_path(const struct stacks *stacks, uint64_t key)
 	return &stacks->paths[key >> 32 & (STACK_PATHS - 1)];
 }
 
-static void short_frames(struct stacks *stacks, struct short_chain *chain)
-{
-	struct chain_walk walk = chain_walk_of(chain->ask->sample);
+// The location of a frame that was not known. Some wait, so that the cache misses of their search overlap.
+struct waiting {
+	struct short_chain *chain;
+	uint32_t at; // in the chain
 	struct stack_step step;
+	struct location location;
+};
+enum { MOST_WAITING = 64 };
+
+static void end_waiting(struct stacks *stacks, const struct waiting *waiting, uint32_t n)
+{
+	for (const struct waiting *it = waiting; it < waiting + n; it++)
+		it->chain->frames[it->at] =
+			frames_of_step(stacks, &it->step, &it->location, it->chain->places[it->at]);
+}
+
+static void find_frames(struct stacks *stacks, struct short_chain **chains, size_t n)
+{
+	struct waiting waiting[MOST_WAITING];
+	uint32_t waiting_n = 0;
+
+	for (size_t c = 0; c < n; c++) {
+		struct short_chain *chain = chains[c];
+		struct chain_walk walk = chain_walk_of(chain->ask->sample);
+		struct stack_step step;
+
+		for (uint32_t i = 0; i < chain->n && chain_next(&walk, &step) > 0; i++) {
+			struct waiting *next = &waiting[waiting_n];
+
+			chain->frames[i] = known_frames(stacks, &step, chain->places[i]);
+			if (chain->frames[i])
+				continue;
+			next->chain = chain;
+			next->at = i;
+			next->step = step;
+			resolve_step(stacks, chain->ask->task, &step, &next->location);
+			if (!next->location.sym)
+				expect_unnamed(stacks, &next->location);
+			if (++waiting_n == MOST_WAITING) {
+				end_waiting(stacks, waiting, waiting_n);
+				waiting_n = 0;
+			}
+		}
+	}
+	end_waiting(stacks, waiting, waiting_n);
+}
+
+static void make_paths(struct stacks *stacks, struct short_chain *chain)
+{
 	uint64_t key = 0;
 
-	for (uint32_t i = 0; i < chain->n && chain_next(&walk, &step) > 0; i++)
-		chain->frames[i] = frames_of_place(stacks, chain->ask->task, &step, chain->places[i]);
 	for (uint32_t i = chain->n; i-- > 0;) {
 		key = hash_mix(key, chain->frames[i]);
 		chain->paths[i] = key |= 1;
@@ -534,18 +613,28 @@ static void short_frames(struct stacks *stacks, struct short_chain *chain)
 }
 
 // Most differ from what was there before in the innermost frame only.
-static void end_short(struct stacks *stacks, struct short_chain *chain)
+static void find_path(struct stacks *stacks, struct short_chain *chain)
 {
-	uint32_t node = 0, at;
+	chain->node = 0;
+	for (chain->left = 0; chain->left < chain->n; chain->left++) {
+		const struct known_chain *path = known_path(stacks, chain->paths[chain->left]);
 
-	for (at = 0; at < chain->n; at++) {
-		const struct known_chain *path = known_path(stacks, chain->paths[at]);
-
-		if (path->key == chain->paths[at]) {
-			node = path->node;
+		if (path->key == chain->paths[chain->left]) {
+			chain->node = path->node;
 			break;
 		}
 	}
+	__builtin_prefetch(&stacks->nodes.v[chain->node]);
+	if (chain->left && stacks->node_slots)
+		__builtin_prefetch(&stacks->node_slots[first_slot(stacks, chain->node,
+								  chain->frames[chain->left - 1])],
+				   1);
+}
+
+static void end_short(struct stacks *stacks, struct short_chain *chain)
+{
+	uint32_t node = chain->node, at = chain->left;
+
 	while (at-- > 0) {
 		node = go_into(stacks, node, chain->frames[at]);
 		if (at < 2)
@@ -604,8 +693,11 @@ void stacks_of_samples(struct stacks *stacks, struct stack_ask *asks, size_t n)
 		if (!known_short(stacks, &chains[i]))
 			missing[missing_n++] = &chains[i];
 	}
+	find_frames(stacks, missing, missing_n);
 	for (size_t i = 0; i < missing_n; i++)
-		short_frames(stacks, missing[i]);
+		make_paths(stacks, missing[i]);
+	for (size_t i = 0; i < missing_n; i++)
+		find_path(stacks, missing[i]);
 	for (size_t i = 0; i < missing_n; i++)
 		end_short(stacks, missing[i]);
 }
