@@ -34,6 +34,8 @@ int report_parse_chain(struct chain_options *chain, const char *text)
 	int err = 0;
 
 	chain->enabled = true;
+	if (chain->mode == CHAIN_NONE) // as an option before this one said
+		chain->mode = CHAIN_GRAPH;
 	while (!err && (word = strsep(&rest, ","))) {
 		size_t i = 0;
 		char *end;
