@@ -40,7 +40,7 @@ struct top {
 	uint64_t started_over_n; // what only grows was full
 };
 
-// live.c
+// rings.c
 // Opens the events. -errno with a sentence.
 int top_open(struct top *top);
 // Switches them on and learns what runs already: some 0.1 ms a process.

@@ -121,9 +121,9 @@ struct prof {
 		    int (*found)(void *arg, struct event *event, const char *system, const char *name),
 		    void *arg);
 	struct expr_machine *machine;
-	struct prof_texts *texts; // what expressions ask for
-	struct out *out;	  // lines of text; beside tables in csv or json, standard error
-	struct out *tables;	  // tables in the format that is wanted
+	struct prof_pace *pace; // when what is due
+	struct out *out;	// lines of text; beside tables in csv or json, standard error
+	struct out *tables;	// tables in the format that is wanted
 	struct prof_print *print;
 	struct tally *tally;	  // NULL: it counts by itself
 	struct prof_flame *flame; // NULL: none is drawn

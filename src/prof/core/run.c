@@ -26,7 +26,8 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-struct prof_texts {
+// When what is due.
+struct prof_pace {
 	uint64_t next_interval_ns, next_usage_ns;
 	double last_cpu_s;
 	uint64_t last_usage_ns;
@@ -159,7 +160,7 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 		return 0;
 	prof->sampled_n++;
 	prof->foreign = feed->foreign;
-	prof->texts->dirty = true;
+	prof->pace->dirty = true;
 	if (prof->options->verbose > 1) {
 		prof_put_time(prof, sample->time);
 		out_char(prof->out, ' ');
@@ -191,7 +192,7 @@ static int on_count(void *arg, struct feed_event *feed, uint32_t instance, uint6
 {
 	struct prof *prof = arg;
 
-	prof->texts->dirty = true;
+	prof->pace->dirty = true;
 	return prof->profiler->count ? prof->profiler->count(prof, feed->user, instance, delta) : 0;
 }
 
@@ -250,22 +251,22 @@ static struct usage usage_now(void)
 
 static void show_usage(struct prof *prof)
 {
-	struct prof_texts *texts = prof->texts;
+	struct prof_pace *pace = prof->pace;
 	uint64_t now = time_now_ns(CLOCK_MONOTONIC);
 	struct usage usage = usage_now();
 	double cpu = usage.user_s + usage.system_s,
-	       seconds = (double)(now - texts->last_usage_ns) / 1e9;
+	       seconds = (double)(now - pace->last_usage_ns) / 1e9;
 
 	if (seconds > 0)
 		fprintf(stderr,
 			"sonde prof %s: CPU %.1f%% (so far %.3f s in user space, %.3f s in the kernel), memory %ld KB at most, "
 			"%llu events, %llu lost, %llu wake-ups\n",
-			prof->profiler->name, (cpu - texts->last_cpu_s) / seconds * 100, usage.user_s,
+			prof->profiler->name, (cpu - pace->last_cpu_s) / seconds * 100, usage.user_s,
 			usage.system_s, usage.rss_kb, (unsigned long long)prof->feed->stats.samples,
 			(unsigned long long)prof->feed->stats.lost,
 			(unsigned long long)prof->feed->stats.wakeups);
-	texts->last_usage_ns = now;
-	texts->last_cpu_s = cpu;
+	pace->last_usage_ns = now;
+	pace->last_cpu_s = cpu;
 }
 
 static int flush(struct prof *prof)
@@ -280,18 +281,18 @@ static int flush(struct prof *prof)
 static int on_tick(void *arg, uint64_t now_ns)
 {
 	struct prof *prof = arg;
-	struct prof_texts *texts = prof->texts;
+	struct prof_pace *pace = prof->pace;
 	uint64_t slack = prof->feed->tick_ns / 2;
 	int err = 0;
 
 	if (prof->period_ns && prof->profiler->period)
 		err = prof->profiler->period(prof, now_ns);
-	if (!texts->next_interval_ns)
-		texts->next_interval_ns = now_ns + prof->interval_ns - prof->feed->tick_ns;
-	if (!err && prof->interval_ns && now_ns + slack >= texts->next_interval_ns) {
-		texts->next_interval_ns += prof->interval_ns;
-		if (texts->next_interval_ns <= now_ns)
-			texts->next_interval_ns = now_ns + prof->interval_ns;
+	if (!pace->next_interval_ns)
+		pace->next_interval_ns = now_ns + prof->interval_ns - prof->feed->tick_ns;
+	if (!err && prof->interval_ns && now_ns + slack >= pace->next_interval_ns) {
+		pace->next_interval_ns += prof->interval_ns;
+		if (pace->next_interval_ns <= now_ns)
+			pace->next_interval_ns = now_ns + prof->interval_ns;
 		if (prof->flame)
 			prof_flame_interval(prof, now_ns);
 		prof_put_backward(prof, now_ns);
@@ -299,12 +300,12 @@ static int on_tick(void *arg, uint64_t now_ns)
 			err = prof->profiler->interval(prof, now_ns);
 		prof_put_no_place(prof, now_ns);
 		prof->lost_interval = 0;
-		texts->dirty = false;
+		pace->dirty = false;
 	}
 	if (prof->options->usage_self_ms && prof->feed->is_live &&
-	    time_now_ns(CLOCK_MONOTONIC) >= texts->next_usage_ns) {
+	    time_now_ns(CLOCK_MONOTONIC) >= pace->next_usage_ns) {
 		show_usage(prof);
-		texts->next_usage_ns =
+		pace->next_usage_ns =
 			time_now_ns(CLOCK_MONOTONIC) + prof->options->usage_self_ms * 1000000;
 	}
 	return err ? err : flush(prof);
@@ -335,7 +336,7 @@ static int on_asked(void *arg, int signal)
 		prof->print->titles_shown = false;
 	if (!err && prof->profiler->interval) {
 		err = prof->profiler->interval(prof, now);
-		prof->texts->dirty = false;
+		prof->pace->dirty = false;
 	}
 	return err ? err : flush(prof);
 }
@@ -449,8 +450,8 @@ int prof_setup(struct prof *prof)
 
 	if (prof->profiler->state_size)
 		prof->state = xcalloc(1, prof->profiler->state_size);
-	prof->texts = NEW(struct prof_texts);
-	prof->texts->dirty = true;
+	prof->pace = NEW(struct prof_pace);
+	prof->pace->dirty = true;
 	prof->print = NEW(struct prof_print);
 	if (options->format)
 		err = table_format_find(&prof->print->format, options->format);
@@ -481,8 +482,8 @@ int prof_setup(struct prof *prof)
 	prof_typed_begin(prof);
 	prof->feed->hooks = &hooks;
 	prof->feed->arg = prof;
-	prof->texts->last_usage_ns = time_now_ns(CLOCK_MONOTONIC);
-	prof->texts->last_cpu_s = usage_now().user_s + usage_now().system_s;
+	prof->pace->last_usage_ns = time_now_ns(CLOCK_MONOTONIC);
+	prof->pace->last_cpu_s = usage_now().user_s + usage_now().system_s;
 	return 0;
 }
 
@@ -499,7 +500,7 @@ int prof_finish(struct prof *prof)
 	if (profiler->finish)
 		err = profiler->finish(prof, now);
 	else if (profiler->interval &&
-		 (prof->texts->dirty || prof_in_kernel(prof) || !prof->interval_ns))
+		 (prof->pace->dirty || prof_in_kernel(prof) || !prof->interval_ns))
 		err = profiler->interval(prof, now);
 	prof_put_no_place(prof, now);
 	if (prof->flame)
@@ -534,7 +535,7 @@ void prof_done(struct prof *prof)
 	prof_specs_done(&prof->specs);
 	vec_done(&prof->events);
 	expr_machine_free(prof->machine);
-	free(prof->texts);
+	free(prof->pace);
 	if (prof->print) {
 		map_done(&prof->print->asked);
 		out_close(&prof->print->beside, "standard error");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Recorded stacks are unwound at once (cmd/core/record/live.c); the file gets call chains that every reader understands. A
+// Recorded stacks are unwound at once (cmd/core/record/unwinding.c); the file gets call chains that every reader understands. A
 // thread (cmd/core/record/drain.c) takes the samples out of the rings as they come, without the room that a stack didn't fill,
 // as the first look into a file may take longer than a ring lasts. Its memory is there from the start: it must not wait for who
 // changes the process's maps. Records of all rings pass in the order of time, so that an exec or mmap is seen before the

@@ -3,7 +3,7 @@
 // others wake up when they are half full, and by then a short process is gone, and with it the way to its files.
 #include "base/err.h"
 #include "base/log.h"
-#include "cmd/core/record/live.h"
+#include "cmd/core/record/unwinding.h"
 #include "cmd/core/record/record.h"
 #include <stdio.h>
 

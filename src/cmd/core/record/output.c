@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/time.h"
 #include "cmd/core/output.h"
-#include "cmd/core/record/live.h"
+#include "cmd/core/record/unwinding.h"
 #include "cmd/core/record/record.h"
 #include "flow/synthesize.h"
 #include "sys/cgroup.h"

@@ -16,7 +16,7 @@
 #include "cmd/core/command.h"
 #include "cmd/core/output.h"
 #include "cmd/core/record/drain.h"
-#include "cmd/core/record/live.h"
+#include "cmd/core/record/unwinding.h"
 #include "cmd/core/record/readers.h"
 #include "cmd/core/record/watch.h"
 #include "sys/signals.h"

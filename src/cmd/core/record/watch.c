@@ -3,7 +3,7 @@
 #include "base/err.h"
 #include "base/time.h"
 #include "cmd/core/record/drain.h"
-#include "cmd/core/record/live.h"
+#include "cmd/core/record/unwinding.h"
 #include "cmd/core/record/readers.h"
 #include <signal.h>
 #include <stdio.h>

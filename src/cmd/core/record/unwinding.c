@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/core/record/live.h"
+#include "cmd/core/record/unwinding.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "cmd/core/record/parts.h"
