@@ -400,6 +400,11 @@ static int emit_begin(struct builder *w)
 	size_t kept;
 	int err = emit_pair_key(w);
 
+	// Looked for: what BPF_NOEXIST returns has undefined upper bits on older kernels.
+	if (w->event->keeps) {
+		expr_bpf_emit_lookup(b, w->count->waiting, PAIR);
+		end_if(w, BPF_JNE, R0, 0);
+	}
 	if (!err)
 		err = emit_first_keys(w);
 	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
@@ -409,10 +414,8 @@ static int emit_begin(struct builder *w)
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
 	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, WAITING));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, w->event->keeps ? BPF_NOEXIST : BPF_ANY));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_ANY));
 	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
-	if (w->event->keeps)
-		end_if(w, BPF_JEQ, R0, -EEXIST);
 	kept = expr_bpf_jump(b, BPF_JEQ, R0, 0);
 	emit_stat(w, STAT_WAITS_FULL);
 	expr_bpf_land(b, kept);
