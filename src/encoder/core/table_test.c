@@ -93,6 +93,9 @@ static void test_formats(void **state)
 	print(&table, "csv", NULL, "name,wait_ns\na|b,1234567\n");
 	print(&table, "json", NULL, "{\"name\":\"a|b\",\"wait_ns\":1234567}\n");
 	print(&table, "markdown", NULL, "| name | wait |\n| --- | ---: |\n| a\\|b | 1234567 |\n");
+	print(&table, "tsv", NULL, "name\twait_ns\na|b\t1234567\n");
+	print(&table, "tsv", &(struct table_stamp){.time = "12:00"},
+	      "time\tname\twait_ns\n12:00\ta|b\t1234567\n");
 	// rows one by one: the columns are as wide as they say, whatever comes
 	print(&table, "text", &first, "name       wait\n\na|b     1.23 ms\n");
 	table_clear(&table);
@@ -100,6 +103,10 @@ static void test_formats(void **state)
 	table_number(&table, 999);
 	print(&table, "text", &next, "longer than its title     999 ns\n");
 	print(&table, "csv", &next, "longer than its title,999\n");
+	table_clear(&table);
+	table_text(&table, "a\tb\nc");
+	table_none(&table);
+	print(&table, "tsv", &next, "a\\x09b\\x0ac\t\n");
 	table_done(&table);
 	assert_true(table_format_find(&(const struct encoder *){NULL}, "svg") < 0);
 }

@@ -70,7 +70,7 @@ const struct opt prof_options_output[] = {
 	PROF_TEXT('o', "output", PROF_AT(output), "FILE", "where to (default: standard output)"),
 	PROF_U64('N', "exit-N", PROF_AT(exit_n), "N", "end after N events"),
 	PROF_TEXT(0, "format", PROF_AT(format), "FORMAT",
-		  "of results: text, csv, json or markdown; lines about single events go to standard error then"),
+		  "of results: text, csv, tsv, json or markdown; lines about single events go to standard error then"),
 	{.kind = OPT_CALL,
 	 .name = "clock-offset",
 	 .offset = PROF_AT(clock_offset),
