@@ -50,7 +50,6 @@ static const struct elsewhere table[] = {
 	{"opensnoop", "sonde trace -a -e open,openat,openat2"},
 	{"page-faults", FAULTS},
 	{"pidpersec", "sonde prof stat -e sched:sched_process_fork"},
-	{"runqlat", "sonde prof rundelay"},
 	{"runqslower", "sonde prof rundelay --than 10ms"},
 	{"sched", "sonde prof rundelay"},
 	{"shmsnoop", "sonde trace -a -e shmget,shmat,shmdt,shmctl"},

@@ -105,7 +105,8 @@ static int add_event(struct tool_run *run, const struct tool_event *wanted, stru
 {
 	struct prof *prof = run->prof;
 	struct prof_event *event;
-	int err = prof_add(prof, wanted->name, run->filter, &event);
+	int err = prof_add(prof, wanted->name, feed_and(prof->feed, wanted->filter, run->filter),
+			   &event);
 
 	if (err < 0)
 		return err;
@@ -126,8 +127,9 @@ static int add_event(struct tool_run *run, const struct tool_event *wanted, stru
 static int setup(struct prof *prof)
 {
 	struct tool_run *run = prof->state;
-	struct tally_event *events = arena_zalloc(&prof->arena, TOOL_EVENTS * sizeof(*events));
-	struct tally_options plan = {.keys = run->keys, .cells = run->cells, .events = events};
+	struct tally_options plan = {.keys = run->keys, .cells = run->cells};
+	struct tally_event *events;
+	uint32_t n = 0;
 	int err;
 
 	run->tool = prof->profiler->tool;
@@ -135,10 +137,17 @@ static int setup(struct prof *prof)
 	run->options = prof->options;
 	run->results_left = prof->options->results_n;
 	err = run->tool->plan(run);
-	for (const struct tool_event *e = run->events; !err && e->name; e++)
-		err = add_event(run, e, &events[plan.events_n++]);
 	if (err < 0)
 		return err;
+	while (run->events[n].name)
+		n++;
+	plan.events = events = arena_zalloc(&prof->arena, n * sizeof(*events));
+	plan.events_n = n;
+	for (uint32_t i = 0; i < n; i++) {
+		err = add_event(run, &run->events[i], &events[i]);
+		if (err < 0)
+			return err;
+	}
 	plan.keys_n = run->keys_n;
 	plan.cells_n = run->cells_n;
 	plan.skips_frame = run->skips_frame;

@@ -6,14 +6,13 @@
 #include "prof/core/profiler.h"
 #include "tally/table.h"
 
-enum { TOOL_EVENTS = 4 };
-
 // One of the events that are counted together.
 struct tool_event {
 	const char *name; // "block:block_rq_issue"; NULL ends the list
 	enum tally_role role;
-	const char *pair; // of first and second: the number by which they belong together
-	bool keeps;	  // of a first: one that waits already stays
+	const char *pair;   // of first and second: the number by which they belong together
+	bool keeps;	    // of a first: one that waits already stays
+	const char *filter; // in the kernel's syntax; NULL: none
 };
 
 struct tool_run;
