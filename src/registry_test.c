@@ -33,6 +33,7 @@ static void check_option(const struct command *command, const struct opt *opt)
 {
 	const char *what = opt->name ? opt->name : (char[]){opt->letter, 0};
 	bool takes_argument = opt->kind != OPT_FLAG && opt->kind != OPT_COUNT;
+	struct opt_walk walk = {command->opts, NULL};
 
 	if (!opt->name && !opt->letter)
 		fail_msg("%s: an option without name and letter (%s)", command->name, opt->help);
@@ -44,7 +45,7 @@ static void check_option(const struct command *command, const struct opt *opt)
 	if (opt->kind == OPT_CALL ? !opt->call : takes_argument != !!opt->arg)
 		fail_msg("%s: option %s: its kind does not go with .arg or .call", command->name,
 			 what);
-	for (const struct opt *other = command->opts; other < opt; other++) {
+	for (const struct opt *other; (other = opt_next(&walk)) && other != opt;) {
 		if (other->kind == OPT_GROUP)
 			continue;
 		if (opt->letter && opt->letter == other->letter)
@@ -54,10 +55,12 @@ static void check_option(const struct command *command, const struct opt *opt)
 	}
 }
 
-static void check_command(const struct command *command, const char *parent)
+static void check_command(const struct command *command, const struct command *parent)
 {
-	auto_free char *start =
-		text_dup_fmt("sonde %s%s%s", parent ? parent : "", parent ? " " : "", command->name);
+	bool is_part = parent && parent->subs != COMMAND_SUBS_ARE_COMMANDS;
+	auto_free char *start = text_dup_fmt("sonde %s%s%s", is_part ? parent->name : "",
+					     is_part ? " " : "", command->name);
+	struct opt_walk walk = {command->opts, NULL};
 
 	if (!command->summary || strchr(command->summary, '\n') || text_ends(command->summary, "."))
 		fail_msg("%s: the summary is one line without a full stop", command->name);
@@ -67,7 +70,7 @@ static void check_command(const struct command *command, const char *parent)
 		fail_msg("%s: the usage begins with '%s'", command->name, start);
 	if (!parent && !command->usage)
 		fail_msg("%s: no usage", command->name);
-	for (const struct opt *opt = command->opts; opt && !opt_is_end(opt); opt++) {
+	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (opt->kind != OPT_GROUP)
 			check_option(command, opt);
 	}
@@ -93,7 +96,7 @@ static void test_commands(void **state)
 		for (size_t i = 0; i < n; i++)
 			assert_string_not_equal(commands[i]->name, (*command)->name);
 		for (size_t i = 0; (*command)->sub && (*command)->sub(i, &sub); i++) {
-			check_command(&sub, (*command)->name);
+			check_command(&sub, *command);
 			sub = (struct command){0};
 		}
 		n++;

@@ -14,10 +14,16 @@ static inline uint64_t hash_u64(uint64_t x)
 	return x ^ x >> 32;
 }
 
+// Each argument still counts where the other one is what makes the product zero: a register may hold any constant, and where
+// frame pointers lead astray it stands in a call chain.
 static inline uint64_t hash_mix(uint64_t a, uint64_t b)
 {
-	__uint128_t m = (__uint128_t)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xe7037ed1a0b428dbull);
-	return (uint64_t)m ^ (uint64_t)(m >> 64);
+	__uint128_t m;
+
+	a ^= 0x9e3779b97f4a7c15ull;
+	b ^= 0xe7037ed1a0b428dbull;
+	m = (__uint128_t)a * b;
+	return (uint64_t)m ^ (uint64_t)(m >> 64) ^ a ^ b;
 }
 
 // About 16 bytes a cycle.

@@ -109,7 +109,7 @@ static int run(int argc, char **argv)
 const struct command command_tool = {
 	.name = "tool",
 	.summary = "Tools that answer one question each",
-	.usage = "sonde TOOL [options] [INTERVAL [COUNT]] [-- COMMAND [ARGS]]",
+	.usage = "sonde tool [NAME [options] [INTERVAL [COUNT]] [-- COMMAND [ARGS]]]",
 	.description = "Without a word it lists the tools. Each is called by its name alone.",
 	.sub = sub,
 	.subs = COMMAND_SUBS_ARE_COMMANDS,
