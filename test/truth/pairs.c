@@ -36,13 +36,13 @@ static pid_t spin(int cpu)
 		;
 }
 
-// A call that nobody else makes: readv of seven parts
+// A call that nobody else makes: readv of PARTS parts, not as many as in another run
 static void get(int fd)
 {
 	char byte;
-	struct iovec parts[7] = {{&byte, 1}};
+	struct iovec parts[PARTS] = {{&byte, 1}};
 
-	if (readv(fd, parts, 7) != 1)
+	if (readv(fd, parts, PARTS) != 1)
 		exit(1);
 }
 
@@ -75,15 +75,15 @@ static void ping_pong(long n)
 	waitpid(other, NULL, 0);
 }
 
-// One thread that goes to the other CPU between a call and its return, n times.
+// One thread that goes to the other CPU between a call and its return, n times. The size of the set tells it from others.
 static void wander(long n)
 {
 	for (long i = 0; i < n; i++) {
-		cpu_set_t set;
+		cpu_set_t sets[8]; // the kernel looks at a part of the first
 
-		CPU_ZERO(&set);
-		CPU_SET(i % 2, &set);
-		sched_setaffinity(0, sizeof(set), &set);
+		CPU_ZERO(sets);
+		CPU_SET(i % 2, sets);
+		sched_setaffinity(0, PARTS, sets);
 	}
 }
 
