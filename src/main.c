@@ -3,9 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/log.h"
-#include "base/nearest.h"
 #include "base/out.h"
-#include "base/vec.h"
 #include "cmd/core/command.h"
 #include "cmd/core/elsewhere.h"
 #include "cmd/core/help.h"
@@ -129,15 +127,8 @@ static bool is_perfs(const char *word)
 
 static int unknown_command(const char *word)
 {
-	const char *line = elsewhere_line(word);
-	VEC(const char *) names = {0};
-	const char *near;
+	const char *line = elsewhere_line(word), *near = command_nearest(word);
 
-	for (const struct command *const *command = commands; *command; command++)
-		vec_push(&names, (*command)->name);
-	vec_push(&names, NULL);
-	near = nearest(word, names.v);
-	vec_done(&names);
 	if (line)
 		fail(ENOENT, "sonde has no command '%s'; what it answers, this does: %s", word, line);
 	else if (is_perfs(word))

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/core/help.h"
 #include "base/err.h"
-#include "base/nearest.h"
-#include "base/vec.h"
 #include "cmd/core/command.h"
 #include "cmd/core/elsewhere.h"
 #include "cmd/core/complete.h"
@@ -53,15 +51,9 @@ const struct command command_help = {
 
 static int unknown(const char *word)
 {
-	VEC(const char *) names = {0};
-	const char *near, *line = elsewhere_line(word);
+	const char *line = elsewhere_line(word), *near = command_nearest(word);
 	int err;
 
-	for (const struct command *const *command = commands; *command; command++)
-		vec_push(&names, (*command)->name);
-	vec_push(&names, NULL);
-	near = nearest(word, names.v);
-	vec_done(&names);
 	if (line)
 		err = fail(COMMAND_USAGE,
 			   "sonde has no command '%s'; what it answers, this does: %s", word, line);

@@ -2,8 +2,10 @@
 #include "cmd/core/command.h"
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/nearest.h"
 #include "base/out.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "cmd/core/help.h"
 #include "cmd/core/settings.h"
 
@@ -40,6 +42,26 @@ const struct command *command_of_sub(char *const *words, struct command *ret)
 		     (both && command_find_sub(*command, both, ret))))
 			return *command;
 	return NULL;
+}
+
+const char *command_nearest(const char *word)
+{
+	VEC(const char *) names = {0};
+	const char *near;
+
+	for (const struct command *const *command = commands; *command; command++) {
+		struct command sub = {0};
+
+		vec_push(&names, (*command)->name);
+		if ((*command)->subs == COMMAND_SUBS_BEHIND)
+			continue;
+		for (size_t i = 0; (*command)->sub(i, &sub); i++)
+			vec_push(&names, sub.name);
+	}
+	vec_push(&names, NULL);
+	near = nearest(word, names.v);
+	vec_done(&names);
+	return near;
 }
 
 bool command_next(size_t *i, size_t *k, struct command *ret)

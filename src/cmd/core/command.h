@@ -45,6 +45,9 @@ struct command {
 	int (*run)(int argc, char **argv);
 };
 
+// The nearest name of a command, tool or profiler; NULL: none is near.
+const char *command_nearest(const char *word);
+
 extern const struct command *const commands[]; // by name, ends with NULL; made by src/registry.c
 
 // The command of that name or NULL; n commands are compared.
