@@ -35,8 +35,9 @@ static const struct opt opts[] = {
 	    "Percent of what is shown, or of all (the default)."),
 	OPT(OPT_TEXT, 't', "field-separator", AT(separator), "CHAR",
 	    "Between columns in place of spaces; in texts it becomes a dot."),
-	OPT(OPT_TEXT, 0, "format", AT(format), "text|json|csv",
-	    "text is perf's layout; json and csv have a row for each row, with the period and the change in each file."),
+	OPT(OPT_TEXT, 0, "format", AT(format), "FORMAT",
+	    TABLE_FORMATS
+	    ". text is perf's layout; the others have the period and the change in each file."),
 	OPT(OPT_COUNT, 'v', "verbose", AT(verbose), NULL, "With the names of the files."),
 	OPT(OPT_FLAG, 'q', "quiet", AT(quiet), NULL, "Without headers and warnings."),
 	HEADING("Filters"),

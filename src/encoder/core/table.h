@@ -12,6 +12,8 @@ struct table_stamp {
 	bool streams; // text form: rows come one by one: columns are as wide as they say, titles stand once
 };
 
+// For help texts; each encoder with the hook `table` is named.
+#define TABLE_FORMATS "text, csv, json, markdown or tsv"
 // -EINVAL with a sentence that names the formats.
 // NULL is text.
 int table_format_find(const struct encoder **ret, const char *name);

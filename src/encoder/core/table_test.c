@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "encoder/core/histogram.h"
 #include "base/test.h"
+#include "encoder/core/encoder.h"
 #include "encoder/core/table.h"
 
 static void test_text_is_bccs(void **state)
@@ -111,5 +112,12 @@ static void test_formats(void **state)
 	assert_true(table_format_find(&(const struct encoder *){NULL}, "svg") < 0);
 }
 
-RUN_TESTS(TEST(test_formats), TEST(test_text_is_bccs), TEST(test_wide_and_empty),
-	  TEST(test_rows_of_a_table))
+static void test_help_names_all(void **state)
+{
+	for (size_t i = 0; encoders[i]; i++)
+		if (encoders[i]->table)
+			assert_non_null(strstr(TABLE_FORMATS, encoders[i]->name));
+}
+
+RUN_TESTS(TEST(test_formats), TEST(test_help_names_all), TEST(test_text_is_bccs),
+	  TEST(test_wide_and_empty), TEST(test_rows_of_a_table))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rows of options that many profilers have.
+#include "encoder/core/table.h"
 #include "prof/core/profiler.h"
 
 const struct opt prof_options_attach[] = {
@@ -70,7 +71,8 @@ const struct opt prof_options_output[] = {
 	PROF_TEXT('o', "output", PROF_AT(output), "FILE", "where to (default: standard output)"),
 	PROF_U64('N', "exit-N", PROF_AT(exit_n), "N", "end after N events"),
 	PROF_TEXT(0, "format", PROF_AT(format), "FORMAT",
-		  "of results: text, csv, tsv, json or markdown; lines about single events go to standard error then"),
+		  "of results: " TABLE_FORMATS
+		  "; lines about single events go to standard error then"),
 	{.kind = OPT_CALL,
 	 .name = "clock-offset",
 	 .offset = PROF_AT(clock_offset),

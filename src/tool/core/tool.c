@@ -14,7 +14,7 @@ const struct opt tool_options[] = {
 	PROF_TEXT(0, "cpus", PROF_AT(target.cpus), "LIST", "these CPUs, such as 0,2-3"),
 	PROF_OPTION_NO_BPF,
 	PROF_TEXT('o', "output", PROF_AT(output), "FILE", "where to (default: standard output)"),
-	PROF_TEXT(0, "format", PROF_AT(format), "FORMAT", "text, csv, tsv, json or markdown"),
+	PROF_TEXT(0, "format", PROF_AT(format), "FORMAT", TABLE_FORMATS),
 	PROF_FLAG('q', "quiet", PROF_AT(quiet), "no messages"),
 	{.kind = OPT_COUNT,
 	 .letter = 'v',
