@@ -75,6 +75,7 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 	taken = take_words(options, argv + 1, before_dashes);
 	if (taken < 0)
 		return taken;
+	options->target.all_cpus |= tool->everybody && !options->target.cpus && words > taken;
 	return run_profiler(&profiler, options, words > taken ? argv + 1 + taken : NULL, line);
 }
 

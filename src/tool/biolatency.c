@@ -138,11 +138,13 @@ const struct tool tool_biolatency = {
 	.usage = "sonde biolatency [-Q] [-D | -F] [-m] [-d DISK] [options] [INTERVAL [COUNT]]",
 	.description =
 		"From when a disk gets a request until it is done, as a histogram: at Ctrl-C, or every INTERVAL seconds, COUNT times. The kernel "
-		"counts, no events come out of it.",
+		"counts, no events come out of it. Of a command its run says how long to watch: requests of all are counted, as a disk tells "
+		"whoever runs that one is done.",
 	.opts = options,
 	.opts_size = sizeof(struct biolatency),
 	.examples = examples,
 	.banner = "Tracing block device I/O... Hit Ctrl-C to end.",
+	.everybody = true,
 	.pairs = "requests",
 	.plan = plan,
 };

@@ -28,6 +28,7 @@ struct tool {
 	const char *banner; // before the first result of the running kernel as text, NULL: none
 	bool symbols;	    // shows names of the kernel's functions
 	bool gap;	    // tables as text have an empty line below their titles
+	bool everybody; // what is counted happens to whoever runs: a command says how long to watch, not whom
 	const char *pairs; // "requests": what first events begin that stay unknown where something was lost
 	// Says what is counted, with the functions below. -errno with a sentence.
 	int (*plan)(struct tool_run *run);
