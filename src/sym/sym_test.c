@@ -18,10 +18,12 @@ static struct sym *start(void)
 	return sym;
 }
 
+static uint64_t now = 1;
+
 static void give(struct sym *sym, struct perf_event_header *header, size_t size)
 {
 	header->size = (uint16_t)((size + 7) & ~7ull);
-	assert_int_equal(sym_record(sym, header, 1), 0);
+	assert_int_equal(sym_record(sym, header, now), 0);
 }
 
 struct mmap_args {
@@ -93,6 +95,32 @@ static void comms(void **state)
 	// A child of a task without a known name has none either.
 	task(sym, PERF_RECORD_FORK, (uint32_t[]){9, 9, 8, 8}, 0);
 	assert_string_equal(task_comm(sym, sym_task(sym, 9, 9)), ":9");
+	sym_free(sym);
+}
+
+// sh starts taskset, which becomes load: each on a CPU of its own, and their rings are read backward.
+static void older_names_come_late(void **state)
+{
+	struct sym *sym = start();
+
+	comm(sym, 5, 5, "sh");
+	now = 40;
+	comm(sym, 7, 7, "load");
+	now = 30;
+	comm(sym, 7, 7, "taskset");
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "load");
+	now = 20;
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){7, 7, 5, 5}, 0);
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "load");
+	now = 50;
+	task(sym, PERF_RECORD_FORK, (uint32_t[]){7, 7, 5, 5}, 0); // the number again
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "sh");
+	now = UINT64_MAX; // asked of /proc
+	comm(sym, 7, 7, "asked");
+	now = 60;
+	comm(sym, 7, 7, "told");
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "told");
+	now = 1;
 	sym_free(sym);
 }
 
@@ -619,7 +647,7 @@ static void malformed_records_change_nothing(void **state)
 	sym_free(sym);
 }
 
-RUN_TESTS(TEST(comms), TEST(threads_share_maps), TEST(forks_copy_maps),
+RUN_TESTS(TEST(comms), TEST(older_names_come_late), TEST(threads_share_maps), TEST(forks_copy_maps),
 	  TEST(forks_have_perf_maps_of_their_own), TEST(dead_tasks_give_way),
 	  TEST(overlapping_maps_are_cut), TEST(names_of_dsos), TEST(names_of_modules),
 	  TEST(kernel_of_kallsyms), TEST(facts_of_files), TEST(another_kernel_is_refused),

@@ -172,8 +172,16 @@ struct task *sym_find_task(struct sym *sym, uint32_t tid)
 	return map_find_ptr(&sym->private->tasks_by_tid, tid);
 }
 
+// Where rings are read one by one, what is older can come later. What was asked of /proc has no time and gives way.
+static bool is_newer(uint64_t known, uint64_t time)
+{
+	return known != UINT64_MAX && known > time;
+}
+
 void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_t time)
 {
+	if (task->comm_set && is_newer(task->comm_time, time))
+		return;
 	task->comm = intern_text(&sym->strings, comm);
 	task->comm_set = true;
 	task->comm_time = time;
@@ -201,6 +209,11 @@ void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 			task = NULL;
 		parent = task_get(sym, fork->ppid, fork->ptid, true);
 	}
+	if (task && is_newer(task->start_time, time)) {
+		task->ppid = parent->tid; // it has run another program since
+		return;
+	}
+	const struct task before = task ? *task : (struct task){0};
 	if (task)
 		task_remove(sym, task);
 	task = task_add(sym, fork->pid, fork->tid);
@@ -212,6 +225,8 @@ void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 		task->comm_set = true;
 		task->comm_time = time;
 	}
+	if (before.comm_set && is_newer(before.comm_time, time))
+		task_set_comm(sym, task, task_comm(sym, &before), before.comm_time);
 	task->ppid = parent->tid;
 	task->start_time = time;
 	// A synthesized fork has its maps told by MMAP records (PERF_RECORD_MISC_FORK_EXEC).
