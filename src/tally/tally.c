@@ -115,7 +115,10 @@ int tally_filter(struct tally *tally, const char *text)
 
 	if (err || !tally->kernel)
 		return err;
-	// Counted in the kernel: its programs are made anew, with the filter inside.
+	// Counted in the kernel: its programs are made anew, with the filter inside. What they have counted stays.
+	err = tally_kernel_read(tally);
+	if (err < 0)
+		return err;
 	if (tally_kernel_open(tally, &kernel, text) < 0)
 		return fail(EOPNOTSUPP, "the kernel can't filter so; start with --no-bpf");
 	tally_kernel_close(tally->kernel, tally->options.name);

@@ -32,7 +32,8 @@ static bool is_of_lock(void *arg, uint64_t ip)
 	resolve(run, ip, &location);
 	if (!location.dso)
 		return false;
-	if (!run->knows_lock_text)
+	// What runs first may lie elsewhere, as a BPF program does.
+	if (!run->knows_lock_text && location.dso->kind == DSO_KERNEL)
 		find_ranges(run, location.dso);
 	return (location.addr >= text[0] && location.addr < text[1]) ||
 	       (location.addr >= text[2] && location.addr < text[3]) ||
