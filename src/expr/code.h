@@ -146,7 +146,6 @@ void expr_type_name(struct expr_type type, char *buf, size_t size);
 uint64_t expr_extend(struct expr_type type, uint64_t value);
 // The result of an ALU operation. False: division by zero.
 bool expr_alu(enum expr_op op, uint64_t a, uint64_t b, uint64_t *ret);
-const char *expr_op_name(enum expr_op op);
 
 // Matches, see struct expr_match. n bytes at text, no NUL among them.
 void expr_match_init(struct expr_match *match, enum expr_match_kind kind, struct str pattern);

@@ -13,11 +13,6 @@ static const struct {
 #undef X
 };
 
-const char *expr_op_name(enum expr_op op)
-{
-	return op < EXPR_OP_COUNT ? ops[op].name : "?";
-}
-
 static void put_text(struct out *out, struct str text)
 {
 	out_char(out, '"');

@@ -122,11 +122,6 @@ unsigned expr_size(const struct expr *expr)
 	return expr_type_size(expr->type);
 }
 
-const char *expr_source(const struct expr *expr)
-{
-	return expr->source;
-}
-
 const char *expr_type_text(const struct expr *expr)
 {
 	return expr->type_text;

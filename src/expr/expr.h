@@ -81,7 +81,6 @@ uint32_t expr_text_limit(const struct expr *expr);
 bool expr_is_void(const struct expr *expr);   // it has no value
 bool expr_is_signed(const struct expr *expr); // of a number
 unsigned expr_size(const struct expr *expr);  // of its type, bytes
-const char *expr_source(const struct expr *expr);
 // A name of its type as in C: "unsigned int", "char *".
 const char *expr_type_text(const struct expr *expr);
 // May the kernel run this filter text and give the same answer as expr_run? False for what is C only, and for texts that kernels

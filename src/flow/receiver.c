@@ -94,11 +94,6 @@ void receiver_free(struct receiver *receiver)
 	free(receiver);
 }
 
-const char *receiver_name(const struct receiver *receiver)
-{
-	return receiver->place.text;
-}
-
 bool receiver_is_socket(const struct receiver *receiver)
 {
 	return receiver->kind == PORT || receiver->kind == UNIX;

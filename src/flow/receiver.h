@@ -17,7 +17,6 @@ enum receiver_state {
 // no error, nor that a path (with a slash) leads to nothing in a folder that exists: it is waited for.
 int receiver_new(struct receiver **ret, const char *where);
 void receiver_free(struct receiver *receiver);
-const char *receiver_name(const struct receiver *receiver); // the place, without slashes at its end
 
 // Reads what is there, or tries to connect when it is time. Never blocks. *ret_p has the *ret_n bytes that were read and not taken; they stay
 // there until the next call. A connection that is new (the count has changed) begins with its own bytes.

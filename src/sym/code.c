@@ -270,11 +270,6 @@ int code_read(struct code *code, uint64_t start, uint64_t end, struct code_bytes
 		 : fail(ENOENT, "%s ends before %#llx", code->source.path, (unsigned long long)start);
 }
 
-uint64_t code_symbol_addr(const struct code *code, uint64_t addr)
-{
-	return addr - code->delta;
-}
-
 static const char *kernel_name(struct code *code, uint64_t addr, uint64_t *ret_offset)
 {
 	struct location location;

@@ -23,8 +23,6 @@ void code_free(struct code *code);
 // The code of [start, end) in symbol space; at most 64 MiB. -ENOENT with a sentence.
 int code_read(struct code *code, uint64_t start, uint64_t end, struct code_bytes *ret);
 
-// An address of the file in symbol space, the reverse of what code_read does.
-uint64_t code_symbol_addr(const struct code *code, uint64_t addr);
 // As names_find; for the kernel the names of the recording's symbols.
 const char *code_name(struct code *code, uint64_t addr, uint64_t *ret_offset);
 // The first name in a section behind an address, as names_next.

@@ -96,18 +96,6 @@ static void expect_unnamed(const struct stacks *stacks, const struct location *l
 		map_expect(&stacks->frame_ids, frame_key_of(stacks, &frame));
 }
 
-uint32_t stacks_frame(struct stacks *stacks, const struct location *location)
-{
-	struct frame frame = {.dso = location->dso,
-			      .sym = location->sym,
-			      .ip = location->ip,
-			      .addr = location->addr,
-			      .cpumode = location->cpumode,
-			      .level = location->level};
-
-	return intern_frame(stacks, &frame);
-}
-
 uint32_t stacks_line_frame(struct stacks *stacks, const struct location *location)
 {
 	struct frame frame = {.dso = location->dso,

@@ -107,8 +107,7 @@ void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key);
 void stacks_done(struct stacks *stacks);
 // Frees what only new samples need; frames and nodes stay.
 void stacks_end(struct stacks *stacks);
-uint32_t stacks_frame(struct stacks *stacks, const struct location *location);
-// Likewise with its line (want_srclines), whatever is inlined there.
+// The location's frame with its line (want_srclines), whatever is inlined there.
 uint32_t stacks_line_frame(struct stacks *stacks, const struct location *location);
 uint32_t stacks_child(struct stacks *stacks, uint32_t parent, uint32_t frame);
 // One of several samples whose stacks are asked for together.

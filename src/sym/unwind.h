@@ -8,7 +8,7 @@
 // (or what it holds to unwind_stack) while it lies in the ring; the addresses written are those for a call chain behind
 // PERF_CONTEXT_USER. Those of callers are one less than where the call returns to, so they lie in the call, also when it never
 // returns and another function follows (perf has it so, too); those of code that a signal interrupted are as they are. Nothing is allocated for a stack. But the first
-// stack that meets a file reads or makes its table (0.1 to 300 ms): unwind_prepare does so when a file is mapped.
+// stack that meets a file reads or makes its table (0.1 to 300 ms).
 // Not for several threads at once.
 #pragma once
 #include "abi/sample.h"
@@ -93,7 +93,5 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struct sample *sample,
 		       const struct sample_plan *plan, uint64_t *chain, uint32_t max);
 
-// Reads or makes the table of a dso now. Does nothing the second time.
-void unwind_prepare(struct unwinder *unwinder, struct dso *dso);
 // "root reached", "stack copy too short"...
 const char *unwind_end_text(enum unwind_end end);

@@ -60,11 +60,6 @@ struct unwind_dso *unwind_dso_of(struct unwinder *unwinder, struct dso *dso)
 	return unwinder->dsos.v[dso->id];
 }
 
-void unwind_prepare(struct unwinder *unwinder, struct dso *dso)
-{
-	(void)unwind_dso_of(unwinder, dso);
-}
-
 void walk_look_up(const struct walk *w, uint64_t pc, bool is_exact, struct unwind_known *known)
 {
 	const struct mapping *map = space_find_near(w->unwinder->sym, w->task->space, pc);

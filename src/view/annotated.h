@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A function as lines: source and instructions, with what was counted at each, and where jumps go. What makes it is cmd/core/annotate.h; how it looks is the business of those who show it.
+// A function as lines: source and instructions, with what was counted at each, and where jumps go. What makes it is code/annotate.h; how it looks is the business of those who show it.
 #pragma once
 #include "base/arena.h"
 #include "base/vec.h"

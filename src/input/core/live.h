@@ -48,7 +48,7 @@ struct watching {
 	int to_fd;
 };
 
-// watching_open.c: attrs and descriptors of all wanted events. -errno with a sentence.
+// live_open.c: attrs and descriptors of all wanted events. -errno with a sentence.
 int watching_open(struct watching *live);
 // Reads the counted events and gives what they advanced.
 int watching_counts(struct watching *live);

@@ -146,14 +146,6 @@ int prof_add_sched(struct prof *prof, const char *name, const char *filter, stru
 	return err;
 }
 
-int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret)
-{
-	const struct event *recorded = event->feed->event;
-
-	*ret = recorded->tp ? tracepoint_field(recorded->tp, name) : NULL;
-	return *ret ? 0 : fail(ENOENT, "event %s has no field %s", recorded->name, name);
-}
-
 int prof_add_given(struct prof *prof)
 {
 	const struct opt_list *list = &prof->options->events;

@@ -150,8 +150,6 @@ struct prof {
 int prof_add(struct prof *prof, const char *name, const char *filter, struct prof_event **ret);
 // Likewise one of the scheduler (model/sched_event.h).
 int prof_add_sched(struct prof *prof, const char *name, const char *filter, struct prof_event **ret);
-// The field of an event by name; -ENOENT with the nearest.
-int prof_field(const struct prof_event *event, const char *name, const struct tp_field **ret);
 
 // Beside a result: how many `what` ("calls") are left out, as events were lost within them. Nothing when none, or with -q.
 #define PROF_LOST_WITHIN "are not known, as events were lost within them"

@@ -3,7 +3,7 @@
 //
 // event_parse turns -e into struct event_spec; cmd/core/record/config.c decides what a sample holds; opened_open opens each
 // event on each CPU and thread, leaving out what an older kernel refuses (sys/perf.c: one table, newest feature first, by
-// trying). opened_map makes one ring a CPU that all events share. The main loop of cmd/record.c sleeps in poll; collect_rings
+// trying). opened_map makes one ring a CPU that all events share. The main loop of cmd/core/record/watch.c sleeps in poll; collect_rings
 // walks the headers once (to count samples and losses, and to note which files were mapped), hands the bytes as they lie to
 // writer_records, and releases them. With --threads (cmd/core/record/readers.c) threads that share nothing copy the bytes of
 // their rings to files of a folder, one a ring, which needs no rounds as each is in order of time; what collect would have
