@@ -97,6 +97,12 @@ struct record_lost_samples {
 	struct perf_event_header header;
 	uint64_t lost;
 };
+// Of those: a BPF filter left them out on purpose, which is no loss. tools/lib/perf/include/perf/event.h,
+// PERF_RECORD_MISC_LOST_SAMPLES_BPF.
+static inline bool record_is_of_filter(const struct perf_event_header *header)
+{
+	return header->misc & (1 << 15);
+}
 struct record_throttle { // THROTTLE, UNTHROTTLE
 	struct perf_event_header header;
 	uint64_t time, id, stream_id;

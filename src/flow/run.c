@@ -360,8 +360,7 @@ static uint64_t count_trouble(struct run *run, struct event *event, const struct
 	case PERF_RECORD_LOST_SAMPLES: {
 		const struct record_lost_samples *lost = (const void *)header;
 
-		// Those a BPF filter dropped on purpose are no loss (PERF_RECORD_MISC_LOST_SAMPLES_BPF).
-		if (header->misc & (1 << 15))
+		if (record_is_of_filter(header))
 			return 0;
 		stats->lost_samples += lost->lost;
 		count_loss(run, event, ids, lost->lost, true);

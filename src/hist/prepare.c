@@ -241,7 +241,7 @@ int report_record(void *arg, struct run *run, const struct hit *hit)
 		return 0;
 	switch (header->type) {
 	case PERF_RECORD_LOST_SAMPLES:
-		if (event)
+		if (event && !record_is_of_filter(header))
 			report_hist(report, event)->lost_samples +=
 				(uint32_t)((const struct record_lost_samples *)header)->lost;
 		break;
