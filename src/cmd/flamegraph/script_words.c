@@ -162,12 +162,13 @@ bool words_whom(const struct words *words, unsigned i, bool padded)
 	       words_cpu(words, i, padded, &id);
 }
 
-size_t word_seconds_digits(struct str word)
+// Of a time.
+static size_t word_seconds_digits(struct str word)
 {
 	return (size_t)((const char *)memchr(word.p, '.', word.n) - word.p);
 }
 
-bool words_padded_time(const struct words *words, unsigned i)
+static bool words_padded_time(const struct words *words, unsigned i)
 {
 	uint64_t when;
 

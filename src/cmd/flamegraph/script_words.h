@@ -34,15 +34,12 @@ bool word_is_event(struct str word);
 bool word_is_misc(struct str word);
 // "123.456789:"
 bool word_time(struct str word, uint64_t *ret);
-// Of a time.
-size_t word_seconds_digits(struct str word);
 
 // Is word i an id, a pair of them, a CPU, one of these, a time? Any i will do.
 bool words_id(const struct words *words, unsigned i, bool padded, uint32_t *ret);
 bool words_pair(const struct words *words, unsigned i, bool padded, struct sample *ret);
 bool words_cpu(const struct words *words, unsigned i, bool padded, uint32_t *ret);
 bool words_whom(const struct words *words, unsigned i, bool padded);
-bool words_padded_time(const struct words *words, unsigned i);
 // A name may end like a time: the time is then the second one.
 bool words_time(const struct words *words, unsigned i, bool padded, uint64_t *ret);
 // The address of a frame in a line of a head, from word `from` on; n: none. Symbols may look like hexadecimal numbers, and other
