@@ -374,6 +374,17 @@ static void look_at_frame(struct look *look, const struct words *words)
 	look->squeezed_frames += is_short && words_room(words, 0) < ADDRESS_ROOM;
 }
 
+// Is the line a name in its columns? "  489 cpu-clock:" has their width, too, but a name with nothing behind it is no id and event.
+static bool is_name_in_columns(const struct words *words)
+{
+	unsigned n = words_in_columns(words), fields;
+
+	if (!n || n < words->n)
+		return n > 0;
+	fields = guess_words(words, HEAD_PADDED);
+	return (fields & HEAD_COMM) || !script_fields_are_sure(fields);
+}
+
 static void look_at_head(struct look *look, const struct words *words)
 {
 	unsigned i = find_time(words, true);
@@ -381,8 +392,10 @@ static void look_at_head(struct look *look, const struct words *words)
 	uint64_t when;
 
 	if (words->line.p[0] == ' ' && words->line.n > COMM_COLUMNS) {
-		look->in_columns += words_in_columns(words) > 0;
-		look->in_none += !words_in_columns(words);
+		bool is_in = is_name_in_columns(words);
+
+		look->in_columns += is_in;
+		look->in_none += !is_in;
 	}
 	if (!is_padded)
 		i = find_time(words, false);

@@ -80,6 +80,9 @@ static void layouts(void **state)
 	} cases[] = {
 		// No time; the number before the event is the period.
 		{"s_lld  2645    2000000 cpu-clock: \n" FRAME, "s_lld;f 1\n"},
+		{" 2645 cpu-clock: \n" FRAME "\n 2645 cpu-clock: \n" FRAME,
+		 "f 2\n"}, // as wide as a name's columns
+		{"  645 cpu-clock: \n" FRAME "\n  645 cpu-clock: \n" FRAME, "f 2\n"},
 		{"s 7  2645 cpu-clock: \n" FRAME "s 7  2645 cpu-clock: \n" FRAME, "s 7;f 2\n"},
 		// Fields that anything could be.
 		{"bash \n" FRAME "#c d \n" FRAME, "#c d;f 1\nbash;f 1\n"},
