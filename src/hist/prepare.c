@@ -72,7 +72,7 @@ static int choose_mode(struct report *report)
 	}
 	if (report->o.hierarchy)
 		report->children = false;
-	report->no_children_column = report->children && !report->pipe && !has_chains &&
+	report->no_children_column = report->children && (report->pipe || !has_chains) &&
 				     report->o.fields && *report->o.fields == '+';
 	// A pipe tells its events too late for perf to know that there are call chains.
 	if (report->pipe || !has_chains)
