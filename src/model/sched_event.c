@@ -61,7 +61,8 @@ bool sched_event_init(struct sched_event *ret, const struct event *event)
 	ret->target_cpu =
 		tracepoint_field(tp, ret->kind == SCHED_MIGRATE ? "dest_cpu" : "target_cpu");
 	if (!ret->comm || !ret->pid || !ret->prio ||
-	    (is_switch ? !ret->prev_state || !ret->next_comm || !ret->next_pid || !ret->next_prio
+	    (is_switch ? !ret->prev_state || !ret->prev_state->size || !ret->next_comm ||
+				 !ret->next_pid || !ret->next_prio
 		       : !ret->target_cpu) ||
 	    (ret->kind == SCHED_MIGRATE && !ret->orig_cpu))
 		ret->kind = SCHED_OTHER;

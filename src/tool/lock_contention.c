@@ -117,8 +117,8 @@ static int show(struct tool_run *run, uint64_t now_ns)
 	struct tally *tally = run->prof->tally;
 
 	for (size_t i = 0; i < tally_rows(tally); i++)
-		*tally_cell_at(tally, i, CELL_AVG) =
-			tally_cell(tally, i, CELL_TOTAL) / tally_cell(tally, i, CELL_CONTENDED);
+		*tally_cell_at(tally, i, CELL_AVG) = tally_cell(tally, i, CELL_TOTAL) /
+						     MAX(tally_cell(tally, i, CELL_CONTENDED), 1u);
 	return tool_show_table(run, now_ns,
 			       (struct tally_view){.columns = columns,
 						   .columns_n = ARRAY_SIZE(columns),
