@@ -64,5 +64,6 @@ const struct tool tool_runqlat = {
 	.examples = examples,
 	.banner = "Tracing run queue latency... Hit Ctrl-C to end.",
 	.pairs = "waits",
+	.everybody = true,
 	.plan = plan,
 };
