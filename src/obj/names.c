@@ -210,6 +210,7 @@ static bool add_table(struct names *names, const struct elf *elf, const char *se
 struct relocation_table {
 	struct elf_symbols symbols;
 	bool has_symbols;
+	bool named_only; // the many that only move with the file are not wanted
 	const struct versions *versions;
 };
 
@@ -230,6 +231,8 @@ static void add_relocation(struct names *names, const struct elf *elf,
 	} else if (elf->machine == EM_X86_64 && ELF64_R_TYPE(info) == R_X86_64_IRELATIVE) {
 		name.text = arena_fmt(&names->arena, "*ABS*+0x%llx", (unsigned long long)addend);
 		name.is_synthetic = true;
+	} else if (table->named_only) {
+		return;
 	} else {
 		name.text = "*ABS*";
 		name.is_synthetic = true;
@@ -246,9 +249,9 @@ static int by_addr(const void *a, const void *b)
 }
 
 static void read_relocations(struct names *names, const struct elf *elf,
-			     const struct versions *versions)
+			     const struct versions *versions, bool named_only)
 {
-	struct relocation_table table = {.versions = versions};
+	struct relocation_table table = {.versions = versions, .named_only = named_only};
 	struct elf_section section, dynsym;
 	size_t size = elf->is_64bit ? sizeof(Elf64_Rela) : sizeof(Elf32_Rela);
 
@@ -293,6 +296,7 @@ static void add_plt_slot(struct names *names, const struct elf_section *section,
 			return;
 		vec_push(&names->all, (struct name){
 					      .addr = addr,
+					      .size = slot,
 					      .text = arena_fmt(&names->arena, "%.*s@plt",
 								LONGEST_NAME, relocation->text),
 					      .section = (uint16_t)section->index,
@@ -344,13 +348,25 @@ void names_init(struct names *ret, const struct elf *elf, const struct elf *debu
 
 	*ret = (struct names){0};
 	read_versions(&versions, elf);
-	read_relocations(ret, elf, &versions);
+	read_relocations(ret, elf, &versions, false);
 	add_table(ret, elf, ".symtab", NULL);
 	if (debug)
 		add_table(ret, debug, ".symtab", NULL);
 	ret->is_dynamic = !ret->all.n && add_table(ret, elf, ".dynsym", &versions);
 	add_plt(ret, elf);
 	vec_done(&versions.texts);
+	sort_names(ret);
+}
+
+void names_init_plt(struct names *ret, const struct elf *elf)
+{
+	const struct versions none = {.elf = elf};
+
+	*ret = (struct names){0};
+	if (elf->machine != EM_X86_64 || elf->swap)
+		return;
+	read_relocations(ret, elf, &none, true);
+	add_plt(ret, elf);
 	sort_names(ret);
 }
 

@@ -28,6 +28,8 @@ struct names {
 
 // Of an image and of its separate debug file (NULL: none); of relocatable ones those of .text. n log n of its symbols.
 void names_init(struct names *ret, const struct elf *elf, const struct elf *debug);
+// Only the entries of its PLTs, where their code says through which place they jump: x86-64's .plt, .plt.got, .plt.sec.
+void names_init_plt(struct names *ret, const struct elf *elf);
 // Of a file without a symbol table: functions that have no name, by the file and where they begin, "gzip@4300" (cfi_functions).
 void names_add_functions(struct names *names, const struct elf *elf, const char *file);
 void names_done(struct names *names);

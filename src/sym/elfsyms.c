@@ -11,6 +11,7 @@
 #include "obj/cfi.h"
 #include "obj/demangle.h"
 #include "obj/gopclntab.h"
+#include "obj/names.h"
 #include "sym/load.h"
 
 enum {
@@ -122,6 +123,38 @@ static bool walk_next(struct table_walk *walk, struct elf_symbol *ret)
 	return false;
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct elf_section *x = a, *y = b;
+
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+// A symbol without a size reaches to the next one, but not out of its section: _init is not what lies behind .init.
+static void cut_at_sections(struct symtab *symtab, const struct elf *elf)
+{
+	VEC(struct elf_section) sections = {0};
+	struct elf_section section;
+
+	for (uint32_t i = 1; elf_section(elf, i, &section); i++) {
+		if ((section.flags & SHF_ALLOC) && section.type != SHT_NOBITS && section.size)
+			vec_push(&sections, section);
+	}
+	if (sections.n)
+		qsort(sections.v, sections.n, sizeof(*sections.v), by_offset);
+	vec_each(struct symbol, symbol, &symtab->symbols) {
+		size_t n;
+
+		if (!symbol->guessed_end)
+			continue;
+		n = SEARCH(sections.n, k, sections.v[k].offset <= symbol->start);
+		if (n && symbol->start - sections.v[n - 1].offset < sections.v[n - 1].size)
+			symbol->end =
+				MIN(symbol->end, sections.v[n - 1].offset + sections.v[n - 1].size);
+	}
+	vec_done(&sections);
+}
+
 static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
 			 const struct elf_source *runtime, const struct elf_section *section)
 {
@@ -143,8 +176,10 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 		keep_symbol(dso->symtab, &walk, &symbol, !sym->options.no_demangle);
 		n++;
 	}
-	if (n)
+	if (n) {
 		symtab_fix(dso->symtab, SYMTAB_FILE);
+		cut_at_sections(dso->symtab, &runtime->elf);
+	}
 	return n;
 }
 
@@ -260,28 +295,57 @@ size_t load_functions(struct sym *sym, struct dso *dso, const struct elf_source 
 	return symtab->symbols.n - symbols_n;
 }
 
+static void add_stub(struct sym *sym, struct dso *dso, struct symbol stub, struct str name)
+{
+	stub.name = arena_join(&dso->symtab->names, name, str_of("@plt"));
+	stub.binding = STB_GLOBAL;
+	stub.type = STT_FUNC;
+	stub.mangled = !sym->options.no_demangle && demangle_maybe(stub.name);
+	symtab_add(dso->symtab, &stub);
+}
+
+// What the code of each entry says.
+static void load_plt_by_code(struct sym *sym, struct dso *dso, const struct elf *elf)
+{
+	struct elf_segment segment;
+	struct names names;
+
+	names_init_plt(&names, elf);
+	vec_each(const struct name, name, &names.all) {
+		struct str text = {name->text, strnlen(name->text, LONGEST_PLT_NAME)};
+		uint64_t at;
+
+		if (!elf_segment_of(elf, name->addr, &segment))
+			continue;
+		if (text_ends(name->text, "@plt") && text.n < LONGEST_PLT_NAME)
+			text.n -= strlen("@plt");
+		at = name->addr - segment.vaddr + segment.offset;
+		add_stub(sym, dso, (struct symbol){.start = at, .end = at + name->size}, text);
+	}
+	names_done(&names);
+}
+
 void load_plt(struct sym *sym, struct dso *dso, const struct elf_source *runtime)
 {
 	struct symtab *symtab = dso->symtab;
-	struct elf_plt plt;
+	const size_t before = symtab->symbols.n;
+	struct elf_plt plt = {0};
+	size_t by_code;
 	uint64_t at;
 
+	load_plt_by_code(sym, dso, &runtime->elf);
+	by_code = symtab->symbols.n - before;
+	// Entries that only lead to the linker (of a program with .plt.sec), and other machines': in the order of their relocations.
 	if (!elf_plt_init(&plt, &runtime->elf))
-		return;
+		plt.n = 0;
 	at = plt.offset + plt.header_bytes;
 	for (uint32_t i = 0; i < MIN(plt.n, MOST_PLT_ENTRIES); i++, at += plt.entry_bytes) {
 		const char *name = elf_plt_name(&plt, i);
-		struct str shown = {name, strnlen(name, LONGEST_PLT_NAME)};
+		size_t known = before + SEARCH(by_code, k, symtab->symbols.v[before + k].start < at);
 
-		symtab_add(symtab,
-			   &(struct symbol){
-				   .start = at,
-				   .end = at + plt.entry_bytes,
-				   .name = arena_join(&symtab->names, shown, str_of("@plt")),
-				   .binding = STB_GLOBAL,
-				   .type = STT_FUNC,
-				   .mangled = !sym->options.no_demangle && demangle_maybe(name),
-			   });
+		if (known == before + by_code || symtab->symbols.v[known].start != at)
+			add_stub(sym, dso, (struct symbol){.start = at, .end = at + plt.entry_bytes},
+				 (struct str){name, strnlen(name, LONGEST_PLT_NAME)});
 	}
 	symtab_sort(symtab);
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include "base/file.h"
 #include "base/test.h"
+#include "obj/elf.h"
 #include "sym/private.h"
 
 static struct sym *start(void)
@@ -619,6 +620,40 @@ static void imported_functions_have_stubs(void **state)
 	sym_free(sym);
 }
 
+// What of a file's stubs has no name of its own is nobody's: _init, which tells no size, ends with its section.
+static void stubs_are_not_init(void **state)
+{
+	static const char *const sections[] = {".plt", ".plt.got", ".plt.sec"};
+	char path[256] = {0};
+	struct mapped file;
+	struct elf elf;
+	struct sym *sym;
+	struct dso *dso;
+
+	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
+	assert_int_equal(file_map(&file, path), 0);
+	assert_int_equal(elf_init(&elf, file.p, file.n), 0);
+	sym_new(&sym, &(const struct sym_options){.no_cache_dir = true});
+	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
+	dso = sym_task(sym, 1, 1)->space->maps.v[0]->dso;
+	for (size_t i = 0; i < ARRAY_SIZE(sections); i++) {
+		struct elf_section section;
+
+		if (!elf_find_section(&elf, sections[i], &section))
+			continue;
+		for (uint64_t at = 0; at < section.size; at += 4) {
+			const struct symbol *symbol = dso_find_symbol(sym, dso, section.offset + at);
+
+			if (symbol)
+				assert_true(text_ends(symbol->name, "@plt"));
+			else // the first entry calls the linker
+				assert_true(i == 0 && at < 16);
+		}
+	}
+	sym_free(sym);
+	file_unmap(&file);
+}
+
 static void another_build_id_is_refused(void **state)
 {
 	static const uint8_t id[20] = {1, 2, 3};
@@ -653,4 +688,5 @@ RUN_TESTS(TEST(comms), TEST(older_names_come_late), TEST(threads_share_maps), TE
 	  TEST(kernel_of_kallsyms), TEST(facts_of_files), TEST(another_kernel_is_refused),
 	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go),
 	  TEST(trampolines_come_and_go), TEST(own_symbols), TEST(imported_functions_have_stubs),
-	  TEST(another_build_id_is_refused), TEST(malformed_records_change_nothing))
+	  TEST(stubs_are_not_init), TEST(another_build_id_is_refused),
+	  TEST(malformed_records_change_nothing))
