@@ -76,12 +76,20 @@ static uint64_t find_left_out(struct walk *w, uint64_t returns_to)
 	return found;
 }
 
-static bool is_left_out(const struct walk *w)
+// False: there is no room.
+static bool add_left_out(struct walk *w, uint64_t returns_to)
 {
-	const struct cfi_rule *rule = walk_known(w, w->ips[w->n - 1], false)->rule;
+	uint64_t left_out = find_left_out(w, returns_to);
 
-	return w->end == UNWIND_SWITCHED && rule && (rule->flags & CFI_SWITCH) &&
-	       !keeps_frame_pointer(w, rule);
+	w->is_guessed |= !left_out;
+	return !left_out || add(w, left_out - 1);
+}
+
+static bool leaves_out_caller(const struct walk *w, uint64_t pc)
+{
+	const struct cfi_rule *rule = walk_known(w, pc, false)->rule;
+
+	return rule && (rule->flags & CFI_SWITCH) && !keeps_frame_pointer(w, rule);
 }
 
 // Where code keeps frame pointers, the kernel came further: over to the stack that a thread was on before (Go), or deeper
@@ -91,6 +99,7 @@ static void go_on(struct walk *w)
 	enum { BACK = 3 }; // frames of a signal, that frame pointers don't know
 	const uint64_t *theirs = w->input->by_kernel;
 	uint32_t i = 0, same = 0, before = w->n;
+	bool leaves_out;
 
 	if ((w->end != UNWIND_SWITCHED && w->end != UNWIND_SHORT) || w->input->by_kernel_n < 2)
 		return;
@@ -103,13 +112,7 @@ static void go_on(struct walk *w)
 	// On the same stack only frame pointers that were right so far are believed.
 	if (w->end == UNWIND_SHORT && same < 2)
 		return;
-	if (is_left_out(w) && i + 1 < w->input->by_kernel_n) {
-		uint64_t left_out = find_left_out(w, theirs[i + 1]);
-
-		w->is_guessed |= !left_out;
-		if (left_out && !add(w, left_out - 1))
-			return;
-	}
+	leaves_out = w->end == UNWIND_SWITCHED && leaves_out_caller(w, w->ips[w->n - 1]);
 	while (++i < w->input->by_kernel_n && theirs[i] < PERF_CONTEXT_MAX) {
 		const struct cfi_rule *rule = walk_known(w, theirs[i] - 1, false)->rule;
 
@@ -117,13 +120,16 @@ static void go_on(struct walk *w)
 			w->n = w->end == UNWIND_SWITCHED ? before : w->n;
 			return;
 		}
+		if (leaves_out && !add_left_out(w, theirs[i]))
+			return;
 		if (!add(w, theirs[i] - !walk_is_sigreturn(w, theirs[i])))
 			return;
 		if (walk_is_root(w, theirs[i])) {
 			w->end = UNWIND_ROOT;
 			return;
 		}
-		w->is_guessed |= !(rule && keeps_frame_pointer(w, rule));
+		leaves_out = leaves_out_caller(w, theirs[i] - 1);
+		w->is_guessed |= !leaves_out && !(rule && keeps_frame_pointer(w, rule));
 	}
 }
 
