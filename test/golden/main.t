@@ -25,7 +25,10 @@ echo "[$?]"
 head -n 2 out
 echo '$ closed pipe'
 mkfifo closed
-{ read -r _ <closed; sonde help; echo "[$?]" >&2; } | { exec <&-; echo >closed; }
+exec 4<>closed 5>closed 4>&- # nobody reads it, and no other process still has its other end
+sonde help >&5
+echo "[$?]"
+exec 5>&-
 echo '$ full disk'
 sonde help >/dev/full
 echo "[$?]"
