@@ -556,13 +556,61 @@ static void swap_trailer(struct swapper *s, const struct perf_event_attr *attr)
 	(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID |             \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_IDENTIFIER)
 
+static uint16_t get_u16(const void *p, bool swap)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return swap ? bswap_16(v) : v;
+}
+
+// What is before the trailer, of those types whose body tells how long it is; 0: not known.
+static size_t body_size(const struct perf_event_header *header, uint32_t type, size_t size, bool swap)
+{
+	const uint8_t *p = (const uint8_t *)header;
+	size_t n;
+
+	switch (type) {
+	case PERF_RECORD_KSYMBOL:
+		n = offsetof(struct record_ksymbol, name);
+		n += n < size ? strnlen((const char *)p + n, size - n) + 1 : 0;
+		break;
+	case PERF_RECORD_BPF_EVENT:
+		n = sizeof(struct record_bpf_event);
+		break;
+	case PERF_RECORD_TEXT_POKE:
+		n = offsetof(struct record_text_poke, bytes);
+		if (n > size)
+			return 0;
+		n += (size_t)get_u16(p + offsetof(struct record_text_poke, old_len), swap) +
+		     get_u16(p + offsetof(struct record_text_poke, new_len), swap);
+		break;
+	default:
+		return 0;
+	}
+	return (n + 7) & ~(size_t)7;
+}
+
+// perf_event_ksymbol_output() and its like in kernel/events/core.c.
+uint32_t record_end_of(const struct perf_event_header *header, uint32_t trailer_size, bool swap)
+{
+	uint32_t type, size = get_u16((const uint8_t *)header + 6, swap);
+	size_t body;
+
+	memcpy(&type, header, sizeof(type));
+	body = body_size(header, swap ? bswap_32(type) : type, size, swap);
+	if (!body || !trailer_size || body + trailer_size > size || (size - body) % trailer_size != 0)
+		return size;
+	return (uint32_t)body + trailer_size;
+}
+
 int record_swap(struct perf_event_header *header, const struct perf_event_attr *attr)
 {
 	uint32_t type = bswap_32(header->type);
 	uint16_t size = bswap_16(header->size);
 	const char *layout = type < ARRAY_SIZE(types) ? types[type].layout : NULL;
 	bool has_trailer = attr && attr->sample_id_all && type != PERF_RECORD_SAMPLE && type < 64;
-	size_t trailer = 0;
+	size_t trailer = 0, whole;
 
 	if (size < HEADER_SIZE)
 		return fail(EINVAL, "record of %u bytes is shorter than its header", size);
@@ -570,8 +618,9 @@ int record_swap(struct perf_event_header *header, const struct perf_event_attr *
 		trailer = 8 * (size_t)__builtin_popcountll(attr->sample_type & TRAILER_BITS);
 	if (trailer > size - HEADER_SIZE)
 		trailer = 0;
+	whole = record_end_of(header, (uint32_t)trailer, true);
 	for (int apply = 0; apply <= 1 && layout; apply++) {
-		uint8_t *end = (uint8_t *)header + size;
+		uint8_t *end = (uint8_t *)header + whole;
 		struct swapper s = {(uint8_t *)(header + 1), end - trailer, apply, false};
 
 		swap_body(&s, header, layout, attr);

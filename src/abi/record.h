@@ -187,6 +187,15 @@ enum stat_round { STAT_ROUND_INTERVAL, STAT_ROUND_FINAL };
 // The CPUs of a CPU_MAP, -1: any. Returns how many, at most as many as `max`; ret may be NULL with max 0.
 size_t record_cpu_map(const struct perf_event_header *header, int *ret, size_t max);
 
+// Where the record's trailer of so many bytes (sample_id_all) ends: at header->size, but Linux lets KSYMBOL, BPF_EVENT and TEXT_POKE
+// grow by one trailer for each event that listens, and what is behind the first is left over. `swap`: the record's not swapped yet.
+uint32_t record_end_of(const struct perf_event_header *header, uint32_t trailer_size, bool swap);
+static inline uint32_t record_end(const struct perf_event_header *header, uint32_t trailer_size)
+{
+	return header->type < PERF_RECORD_KSYMBOL ? header->size
+						  : record_end_of(header, trailer_size, false);
+}
+
 // The NUL-terminated text at `text` inside the record (a field of it); NULL when no NUL stands before
 // the record's end.
 const char *record_text(const struct perf_event_header *header, const char *text);

@@ -246,6 +246,48 @@ static void test_swap_kernel_records(void **state)
 	}
 }
 
+// Two events more listened: so many bytes of the kernel's stack stand behind the trailer.
+static void test_overlong(void **state)
+{
+	static const struct type_case cases[] = {
+		{PERF_RECORD_KSYMBOL, 0, build_ksymbol},
+		{PERF_RECORD_BPF_EVENT, 0, build_bpf},
+		{PERF_RECORD_TEXT_POKE, 0, build_text_poke},
+	};
+	enum { TRAILER = 32 };
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (int left_over = 0; left_over <= 2 * TRAILER; left_over += 8) {
+			struct writer ours, theirs;
+			struct perf_event_header *header;
+			size_t whole = 0;
+
+			for (int swapped = 0; swapped < 2; swapped++) {
+				struct writer *w = swapped ? &theirs : &ours;
+
+				begin(w, swapped, cases[i].type, cases[i].misc);
+				cases[i].build(w);
+				trailer(w);
+				whole = w->n;
+				memset(at(w), 0xa5, (size_t)left_over);
+				w->n += (size_t)left_over;
+				end(w);
+			}
+			header = (void *)ours.words;
+			// What isn't whole trailers isn't understood.
+			if (left_over % TRAILER) {
+				assert_int_equal(record_end(header, TRAILER), header->size);
+				continue;
+			}
+			assert_int_equal(record_end(header, TRAILER), whole);
+			assert_int_equal(record_end_of((void *)theirs.words, TRAILER, true), whole);
+			assert_int_equal(record_end(header, 0), header->size);
+			assert_int_equal(record_swap((void *)theirs.words, &trailer_attr), 0);
+			assert_memory_equal(theirs.words, ours.words, ours.n);
+		}
+	}
+}
+
 static void build_sample(struct writer *w)
 {
 	u64(w, 5);		    // IDENTIFIER
@@ -451,5 +493,5 @@ static void test_cpu_maps(void **state)
 	}
 }
 
-RUN_TESTS(TEST(test_cpu_maps), TEST(test_swap_kernel_records), TEST(test_swap_sample),
-	  TEST(test_swap_user_records), TEST(test_whole), TEST(test_names))
+RUN_TESTS(TEST(test_cpu_maps), TEST(test_swap_kernel_records), TEST(test_overlong),
+	  TEST(test_swap_sample), TEST(test_swap_user_records), TEST(test_whole), TEST(test_names))

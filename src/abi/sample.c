@@ -354,7 +354,7 @@ int sample_decode(const struct sample_plan *plan, const struct perf_event_header
 void sample_decode_trailer(const struct sample_plan *plan, const struct perf_event_header *header,
 			   struct sample *ret)
 {
-	const uint8_t *end = (const uint8_t *)header + header->size;
+	const uint8_t *end = (const uint8_t *)header + record_end(header, plan->trailer_size);
 
 	clear(ret);
 	ret->header = header;

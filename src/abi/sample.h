@@ -2,7 +2,7 @@
 // Samples decoded by a plan compiled once per attr (the one decoder of the program).
 // Layout: include/uapi/linux/perf_event.h, PERF_RECORD_SAMPLE and struct sample_id.
 #pragma once
-#include "base/perf_event.h"
+#include "abi/record.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,7 +48,7 @@ struct sample_plan {
 	uint64_t default_period; // attr.sample_period, for samples without one
 	int16_t identifier, ip, tid, time, addr, id, stream_id, cpu, period;
 	uint16_t fixed_size; // header and fixed part
-	// the trailing struct sample_id of other records: offsets back from the record's end
+	// the trailing struct sample_id of other records: offsets back from its end (record_end)
 	int16_t t_tid, t_time, t_id, t_stream_id, t_cpu, t_identifier;
 	uint16_t trailer_size; // 0: no sample_id_all
 	bool fixed_only;       // nothing of variable size follows
@@ -86,7 +86,7 @@ static inline uint64_t sample_plan_time(const struct sample_plan *plan,
 			memcpy(&time, p + plan->time, 8);
 	} else if (plan->trailer_size && plan->t_time > 0 &&
 		   header->size >= sizeof(*header) + plan->trailer_size) {
-		memcpy(&time, p + header->size - plan->t_time, 8);
+		memcpy(&time, p + record_end(header, plan->trailer_size) - plan->t_time, 8);
 	}
 	return time;
 }
@@ -103,6 +103,6 @@ bool sample_read_next(const struct sample_plan *plan, const struct sample *sampl
 uint8_t cpumode_of_context(uint64_t marker);
 
 // Where the id of a SAMPLE lies (for finding its attr before decoding): byte offset from the start, and
-// from the end for other records (negative); 0 = not there. By perf's perf_evsel__id_pos rules.
+// from record_end for other records (negative); 0 = not there. By perf's perf_evsel__id_pos rules.
 int sample_id_offset(const struct perf_event_attr *attr);
 int trailer_id_offset(const struct perf_event_attr *attr);

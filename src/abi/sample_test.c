@@ -233,4 +233,37 @@ static void test_trailer(void **state)
 	assert_true(s.time == UINT64_MAX);
 }
 
-RUN_TESTS(TEST(test_everything), TEST(test_minimal), TEST(test_absurd_counts), TEST(test_trailer))
+// A KSYMBOL that is longer than right by two trailers, as Linux makes it for three listeners.
+static void test_overlong(void **state)
+{
+	const struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID,
+		.sample_id_all = 1,
+	};
+	struct builder b = {.n = 1};
+	struct sample_plan plan;
+	struct sample s;
+
+	add(&b, 0xffffffffc0000000);
+	add(&b, PAIR(64, 1));
+	add(&b, 0x676f72705f667062); // bpf_prog, the NUL in a word of its own
+	add(&b, 0);
+	add(&b, PAIR(10, 11));
+	add(&b, 1234);
+	add(&b, 42);
+	for (int i = 0; i < 6; i++)
+		add(&b, 0xdeadbeef);
+
+	const struct perf_event_header *header = finish(&b, PERF_RECORD_KSYMBOL);
+
+	sample_plan_init(&plan, &attr);
+	sample_decode_trailer(&plan, header, &s);
+	assert_int_equal(s.pid, 10);
+	assert_int_equal(s.tid, 11);
+	assert_int_equal(s.time, 1234);
+	assert_int_equal(s.id, 42);
+	assert_int_equal(sample_plan_time(&plan, header), 1234);
+}
+
+RUN_TESTS(TEST(test_everything), TEST(test_minimal), TEST(test_absurd_counts), TEST(test_trailer),
+	  TEST(test_overlong))

@@ -111,6 +111,9 @@ const uint8_t *recording_id_place(struct recording *recording, const uint8_t *h,
 	}
 	if (!first->sample_id_all || !p->trailer_id_offset)
 		return NULL;
+	if (type >= PERF_RECORD_KSYMBOL)
+		size = record_end_of((const void *)h, recording->events.v[0]->plan.trailer_size,
+				     recording->swap);
 	*ret_none = (int64_t)size + p->trailer_id_offset < 8;
 	return *ret_none ? NULL : h + size + p->trailer_id_offset;
 }

@@ -109,8 +109,10 @@ void rings_learn(struct rings *rings, const struct opened *opened, struct event 
 static const struct rings_source *source_of(const struct rings *rings,
 					    const struct perf_event_header *header)
 {
-	int at = header->type == PERF_RECORD_SAMPLE ? rings->id_at
-						    : header->size - rings->id_before_end;
+	int at = header->type == PERF_RECORD_SAMPLE
+			 ? rings->id_at
+			 : (int)record_end(header, rings->sources[rings->first].plan.trailer_size) -
+				   rings->id_before_end;
 	const uint64_t *index;
 	uint64_t id;
 

@@ -5,14 +5,14 @@
 
 enum { STACK_WORDS = 8 };
 
-struct record {
+struct one_record {
 	struct perf_event_header header;
 	uint64_t words[64];
 };
 
-static struct record sample_of(uint64_t valid)
+static struct one_record sample_of(uint64_t valid)
 {
-	struct record record = {
+	struct one_record record = {
 		.words = {1, 0x3000, PERF_SAMPLE_REGS_ABI_64, 70, 71, STACK_WORDS * 8}};
 	size_t n = 6;
 
@@ -37,7 +37,7 @@ static void test_trim(void **state)
 
 	sample_plan_init(&plan, &attr);
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-		struct record record = sample_of(sizes[i]), trimmed = {0};
+		struct one_record record = sample_of(sizes[i]), trimmed = {0};
 		struct sample_parts parts;
 		struct sample sample;
 
