@@ -207,6 +207,8 @@ static void branch(uint64_t from, uint64_t to)
 	};
 }
 
+static unsigned long stubs, stubs_n; // where .plt of the program is, and its bytes
+
 static void run(uint32_t pid, uint64_t samples, uint64_t every)
 {
 	struct user_regs_struct regs;
@@ -222,6 +224,13 @@ static void run(uint32_t pid, uint64_t samples, uint64_t every)
 
 		if (ptrace(PTRACE_GETREGS, pid, 0, &regs))
 			return;
+		// Stubs have other names in perf; a call through one goes where it leads to.
+		if (regs.rip - stubs < stubs_n) {
+			if (ptrace(PTRACE_SINGLESTEP, pid, 0, 0) ||
+			    waitpid((pid_t)pid, &status, 0) < 0 || !WIFSTOPPED(status))
+				return;
+			continue;
+		}
 		if (size && (always ? true : regs.rip != last + size)) {
 			if (!only_calls || was_call)
 				branch(last, regs.rip);
@@ -286,6 +295,8 @@ int main(int argc, char **argv)
 	with_chains = getenv("CHAINS") != NULL;
 	broken = getenv("BROKEN") != NULL;
 	only_calls = getenv("ANY_CALL") != NULL;
+	if (getenv("STUBS"))
+		sscanf(getenv("STUBS"), "%lx %lx", &stubs, &stubs_n);
 	if (only_calls)
 		attr.branch_sample_type = PERF_SAMPLE_BRANCH_ANY_CALL | PERF_SAMPLE_BRANCH_USER;
 	no_cycles = getenv("NO_CYCLES") != NULL;
