@@ -10,6 +10,8 @@ result()
 skip() { echo "skip $*"; exit 77; }
 # needs PROGRAM [PACKAGE]
 needs() { command -v "$1" >/dev/null || skip "$1 is not installed${2:+ (package $2)}"; }
+# same_script MINE PERFS: as perf names stubs of libraries otherwise (docs/differences.md), a stub is as good as another one
+same_script() { cmp -s <(sed 's/[^ ]*@plt/STUB/g' "$1") <(sed 's/[^ ]*@plt/STUB/g' "$2"); }
 # between NUMBER LEAST MOST NAME
 between()
 {
