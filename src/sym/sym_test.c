@@ -104,6 +104,7 @@ static void older_names_come_late(void **state)
 {
 	struct sym *sym = start();
 
+	sym->options.live = true;
 	comm(sym, 5, 5, "sh");
 	now = 40;
 	comm(sym, 7, 7, "load");
@@ -121,6 +122,10 @@ static void older_names_come_late(void **state)
 	now = 60;
 	comm(sym, 7, 7, "told");
 	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "told");
+	sym->options.live = false; // of a recording, as it comes
+	now = 20;
+	comm(sym, 7, 7, "last");
+	assert_string_equal(task_comm(sym, sym_task(sym, 7, 7)), "last");
 	now = 1;
 	sym_free(sym);
 }

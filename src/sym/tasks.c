@@ -172,15 +172,16 @@ struct task *sym_find_task(struct sym *sym, uint32_t tid)
 	return map_find_ptr(&sym->private->tasks_by_tid, tid);
 }
 
-// Where rings are read one by one, what is older can come later. What was asked of /proc has no time and gives way.
-static bool is_newer(uint64_t known, uint64_t time)
+// Where rings are read one by one, what is older can come later; a recording comes in the order that was asked for. What was asked of /proc
+// has no time and gives way.
+static bool is_newer(const struct sym *sym, uint64_t known, uint64_t time)
 {
-	return known != UINT64_MAX && known > time;
+	return sym->options.live && known != UINT64_MAX && known > time;
 }
 
 void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_t time)
 {
-	if (task->comm_set && is_newer(task->comm_time, time))
+	if (task->comm_set && is_newer(sym, task->comm_time, time))
 		return;
 	task->comm = intern_text(&sym->strings, comm);
 	task->comm_set = true;
@@ -209,7 +210,7 @@ void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 			task = NULL;
 		parent = task_get(sym, fork->ppid, fork->ptid, true);
 	}
-	if (task && is_newer(task->start_time, time)) {
+	if (task && is_newer(sym, task->start_time, time)) {
 		task->ppid = parent->tid; // it has run another program since
 		return;
 	}
@@ -225,7 +226,7 @@ void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 		task->comm_set = true;
 		task->comm_time = time;
 	}
-	if (before.comm_set && is_newer(before.comm_time, time))
+	if (before.comm_set && is_newer(sym, before.comm_time, time))
 		task_set_comm(sym, task, task_comm(sym, &before), before.comm_time);
 	task->ppid = parent->tid;
 	task->start_time = time;
