@@ -23,13 +23,9 @@ static enum flame_kind kind_of(const struct frame *frame)
 				       frame->cpumode == PERF_RECORD_MISC_GUEST_KERNEL
 			       ? FLAME_KERNEL
 			       : FLAME_PLAIN;
+	if (dso_is_kernel(frame->dso))
+		return FLAME_KERNEL;
 	switch (frame->dso->kind) {
-	case DSO_KERNEL:
-	case DSO_MODULE:
-	case DSO_GUEST_KERNEL:
-	case DSO_GUEST_MODULE:
-	case DSO_BPF:
-	case DSO_OOL:
 	case DSO_HYPERVISOR:
 		return FLAME_KERNEL;
 	case DSO_ANON:

@@ -217,3 +217,18 @@ struct dso *sym_file(struct sym *sym, const char *path)
 {
 	return dso_get(sym, path, NULL);
 }
+
+bool dso_is_kernel(const struct dso *dso)
+{
+	switch (dso->kind) {
+	case DSO_KERNEL:
+	case DSO_MODULE:
+	case DSO_GUEST_KERNEL:
+	case DSO_GUEST_MODULE:
+	case DSO_BPF:
+	case DSO_OOL:
+		return true;
+	default:
+		return false;
+	}
+}

@@ -214,3 +214,5 @@ void sym_share_wait(struct sym *to, const struct sym *from);
 struct dso *sym_file(struct sym *sym, const char *path);
 // All symbols of a dso in address order.
 size_t dso_symbols(struct sym *sym, struct dso *dso, const struct symbol **ret);
+// Code of a kernel, ours or a guest's: modules, BPF programs and trampolines, too; not a hypervisor's.
+bool dso_is_kernel(const struct dso *dso);

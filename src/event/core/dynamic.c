@@ -50,7 +50,6 @@ static void sweep(const struct tracefs *tracefs, const char *file)
 		struct str line = str_cut(&rest, '\n'), head = str_cut(&line, ' '), group;
 
 		(void)str_cut(&head, ':');
-		group = head;
 		group = str_cut(&head, '/');
 		if (!head.p || !str_starts(group, GROUP) ||
 		    num_parse_u64((struct str){group.p + strlen(GROUP), group.n - strlen(GROUP)},

@@ -74,21 +74,6 @@ uint32_t chains_style(struct chains *chains, uint64_t ip_fields)
 	return (uint32_t)chains->styles.n - 1;
 }
 
-bool dso_is_kernel(const struct dso *dso)
-{
-	switch (dso->kind) {
-	case DSO_KERNEL:
-	case DSO_MODULE:
-	case DSO_GUEST_KERNEL:
-	case DSO_GUEST_MODULE:
-	case DSO_BPF:
-	case DSO_OOL:
-		return true;
-	default:
-		return false;
-	}
-}
-
 const char *dso_print_name(const struct dso *dso, bool full_kernel_path)
 {
 	if (full_kernel_path)

@@ -80,7 +80,6 @@ void put_symbol(struct out *out, const struct chains *chains, const struct locat
 // The dso's name as perf prints it, or "[unknown]".
 void put_dso(struct out *out, const struct chains *chains, const struct location *location);
 const char *dso_print_name(const struct dso *dso, bool full_kernel_path);
-bool dso_is_kernel(const struct dso *dso);
 // 8 hexadecimal digits of 32 bits, the first in the lowest byte.
 static inline uint64_t hex8(uint32_t v)
 {
