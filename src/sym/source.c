@@ -3,11 +3,15 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
+#include "base/cache.h"
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "obj/demangle.h"
 #include "obj/inline.h"
 #include "sym/load.h"
+#include "sym/source_cache.h"
 
 enum {
 	MOST_FRAMES = 256, // of one address
@@ -34,6 +38,8 @@ struct source {
 	VEC(struct debug_file *) others;
 	struct debug_file *package; // .dwp
 	bool asked_package;
+	bool lacks_others;	    // files that it names: what they would say is not known
+	struct source_cache *cache; // NULL: answers are not kept
 	struct elf_segment segments[MOST_SEGMENTS]; // of the mapped file, those with code first
 	unsigned segments_n;
 	struct map answers; // addr -> index into sources->answers
@@ -74,6 +80,7 @@ static void source_free(struct source *source)
 {
 	if (!source)
 		return;
+	source_cache_free(source->cache);
 	debug_file_free(source->main);
 	for (size_t i = 0; i < source->others.n; i++)
 		debug_file_free(source->others.v[i]);
@@ -85,8 +92,17 @@ static void source_free(struct source *source)
 
 void sources_free(struct sources *sources)
 {
+	bool any_saved = false;
+
 	if (!sources)
 		return;
+	// A sentence of an error stays, which one of the cache would not.
+	vec_each(struct source *, it, &sources->by_dso) {
+		if (*it && (*it)->cache && !(*it)->lacks_others && !*err_sentence())
+			any_saved |= source_cache_save((*it)->cache);
+	}
+	if (any_saved)
+		cache_trim();
 	for (size_t i = 0; i < sources->by_dso.n; i++)
 		source_free(sources->by_dso.v[i]);
 	vec_done(&sources->by_dso);
@@ -183,6 +199,7 @@ static struct dwarf *open_split(void *arg, const struct dwarf_unit *unit)
 		file = open_other(source, path);
 	if (!file && own && put_path(path, "%.*s/%s", folder_size(own), own, base))
 		file = open_other(source, path);
+	source->lacks_others |= !file;
 	return file ? &file->dwarf : NULL;
 }
 
@@ -206,6 +223,7 @@ static struct dwarf *open_supplement(void *arg, const char *name, struct str bui
 	struct build_id id = {.n = (uint8_t)MIN(build_id.n, 20)};
 	char path[PATH_MAX], text[41];
 
+	source->lacks_others = true;
 	if (!build_id.n)
 		return NULL;
 	memcpy(id.bytes, build_id.p, id.n);
@@ -216,6 +234,7 @@ static struct dwarf *open_supplement(void *arg, const char *name, struct str bui
 	if (!dwarf && put_path(path, "%s/usr/lib/debug/.build-id/%.2s/%s.debug", symfs(source),
 			       text, text + 2))
 		dwarf = supplement_at(source, path, build_id);
+	source->lacks_others = !dwarf;
 	return dwarf;
 }
 
@@ -257,6 +276,18 @@ static bool has_debug(const struct elf_source *source)
 	return dwarf_is_in(&source->elf);
 }
 
+static struct source_cache *cache_of(const struct elf_source *file)
+{
+	struct source_key key = {.size_bytes = file->file.n};
+	struct stat st;
+
+	if (stat(file->path, &st) < 0)
+		return NULL;
+	key.modified_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	key.id.n = (uint8_t)elf_build_id(&file->elf, key.id.bytes);
+	return source_cache_new(&key);
+}
+
 static struct source *source_new(struct sources *sources, struct dso *dso)
 {
 	struct source *source = NEW(struct source);
@@ -283,6 +314,8 @@ static struct source *source_new(struct sources *sources, struct dso *dso)
 		take_sections(source, &source->main->source.elf);
 	else if (!source->segments_n)
 		take_segments(source, &source->main->source.elf);
+	if (!sources->sym->options.no_cache_dir)
+		source->cache = cache_of(&source->main->source);
 	debug("source lines of %s are from %s", dso->long_name, source->main->source.path);
 	return source;
 }
@@ -370,6 +403,24 @@ static const struct symbol *inlined_symbol(struct source *source, const char *na
 	return symbol;
 }
 
+// From what was kept, else from the debug information. `addr` is virtual.
+static size_t ask(struct source *source, enum source_ask what, uint64_t addr,
+		  struct dwarf_frame ret[MOST_FRAMES])
+{
+	struct source_answer answer = {.frames = ret, .most = MOST_FRAMES};
+	struct dwarf *dwarf = &source->main->dwarf;
+
+	if (source->cache && source_cache_find(source->cache, what, addr, &answer))
+		return answer.n;
+	if (what == SOURCE_LINE)
+		answer.n = dwarf_line(dwarf, addr, ret);
+	else
+		answer.n = dwarf_frames(dwarf, addr, ret, MOST_FRAMES);
+	if (source->cache)
+		source_cache_add(source->cache, what, addr, &answer);
+	return answer.n;
+}
+
 static struct answer find_answer(struct source *source, uint64_t addr, const struct symbol *sym)
 {
 	struct dwarf_frame found[MOST_FRAMES];
@@ -378,7 +429,7 @@ static struct answer find_answer(struct source *source, uint64_t addr, const str
 
 	if (!virtual_address(source, addr, &addr))
 		return (struct answer){0};
-	n = dwarf_frames(&source->main->dwarf, addr, found, MOST_FRAMES);
+	n = ask(source, SOURCE_FRAMES, addr, found);
 	if (!n)
 		return (struct answer){0};
 	frames = arena_alloc(&source->sources->arena, n * sizeof(*frames));
@@ -417,12 +468,12 @@ size_t source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
 bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct source_frame *ret)
 {
 	struct source *source = source_of(sources, dso);
-	struct dwarf_frame found;
+	struct dwarf_frame found[MOST_FRAMES];
 
 	if (!source->main || !virtual_address(source, addr, &addr) ||
-	    !dwarf_line(&source->main->dwarf, addr, &found))
+	    !ask(source, SOURCE_LINE, addr, found))
 		return false;
-	*ret = (struct source_frame){.file = found.file, .line = found.line};
+	*ret = (struct source_frame){.file = found->file, .line = found->line};
 	return true;
 }
 

@@ -138,15 +138,14 @@ static unsigned check_mark(struct sym *sym, struct sources *sources, struct dso 
 }
 
 // The number of wrong answers about a file.
-static unsigned check_file(const char *path)
+static unsigned check_with(const struct sym_options *options, const char *path)
 {
-	const struct sym_options options = {.root = "/nowhere", .no_cache_dir = true};
 	struct sources *sources;
 	struct sym *sym;
 	struct dso *dso;
 	unsigned wrong = 0;
 
-	assert_int_equal(sym_new(&sym, &options), 0);
+	assert_int_equal(sym_new(&sym, options), 0);
 	sources = sources_new(sym);
 	map_file(sym, path);
 	dso = dso_get(sym, path, NULL);
@@ -155,6 +154,13 @@ static unsigned check_file(const char *path)
 	sources_free(sources);
 	sym_free(sym);
 	return wrong;
+}
+
+static unsigned check_file(const char *path)
+{
+	const struct sym_options options = {.root = "/nowhere", .no_cache_dir = true};
+
+	return check_with(&options, path);
 }
 
 static int make_folder(void **state)
@@ -440,6 +446,36 @@ static void function_within_a_function(void **state)
 	sym_free(sym);
 }
 
+// The second time they come from what was kept the first time, and a file whose answers may be others later keeps none.
+static void kept_answers(void **state)
+{
+	const struct sym_options options = {.root = "/nowhere", .debug_dir = folder};
+
+	setenv("XDG_CACHE_HOME", folder, 1);
+	// Large enough to be worth it.
+	assert_true(shell(
+		"mkdir -p kept && cp code.c kept && cd kept && echo 'char pad[200000] = {1};' >>code.c && "
+		"gcc -g -O2 -fPIC -shared -nostdlib -Wl,--build-id -o kept.so code.c"));
+	assert_int_equal(check_with(&options, in_folder("kept/kept.so")), 0);
+	assert_true(shell("set -- sonde/lines-*; [ $# = 1 ] && [ -s $1 ] && ls -i $1 >kept.inode"));
+	assert_int_equal(check_with(&options, in_folder("kept/kept.so")), 0);
+	assert_true(shell("ls -i sonde/lines-* | cmp - kept.inode"));
+	// Damaged ones are made anew.
+	assert_true(shell("echo nothing | dd of=$(echo sonde/lines-*) bs=1 seek=100 conv=notrunc"));
+	assert_int_equal(check_with(&options, in_folder("kept/kept.so")), 0);
+	assert_false(shell("ls -i sonde/lines-* | cmp - kept.inode"));
+
+	assert_true(shell(
+		"rm sonde/lines-*; cd kept && gcc -g -O2 -gsplit-dwarf -fPIC -c -o part.o code.c && "
+		"gcc -shared -nostdlib -Wl,--build-id -o split.so part.o && mv part.dwo away"));
+	assert_true(check_with(&options, in_folder("kept/split.so")) > 0);
+	assert_false(shell("ls sonde/lines-*"));
+	assert_true(shell("cd kept && mv away part.dwo"));
+	assert_int_equal(check_with(&options, in_folder("kept/split.so")), 0);
+	assert_true(shell("ls sonde/lines-*"));
+	unsetenv("XDG_CACHE_HOME");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -454,6 +490,7 @@ int main(void)
 		TEST(supplement_within_a_file),
 		TEST(function_within_a_function),
 		TEST(kernel_modules),
+		TEST(kept_answers),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
