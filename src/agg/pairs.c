@@ -83,26 +83,35 @@ static void rebuild(struct pairs *pairs, size_t slots_n, uint64_t oldest)
 	free(old.slots);
 }
 
+static struct pair_slot *put(struct pairs *pairs, uint64_t key, bool *ret_replaced)
+{
+	size_t i = hash_u64(key) & pairs->mask;
+
+	for (; pairs->slots[i].used; i = (i + 1) & pairs->mask)
+		if (pairs->slots[i].key == key) {
+			*ret_replaced = true;
+			return &pairs->slots[i];
+		}
+	pairs->slots[i].key = key;
+	pairs->slots[i].used = 1;
+	pairs->n++;
+	*ret_replaced = false;
+	return &pairs->slots[i];
+}
+
 struct pair_slot *pairs_put(struct pairs *pairs, uint64_t key, bool *ret_replaced)
 {
-	struct pair_slot *slot = pairs_find(pairs, key);
-	size_t limit = pairs->limit ? pairs->limit : USUAL_LIMIT, i;
+	const size_t limit = pairs->limit ? pairs->limit : USUAL_LIMIT;
 
-	*ret_replaced = slot != NULL;
-	if (slot)
-		return slot;
+	if (pairs->n < limit && pairs->n * 2 <= pairs->mask && pairs->slots)
+		return put(pairs, key, ret_replaced);
+	if (pairs_find(pairs, key))
+		return put(pairs, key, ret_replaced);
 	if (pairs->n >= limit)
 		rebuild(pairs, pairs->mask + 1, middle(pairs));
-	else if (!pairs->slots || pairs->n * 2 > pairs->mask)
+	else
 		rebuild(pairs, pairs->slots ? (pairs->mask + 1) * 2 : FIRST, 0);
-	i = hash_u64(key) & pairs->mask;
-	while (pairs->slots[i].used)
-		i = (i + 1) & pairs->mask;
-	slot = &pairs->slots[i];
-	slot->key = key;
-	slot->used = 1;
-	pairs->n++;
-	return slot;
+	return put(pairs, key, ret_replaced);
 }
 
 void pairs_remove(struct pairs *pairs, struct pair_slot *slot)

@@ -148,3 +148,36 @@ bool expr_is_constant(const struct expr *expr, uint64_t *ret)
 				       : expr->constants.v[first->imm];
 	return true;
 }
+
+bool expr_is_step(const struct expr *expr, struct expr_step *ret)
+{
+	static const struct {
+		uint8_t op, width;
+		bool is_signed;
+	} loads[] = {{EXPR_LD_S8, 1, true},   {EXPR_LD_U8, 1, false}, {EXPR_LD_S16, 2, true},
+		     {EXPR_LD_U16, 2, false}, {EXPR_LD_S32, 4, true}, {EXPR_LD_U32, 4, false},
+		     {EXPR_LD_64, 8, false}};
+	const struct expr_insn *load = expr->code.v, *op = load + 1, *end = load + 2;
+
+	if (expr->code.n != 3 || end->op != EXPR_RET || op->a != load->dst || end->a != op->dst)
+		return false;
+	// Each operation stands twice: with a temporary, and with a number in the instruction.
+	if (op->op < EXPR_ADD || (op->op - EXPR_ADD) % 2 == 0)
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
+		if (loads[i].op != load->op)
+			continue;
+		*ret = (struct expr_step){.offset = (uint32_t)load->imm,
+					  .width = loads[i].width,
+					  .is_signed = loads[i].is_signed,
+					  .op = op->op - 1,
+					  .operand = (uint64_t)(int64_t)op->imm};
+		return true;
+	}
+	return false;
+}
+
+bool expr_step_run(const struct expr_step *step, uint64_t loaded, uint64_t *ret)
+{
+	return expr_alu(step->op, loaded, step->operand, ret);
+}

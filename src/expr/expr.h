@@ -93,6 +93,16 @@ bool expr_asks_symbols(const struct expr *expr);
 bool expr_asks_tasks(const struct expr *expr);
 // The value of a constant expression: true and *ret.
 bool expr_is_constant(const struct expr *expr, uint64_t *ret);
+// Is it one operation on a number in the record and a constant ("ret < 0", "runtime / 1000")? Then *ret says so, and who has the number
+// needs no machine: expr_step_run has the value; false: division by zero.
+struct expr_step {
+	uint64_t operand;
+	uint32_t offset;
+	uint8_t width, op; // bytes of the number
+	bool is_signed;	   // the number
+};
+bool expr_is_step(const struct expr *expr, struct expr_step *ret);
+bool expr_step_run(const struct expr_step *step, uint64_t number, uint64_t *ret);
 // The bytecode, one instruction a line.
 void expr_dump(const struct expr *expr, struct out *out);
 

@@ -658,6 +658,49 @@ static void test_constants_and_dump(void **state)
 	expr_free(expr);
 }
 
-RUN_TESTS(TEST(test_numbers), TEST(test_texts), TEST(test_printf), TEST(test_errors),
-	  TEST(test_faults), TEST(test_filters), TEST(test_swapped), TEST(test_deep),
-	  TEST(test_constants_and_dump))
+// What needs no machine has the machine's value.
+static void test_steps(void **state)
+{
+	static const char *const steps[] = {"big < 0",		 "big >= -1",  "pid == -5",
+					    "tiny > -4",	 "ubig / 9",   "utiny < 254",
+					    "small < -299",	 "ubig % 7",   "ubig >> 3",
+					    "big & 255",	 "flags + 1l", "ubig / 0",
+					    "common_type != 374"};
+	static const char *const others[] = {"big",	  "4",
+					     "big < pid", "big < 0 && pid < 0",
+					     "_cpu < 4",  "flags + 1",
+					     "comm",	  "args[big] < 1"};
+	struct expr_machine *machine = machine_with(NULL);
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		struct expr *expr = compiled(steps[i]);
+		struct expr_value value = {0};
+		struct expr_step step;
+		uint64_t number = 0;
+		int err;
+
+		if (!expr_is_step(expr, &step))
+			fail_msg("%s is no step", steps[i]);
+		memcpy(&number, (const char *)&record + step.offset, step.width);
+		if (step.is_signed && step.width < 8 && number >> (step.width * 8 - 1))
+			number |= UINT64_MAX << step.width * 8;
+		err = expr_run(machine, expr, &whole, &value);
+		assert_int_equal(expr_step_run(&step, number, &number), err == 0);
+		if (!err && number != value.number)
+			fail_msg("%s: %llx, not %llx", steps[i], (unsigned long long)number,
+				 (unsigned long long)value.number);
+		expr_free(expr);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		struct expr *expr = compiled(others[i]);
+
+		if (expr_is_step(expr, &(struct expr_step){0}))
+			fail_msg("%s is a step", others[i]);
+		expr_free(expr);
+	}
+	expr_machine_free(machine);
+}
+
+RUN_TESTS(TEST(test_steps), TEST(test_numbers), TEST(test_texts), TEST(test_printf),
+	  TEST(test_errors), TEST(test_faults), TEST(test_filters), TEST(test_swapped),
+	  TEST(test_deep), TEST(test_constants_and_dump))

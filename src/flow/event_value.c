@@ -16,7 +16,7 @@ int event_value_init(struct event_value *ret, struct expr_machine *machine,
 		const struct tp_field *f = value.field;
 
 		value.is_text = f->is_string;
-		value.is_signed = f->is_signed;
+		value.is_signed = value.field_signed = f->is_signed;
 		value.offset = f->offset;
 		if (!f->is_string && !f->is_array && !f->is_dynamic && !f->is_swapped &&
 		    (f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8))
@@ -38,6 +38,12 @@ int event_value_init(struct event_value *ret, struct expr_machine *machine,
 	value.is_text = expr_is_text(value.expr);
 	value.is_signed = expr_is_signed(value.expr);
 	value.is_constant = !value.is_text && expr_is_constant(value.expr, &value.constant);
+	value.has_step = !value.is_text && expr_is_step(value.expr, &value.step);
+	if (value.has_step) {
+		value.offset = value.step.offset;
+		value.width = value.step.width;
+		value.field_signed = value.step.is_signed;
+	}
 	*ret = value;
 	return 0;
 }

@@ -106,20 +106,29 @@ int feed_lost(struct feed *feed, const struct run_loss *loss)
 	return feed->hooks->lost ? feed->hooks->lost(feed->arg, loss) : 0;
 }
 
-int feed_take_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
+static inline int take_sample(struct feed *feed, const struct hit *hit)
 {
-	struct feed *feed = arg;
+	struct feed_event *wanted = hit->event->user;
 	int err = 0;
 
-	for (const struct hit *it = samples; it < samples + n && !err; it++) {
-		struct feed_event *wanted = it->event->user;
+	feed->last_ns = hit->sample.time;
+	if (feed->first_ns == UINT64_MAX)
+		feed->first_ns = hit->sample.time;
+	if (wanted && !wanted->next_same)
+		return feed_hit(feed, wanted, hit);
+	for (; wanted && !err; wanted = wanted->next_same)
+		err = feed_hit(feed, wanted, hit);
+	return err;
+}
 
-		feed->last_ns = it->sample.time;
-		if (feed->first_ns == UINT64_MAX)
-			feed->first_ns = it->sample.time;
-		for (; wanted && !err; wanted = wanted->next_same)
-			err = feed_hit(feed, wanted, it);
-	}
+int feed_take_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
+{
+	int err = 0;
+
+	if (n == 1)
+		return take_sample(arg, samples);
+	for (const struct hit *it = samples; it < samples + n && !err; it++)
+		err = take_sample(arg, it);
 	return err;
 }
 

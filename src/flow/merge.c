@@ -53,8 +53,19 @@ static void release(struct merge_ring *r)
 	r->released = r->at;
 }
 
+// At the end of the ring a record goes on at its beginning.
+static const struct perf_event_header *join(struct merge_ring *r, size_t offset, size_t first)
+{
+	const uint8_t *data = (const uint8_t *)r->ring->data;
+	const struct perf_event_header *header = (const void *)(data + offset);
+
+	memcpy(r->cut, header, first);
+	memcpy((char *)r->cut + first, data, header->size - first);
+	return r->cut;
+}
+
 // The record at r->at; false: there is none up to the head.
-static bool load(struct merge *merge, struct merge_ring *r)
+static inline bool load(struct merge *merge, struct merge_ring *r)
 {
 	struct ring *ring = r->ring;
 	size_t offset = r->at & (ring->size - 1), first = ring->size - offset;
@@ -69,11 +80,8 @@ static bool load(struct merge *merge, struct merge_ring *r)
 		r->at = r->head;
 		return false;
 	}
-	if (header->size > first) {
-		memcpy(r->cut, header, first);
-		memcpy((char *)r->cut + first, ring->data, header->size - first);
-		header = r->cut;
-	}
+	if (header->size > first)
+		header = join(r, offset, first);
 	// The ring was written by another processor: its lines are on their way meanwhile.
 	__builtin_prefetch(ring->data + ((offset + PREFETCH_AHEAD) & (ring->size - 1)));
 	__builtin_prefetch(ring->data + ((offset + PREFETCH_AHEAD + 64) & (ring->size - 1)));
@@ -82,7 +90,7 @@ static bool load(struct merge *merge, struct merge_ring *r)
 	return true;
 }
 
-static int give(struct merge *merge, struct merge_ring *r)
+static inline int give(struct merge *merge, struct merge_ring *r)
 {
 	int err;
 

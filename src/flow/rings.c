@@ -127,12 +127,32 @@ static const struct rings_source *source_of(const struct rings *rings,
 	return index ? &rings->sources[*index] : NULL;
 }
 
-uint64_t rings_look(void *arg, const struct perf_event_header *header, void **ret_what)
+static __attribute__((noinline)) uint64_t look_at_other(const struct rings *rings,
+							const struct perf_event_header *header,
+							void **ret_what)
 {
-	const struct rings_source *source = source_of(arg, header);
+	const struct rings_source *source = source_of(rings, header);
 
 	*ret_what = (void *)(uintptr_t)source;
 	return source ? sample_plan_time(&source->plan, header) : 0;
+}
+
+uint64_t rings_look(void *arg, const struct perf_event_header *header, void **ret_what)
+{
+	const struct rings *rings = arg;
+	const struct rings_source *source;
+	uint64_t id;
+
+	// Nearly all are samples of ids in a row.
+	if (header->type == PERF_RECORD_SAMPLE && rings->id_at && rings->id_at + 8 <= header->size) {
+		memcpy(&id, (const char *)header + rings->id_at, 8);
+		if (id - rings->first_id < rings->ids_n) {
+			source = rings->by_id[id - rings->first_id];
+			*ret_what = (void *)(uintptr_t)source;
+			return source ? sample_plan_time(&source->plan, header) : 0;
+		}
+	}
+	return look_at_other(rings, header, ret_what);
 }
 
 // ---- what they are
@@ -154,13 +174,10 @@ static int give_side(struct rings *rings, const struct rings_source *source,
 	return err;
 }
 
-static bool decode(const struct rings_source *source, const struct perf_event_header *header,
-		   struct sample *ret)
+static bool decode_plain(const struct perf_event_header *header, struct sample *ret)
 {
 	const uint32_t *words = (const uint32_t *)header;
 
-	if (!source->plain || header->size < PLAIN_HEAD_BYTES + 4)
-		return sample_decode(&source->plan, header, ret) == 0;
 	ret->header = header;
 	memcpy(&ret->id, &words[2], 8);
 	ret->pid = words[4];
@@ -174,27 +191,41 @@ static bool decode(const struct rings_source *source, const struct perf_event_he
 	return ret->raw_size <= header->size - (unsigned)PLAIN_HEAD_BYTES;
 }
 
-static int give_sample(struct rings *rings, const struct rings_source *source,
-		       const struct perf_event_header *header)
+static inline int give_hit(struct rings *rings, const struct rings_source *source, struct hit *hit)
 {
 	struct run *run = rings->run;
-	struct hit other, *hit = &rings->hit;
 
-	if (!source->plain) {
-		hit = &other;
-		hit->record = (struct record){0};
-	}
-	if (!decode(source, header, &hit->sample)) {
-		run->stats.bad_samples++;
-		return 0;
-	}
 	if (!source->event)
 		return 0;
 	run_note_sample(run, &hit->sample);
 	hit->event = source->event;
 	hit->task = rings->tasks ? sym_task(run->sym, hit->sample.pid, hit->sample.tid) : NULL;
-	hit->record.header = header;
+	hit->record.header = hit->sample.header;
 	return run->hooks->hits(run->arg, run, hit, 1);
+}
+
+static __attribute__((noinline)) int give_other(struct rings *rings,
+						const struct rings_source *source,
+						const struct perf_event_header *header)
+{
+	struct hit hit;
+
+	hit.record = (struct record){0};
+	if (sample_decode(&source->plan, header, &hit.sample) == 0)
+		return give_hit(rings, source, &hit);
+	rings->run->stats.bad_samples++;
+	return 0;
+}
+
+static int give_sample(struct rings *rings, const struct rings_source *source,
+		       const struct perf_event_header *header)
+{
+	if (!source->plain || header->size < PLAIN_HEAD_BYTES + 4)
+		return give_other(rings, source, header);
+	if (decode_plain(header, &rings->hit.sample))
+		return give_hit(rings, source, &rings->hit);
+	rings->run->stats.bad_samples++;
+	return 0;
 }
 
 int rings_give(void *arg, const struct perf_event_header *header, uint64_t time, void *what)

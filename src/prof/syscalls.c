@@ -172,6 +172,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 	struct calls *state = PROF_STATE(struct calls, prof);
 	const struct record_task *task = (const void *)header;
 	const struct pair_slot *slot;
+	struct tally_hit hit = {0};
 	uint64_t number, ns;
 
 	if (header->type != PERF_RECORD_EXIT || !record_is_whole(header) || prof_in_kernel(prof))
@@ -186,7 +187,7 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 		out_printf(prof->out, "`Ended %.3f us with its thread\n", (double)ns / 1e3);
 	}
 	tally_hit(prof->tally, THREAD_END,
-		  &(struct sample){.pid = task->pid, .tid = task->tid, .time = task->time}, NULL);
+		  &(struct sample){.pid = task->pid, .tid = task->tid, .time = task->time}, &hit);
 	return 0;
 }
 

@@ -55,6 +55,34 @@ static int open_key(struct tally *tally, const struct tally_event *event, struct
 	return 0;
 }
 
+static void learn_keys(const struct tally *tally, struct tally_here *here)
+{
+	for (uint32_t k = 0; k < tally->options.keys_n; k++)
+		if (tally->keys[k].first == (here->role == TALLY_FIRST) &&
+		    (tally->keys[k].first || !tally->keys[k].label))
+			here->own[here->own_n++] = (uint8_t)k;
+}
+
+// Once it is known of all events which cells are signed.
+static void learn_steps(const struct tally *tally, const struct tally_event *event,
+			struct tally_here *here)
+{
+	here->steps_n = event->updates_n;
+	here->steps = xcalloc(here->steps_n + 1, sizeof(*here->steps));
+	for (uint32_t i = 0; i < here->steps_n; i++) {
+		const struct tally_update *update = &event->updates[i], *before = update - 1;
+
+		here->steps[i] = (struct tally_step){
+			.kind = tally->cells[update->cell],
+			.cell = update->cell,
+			.flip = tally->cell_signed[update->cell] ? (uint64_t)1 << 63 : 0,
+			.same = i && update->value && before->value &&
+				!strcmp(update->value, before->value),
+			.value = update->value ? &here->updates[i] : NULL,
+		};
+	}
+}
+
 static int open_update(struct tally *tally, const struct tally_event *event,
 		       const struct tally_update *update, struct tally_value *ret)
 {
@@ -73,6 +101,11 @@ static int open_event(struct tally *tally, const struct tally_event *event, stru
 {
 	int err = event->role != TALLY_ALONE ? open_value(tally, event, event->pair, &here->pair) : 0;
 
+	here->role = event->role;
+	here->keeps = event->keeps;
+	here->only_first = event->only_first;
+	here->only_first_n = event->only_first_n;
+	learn_keys(tally, here);
 	here->updates = xcalloc(event->updates_n + 1, sizeof(*here->updates));
 	for (uint32_t k = 0; !err && k < tally->options.keys_n; k++)
 		err = open_key(tally, event, here, k);
@@ -92,6 +125,8 @@ int tally_here_open(struct tally *tally)
 	tally->here = xcalloc(options->events_n + 1, sizeof(*tally->here));
 	for (uint32_t i = 0; !err && i < options->events_n; i++)
 		err = open_event(tally, &options->events[i], &tally->here[i]);
+	for (uint32_t i = 0; !err && i < options->events_n; i++)
+		learn_steps(tally, &options->events[i], &tally->here[i]);
 	return err;
 }
 
@@ -107,6 +142,7 @@ void tally_here_done(struct tally *tally)
 		event_value_done(&here->pair.value);
 		expr_free(here->filter);
 		free(here->updates);
+		free(here->steps);
 	}
 	free(tally->here);
 	pairs_done(&tally->waiting);
@@ -199,12 +235,11 @@ static uint32_t pack_first(struct tally *tally, const struct tally_here *here,
 			   const struct sample *sample)
 {
 	const struct hit_source source = {.sample = sample};
+	const uint32_t n = here->own_n;
 	uint64_t keys[TALLY_KEYS];
-	uint32_t n = 0;
 
-	for (uint32_t k = 0; k < tally->options.keys_n; k++)
-		if (tally->keys[k].first)
-			keys[n++] = key_of(tally, k, &here->keys[k], &source);
+	for (uint32_t i = 0; i < n; i++)
+		keys[i] = key_of(tally, here->own[i], &here->keys[here->own[i]], &source);
 	if (n <= 1 && (!n || keys[0] < FIRST_INTERNED))
 		return n ? (uint32_t)keys[0] : 0;
 	return FIRST_INTERNED |
@@ -228,97 +263,119 @@ uint64_t tally_waiting_key(const struct tally *tally, const struct pair_slot *sl
 	return keys[0];
 }
 
-// Which row; SIZE_MAX: there is no place.
-static size_t row_of(struct tally *tally, struct tally_here *here, const struct hit_source *source)
+static void set_labels(struct tally *tally, const struct tally_here *here, size_t row,
+		       const struct sample *sample)
 {
-	const uint32_t keys_n = tally->options.keys_n;
-	const uint64_t *first = source->first;
-	uint64_t keys[TALLY_KEYS] = {0}, *labels;
-	size_t row;
+	uint64_t *labels = &tally->row_keys.v[row * tally->options.keys_n];
 
-	for (uint32_t k = 0; k < keys_n; k++) {
-		if (tally->keys[k].first)
-			keys[k] = *first++;
-		else if (!tally->keys[k].label)
-			keys[k] = key_of(tally, k, &here->keys[k], source);
-	}
-	row = here->last_row; // often it is the same again
-	if (row >= tally->rows_n || !tally_is_row(tally, row, keys))
-		row = tally_row(tally, keys);
-	if (row == SIZE_MAX)
-		return row;
-	here->last_row = row;
-	if (tally->told_n == keys_n)
-		return row;
-	labels = &tally->row_keys.v[row * keys_n];
-	for (uint32_t k = 0; k < keys_n; k++)
+	for (uint32_t k = 0; k < tally->options.keys_n; k++)
 		if (tally->keys[k].label && !tally->keys[k].first && !labels[k])
-			labels[k] = text_of(tally, &here->keys[k], source->sample);
+			labels[k] = text_of(tally, &here->keys[k], sample);
+}
+
+// Which row; SIZE_MAX: there is no place.
+static inline size_t row_of(struct tally *tally, struct tally_here *here,
+			    const struct hit_source *source)
+{
+	uint64_t keys[TALLY_KEYS] = {0};
+	size_t row = here->last_row; // often it is the same again
+
+	for (uint32_t i = 0; i < tally->first_n; i++)
+		keys[tally->first[i]] = source->first[i];
+	for (uint32_t i = 0; i < here->own_n; i++) {
+		const uint32_t k = here->own[i];
+
+		keys[k] = key_of(tally, k, &here->keys[k], source);
+	}
+	if (row >= tally->rows_n || !tally_is_row(tally, row, keys)) {
+		row = tally_row(tally, keys);
+		if (row == SIZE_MAX)
+			return row;
+		here->last_row = row;
+	}
+	if (tally->labels)
+		set_labels(tally, here, row, source->sample);
 	return row;
 }
 
-static enum tally_result count(struct tally *tally, uint32_t event, struct tally_hit *hit,
-			       const struct hit_source *source)
+static inline void take_steps(struct tally *tally, const struct tally_here *here, size_t row,
+			      const struct hit_source *source)
 {
-	const struct tally_event *plan = &tally->options.events[event];
-	struct tally_here *here = &tally->here[event];
-	uint64_t *cells, number = 0;
+	uint64_t *cells = tally_cells_of(tally, row), number = 0;
+
+	for (const struct tally_step *step = here->steps, *end = step + here->steps_n; step < end;
+	     step++) {
+		uint64_t *cell = &cells[step->cell];
+
+		if (step->value && !step->same)
+			number = number_of(step->value, source->sample, source->delay_ns);
+		switch (step->kind) {
+		case TALLY_HITS:
+			++*cell;
+			break;
+		case TALLY_SUM:
+			*cell += number;
+			break;
+		case TALLY_MIN:
+			*cell = (number ^ step->flip) < (*cell ^ step->flip) ? number : *cell;
+			break;
+		case TALLY_MAX:
+			*cell = (number ^ step->flip) > (*cell ^ step->flip) ? number : *cell;
+			break;
+		case TALLY_DIST:
+			dist_add(&tally->row_dists.v[row], number);
+			break;
+		}
+	}
+}
+
+static inline enum tally_result count(struct tally *tally, struct tally_here *here,
+				      struct tally_hit *hit, const struct hit_source *source)
+{
 	size_t row;
 
-	if (here->dist) {
-		number = number_of(here->dist, source->sample, source->delay_ns);
-		if (here->dist->value.is_signed && (int64_t)number < 0) {
-			tally->stats.negative++;
-			return TALLY_LEFT_OUT;
-		}
+	if (here->dist && here->dist->value.is_signed &&
+	    (int64_t)number_of(here->dist, source->sample, source->delay_ns) < 0) {
+		tally->stats.negative++;
+		return TALLY_LEFT_OUT;
 	}
 	row = row_of(tally, here, source);
 	if (row == SIZE_MAX) {
 		tally->stats.overflow++;
 		return TALLY_LEFT_OUT;
 	}
-	cells = tally_cells_of(tally, row);
-	for (uint32_t i = 0; i < plan->updates_n; i++) {
-		const uint32_t cell = plan->updates[i].cell;
-
-		if (tally->cells[cell] == TALLY_HITS)
-			cells[cell]++;
-		else if (cell == tally->dist)
-			dist_add(&tally->row_dists.v[row], number);
-		else
-			tally_merge(tally, cell, &cells[cell],
-				    number_of(&here->updates[i], source->sample, source->delay_ns));
-	}
+	take_steps(tally, here, row, source);
 	tally->stats.hits++;
 	hit->row = (uint32_t)row;
 	return TALLY_COUNTED;
 }
 
-static enum tally_result wait_for_second(struct tally *tally, uint32_t event, struct tally_hit *hit,
-					 const struct sample *sample)
+// Apart, so that each role costs what it needs.
+#define ROLE static __attribute__((noinline)) enum tally_result
+
+ROLE wait_for_second(struct tally *tally, const struct tally_here *here, struct tally_hit *hit,
+		     const struct sample *sample)
 {
-	const struct tally_here *here = &tally->here[event];
 	const uint64_t number = event_value_number(&here->pair.value, sample);
 	struct pair_slot *slot;
 	bool waits;
 
-	if (tally->options.events[event].keeps && pairs_find(&tally->waiting, number))
-		return TALLY_WAITS;
 	slot = pairs_put(&tally->waiting, number, &waits);
+	if (waits && here->keeps)
+		return TALLY_WAITS;
 	slot->time_ns = sample->time;
 	slot->event = pack_first(tally, here, sample);
 	slot->data = hit->data;
 	return TALLY_WAITS;
 }
 
-static enum tally_result end_pair(struct tally *tally, uint32_t event, struct tally_hit *hit,
-				  const struct sample *sample)
+ROLE end_pair(struct tally *tally, struct tally_here *here, struct tally_hit *hit,
+	      const struct sample *sample)
 {
-	const uint64_t pair = event_value_number(&tally->here[event].pair.value, sample);
-	const struct tally_event *plan = &tally->options.events[event];
-	struct pair_slot *slot = pairs_find(&tally->waiting, pair);
+	struct pair_slot *slot =
+		pairs_find(&tally->waiting, event_value_number(&here->pair.value, sample));
 	uint64_t first[TALLY_KEYS];
-	bool wanted = !plan->only_first_n;
+	bool wanted = !here->only_first_n;
 
 	if (!slot)
 		return TALLY_LEFT_OUT;
@@ -331,33 +388,42 @@ static enum tally_result end_pair(struct tally *tally, uint32_t event, struct ta
 	hit->data = slot->data;
 	unpack_first(tally, slot->event, first);
 	pairs_remove(&tally->waiting, slot);
-	for (uint32_t i = 0; i < plan->only_first_n; i++)
-		wanted |= plan->only_first[i] == first[0];
-	return wanted ? count(tally, event, hit, &(struct hit_source){sample, hit->delay_ns, first})
-		      : TALLY_LEFT_OUT;
+	for (uint32_t i = 0; i < here->only_first_n; i++)
+		wanted |= here->only_first[i] == first[0];
+	if (!wanted)
+		return TALLY_LEFT_OUT;
+	return count(tally, here, hit, &(struct hit_source){sample, hit->delay_ns, first});
+}
+
+ROLE count_alone(struct tally *tally, struct tally_here *here, struct tally_hit *hit,
+		 const struct sample *sample)
+{
+	return count(tally, here, hit, &(struct hit_source){.sample = sample});
+}
+
+static bool is_filtered(const struct tally *tally, const struct expr *filter,
+			const struct sample *sample)
+{
+	uint64_t context[EXPR_CONTEXTS];
+	const struct expr_record record = event_record(sample, context);
+
+	return !expr_true(tally->options.machine, filter, &record);
 }
 
 enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sample *sample,
 			    struct tally_hit *hit)
 {
-	const struct tally_here *here = &tally->here[event];
-	struct tally_hit none = {0};
+	struct tally_here *here = &tally->here[event];
 
-	hit = hit ? hit : &none;
-	if (here->filter) {
-		uint64_t context[EXPR_CONTEXTS];
-		const struct expr_record record = event_record(sample, context);
-
-		if (!expr_true(tally->options.machine, here->filter, &record))
-			return TALLY_LEFT_OUT;
-	}
-	switch (tally->options.events[event].role) {
+	if (here->filter && is_filtered(tally, here->filter, sample))
+		return TALLY_LEFT_OUT;
+	switch (here->role) {
 	case TALLY_FIRST:
-		return wait_for_second(tally, event, hit, sample);
+		return wait_for_second(tally, here, hit, sample);
 	case TALLY_SECOND:
-		return end_pair(tally, event, hit, sample);
+		return end_pair(tally, here, hit, sample);
 	default:
-		return count(tally, event, hit, &(struct hit_source){.sample = sample});
+		return count_alone(tally, here, hit, sample);
 	}
 }
 

@@ -16,11 +16,28 @@ struct tally_value {
 	struct event_value value;
 };
 
+// What a hit does to a cell of its row.
+struct tally_step {
+	enum tally_cell_kind kind;
+	uint32_t cell;
+	uint64_t flip;		   // of MIN and MAX: makes signed numbers compare as unsigned ones
+	bool same;		   // its number is that of the step before
+	struct tally_value *value; // of HITS: NULL
+};
+
 struct tally_here {
-	struct tally_value keys[TALLY_KEYS], pair;
+	enum tally_role role;
+	bool keeps;
+	uint32_t only_first_n;
+	const uint64_t *only_first;
+	uint8_t own[TALLY_KEYS],
+		own_n; // the keys that it says and that tell rows apart (of a first: that it keeps)
+	size_t last_row; // that it counted in
+	struct tally_value pair, keys[TALLY_KEYS];
+	struct tally_step *steps;
+	uint32_t steps_n;
 	struct tally_value *updates; // [updates_n]
 	struct tally_value *dist;    // that of DIST; NULL: none
-	size_t last_row;	     // that it counted in
 	struct expr *filter;	     // what tally_filter added; NULL: none
 };
 
@@ -30,13 +47,14 @@ struct tally {
 	enum tally_cell_kind cells[TALLY_CELLS];
 	bool key_signed[TALLY_KEYS], cell_signed[TALLY_CELLS];
 	bool asks_symbols, asks_tasks;
-	uint32_t dist;		 // the cell that is one; UINT32_MAX: none
-	uint32_t told_n;	 // keys that tell rows apart,
-	uint32_t told;		 // the last one of them
-	uint32_t first_n;	 // keys that first events say
-	struct tally_here *here; // [events_n]
-	struct pairs waiting;	 // slot->event: keys of the first, as tally_first_of has them
-	struct intern firsts;	 // keys of first events
+	uint32_t dist;			    // the cell that is one; UINT32_MAX: none
+	uint32_t told_n;		    // keys that tell rows apart,
+	uint32_t told;			    // the last one of them
+	uint8_t first[TALLY_KEYS], first_n; // keys that first events say
+	bool labels;			    // there are some
+	struct tally_here *here;	    // [events_n]
+	struct pairs waiting; // slot->event: keys of the first, as tally_first_of has them
+	struct intern firsts; // keys of first events
 
 	struct tally_kernel *kernel; // NULL: it doesn't count
 	struct expr *ksymbol;	     // name of the number _time

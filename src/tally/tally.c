@@ -18,7 +18,9 @@ static void learn_plan(struct tally *tally)
 
 	tally->dist = UINT32_MAX;
 	for (uint32_t i = 0; i < options->keys_n; i++) {
-		tally->first_n += tally->keys[i].first;
+		if (tally->keys[i].first)
+			tally->first[tally->first_n++] = (uint8_t)i;
+		tally->labels |= tally->keys[i].label;
 		if (tally->keys[i].label)
 			continue;
 		tally->told_n++;

@@ -104,7 +104,6 @@ struct tally_hit {
 	uint32_t row;		     // of what is counted
 };
 
-// `hit` may be NULL.
 enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sample *sample,
 			    struct tally_hit *hit);
 // Events were lost: what waits is not known any more. How many.

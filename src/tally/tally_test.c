@@ -75,7 +75,7 @@ static enum tally_result hit_at(struct world *w, uint32_t event, uint64_t time, 
 				      .raw = (const void *)&record,
 				      .raw_size = sizeof(record)};
 
-	return tally_hit(w->tally, event, &sample, NULL);
+	return tally_hit(w->tally, event, &sample, &(struct tally_hit){0});
 }
 
 static void test_keys_labels_and_cells(void **state)
@@ -212,7 +212,7 @@ static void test_stacks(void **state)
 					   .callchain_n = 7,
 					   .raw = (const void *)&record,
 					   .raw_size = sizeof(record)},
-			  NULL);
+			  &(struct tally_hit){0});
 	assert_int_equal(tally_rows(w.tally), 2);
 	assert_int_equal(tally_cell(w.tally, 0, 0), 2);
 	assert_int_equal(tally_stack(w.tally, 0, 0, &frames), 2);

@@ -48,12 +48,8 @@ void prof_heat_free(struct prof_heat *heat)
 	free(heat);
 }
 
-void prof_heat_add(struct prof *prof, uint64_t time_ns, uint64_t value)
+void prof_heat_put(struct prof_heat *heat, uint64_t time_ns, uint64_t value)
 {
-	struct prof_heat *heat = prof->heat;
-
-	if (!heat)
-		return;
 	out_time(&heat->values, time_ns, 0, 6);
 	out_char(&heat->values, ' ');
 	out_u64(&heat->values, value);

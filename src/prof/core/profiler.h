@@ -45,6 +45,7 @@ struct prof_event {
 	struct prof_tasks *tasks;
 	struct prof_push *push; // its samples are sent away; NULL: they are the profiler's
 	uint32_t push_index;
+	bool plain; // none of these, from the beginning of the run: each sample is the profiler's
 	void *user;
 };
 

@@ -124,12 +124,23 @@ const struct profiler *prof_find(const char *name)
 
 // ---- hooks
 
+// Nothing but its profiler takes an event: then nothing else needs asking for each sample.
+static void learn_plain(struct prof *prof)
+{
+	const bool plain = !prof->cgroups && prof->options->verbose <= 1 && !prof->options->exit_n;
+
+	vec_each(struct prof_event *, event, &prof->events)
+		(*event)->plain = plain && !(*event)->tasks && !(*event)->limit &&
+				  !(*event)->push && !(*event)->feed->foreign;
+}
+
 static int on_begin(void *arg)
 {
 	struct prof *prof = arg;
 	const char *path = prof->options->output;
 	int err = prof_push_begin(prof);
 
+	learn_plain(prof);
 	if (!err && path)
 		err = out_open_late(prof->tables, path);
 	return err || !prof->profiler->begin ? err : prof->profiler->begin(prof);
@@ -139,16 +150,17 @@ static int prof_sample(struct prof *prof, struct prof_event *event, const struct
 {
 	if (prof->profiler->sample)
 		return prof->profiler->sample(prof, event, sample);
-	if (prof->tally)
-		tally_hit(prof->tally, event->index, sample, NULL);
+	if (prof->tally) {
+		struct tally_hit hit = {0};
+
+		tally_hit(prof->tally, event->index, sample, &hit);
+	}
 	return 0;
 }
 
-static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
+static int choosy_sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
 {
-	struct prof *prof = arg;
-	struct prof_event *event = feed->user;
-	uint64_t limit = prof->options->exit_n;
+	const uint64_t limit = prof->options->exit_n;
 	int err;
 
 	if (prof->cgroups &&
@@ -159,7 +171,7 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 	if (event->limit && event->taken_n++ >= event->limit)
 		return 0;
 	prof->sampled_n++;
-	prof->foreign = feed->foreign;
+	prof->foreign = event->feed->foreign;
 	prof->pace->dirty = true;
 	if (prof->options->verbose > 1) {
 		prof_put_time(prof, sample->time);
@@ -173,6 +185,23 @@ static int on_sample(void *arg, struct feed_event *feed, const struct sample *sa
 	prof->foreign = NULL;
 	if (!err && limit && prof->sampled_n >= limit)
 		err = 1;
+	return err;
+}
+
+static int on_sample(void *arg, struct feed_event *feed, const struct sample *sample)
+{
+	struct prof *prof = arg;
+	struct prof_event *event = feed->user;
+
+	int err;
+
+	if (event->plain) {
+		prof->sampled_n++;
+		prof->pace->dirty = true;
+		err = prof_sample(prof, event, sample);
+	} else {
+		err = choosy_sample(prof, event, sample);
+	}
 	if (err > 0)
 		prof->feed->stop = true;
 	return err;
