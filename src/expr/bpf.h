@@ -38,7 +38,8 @@ int expr_bpf_text(struct expr_bpf *b, const struct expr *expr, int place, unsign
 enum { EXPR_BUCKETS = 7424 };
 unsigned expr_bucket(uint64_t value);
 uint64_t expr_bucket_low(unsigned bucket); // the smallest value in it
-// Code that makes the bucket of the number at r10 + place, in place.
+// Code that makes the power of two (0 of 0 and 1), or the bucket, of the number at r10 + place, in place.
+void expr_bpf_log2(struct expr_bpf *b, int place);
 void expr_bpf_bucket(struct expr_bpf *b, int place);
 
 // ---- instructions of the caller

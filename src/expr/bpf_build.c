@@ -135,14 +135,12 @@ uint64_t expr_bucket_low(unsigned bucket)
 	return (uint64_t)((bucket & 127) | 128) << (e - BUCKET_BITS);
 }
 
-void expr_bpf_bucket(struct expr_bpf *b, int place)
+// r2 = the logarithm of r0, by halves; 0 of 0
+static void emit_log2(struct expr_bpf *b)
 {
-	size_t small, jump;
+	size_t jump;
 
-	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, place));
-	bpf_move_imm(b, R1, (2 << BUCKET_BITS) - 1);
-	small = bpf_jump_reg(b, BPF_JGE, R1, R0);
-	bpf_move(b, R1, R0); // the logarithm into r2, by halves
+	bpf_move(b, R1, R0);
 	bpf_move_imm(b, R2, 0);
 	for (int32_t bits = 32; bits; bits /= 2) {
 		bpf_move(b, R3, R1);
@@ -152,6 +150,23 @@ void expr_bpf_bucket(struct expr_bpf *b, int place)
 		bpf_move(b, R1, R3);
 		expr_bpf_land(b, jump);
 	}
+}
+
+void expr_bpf_log2(struct expr_bpf *b, int place)
+{
+	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, place));
+	emit_log2(b);
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R2));
+}
+
+void expr_bpf_bucket(struct expr_bpf *b, int place)
+{
+	size_t small;
+
+	expr_bpf_emit(b, bpf_load(BPF_DW, R0, FP, place));
+	bpf_move_imm(b, R1, (2 << BUCKET_BITS) - 1);
+	small = bpf_jump_reg(b, BPF_JGE, R1, R0);
+	emit_log2(b);
 	expr_bpf_emit(b, bpf_alu_imm(BPF_SUB, R2, BUCKET_BITS));
 	expr_bpf_emit(b, bpf_alu(BPF_RSH, R0, R2));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R2, BUCKET_BITS));

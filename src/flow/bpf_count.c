@@ -260,6 +260,8 @@ static int emit_key(struct builder *w, uint32_t i, int place)
 		expr_bpf_emit(b, bpf_alu_imm(BPF_DIV, R0, (int32_t)key->unit));
 		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
 	}
+	if (!err && key->kind == BPF_KEY_LOG2)
+		expr_bpf_log2(b, place);
 	if (!err && key->kind == BPF_KEY_BUCKET)
 		expr_bpf_bucket(b, place);
 	return err;

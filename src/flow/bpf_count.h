@@ -11,6 +11,7 @@
 
 enum bpf_key_kind {
 	BPF_KEY_NUMBER, // 8 bytes
+	BPF_KEY_LOG2,	// 8 bytes: which power of two; 0 of 0 and 1
 	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
 	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
 	BPF_KEY_STACK, // 8 bytes: the kernel's call stack, for bpf_count_stack; negative: it has none
@@ -19,9 +20,9 @@ enum bpf_key_kind {
 struct bpf_key {
 	enum bpf_key_kind kind;
 	uint32_t size; // of a text: a multiple of 8, at most EXPR_BPF_TEXT_MAX
-	uint32_t unit; // of a bucket: the number is divided by it before; of a stack: at most so many frames; 0: 1, all
-	bool delay; // of a number or bucket: the delay, ns, is the number
-	bool first; // of pairs: what the first event said
+	uint32_t unit; // of a power or bucket: the number is divided by it before; of a stack: at most so many frames; 0: 1, all
+	bool delay;    // of a number, power or bucket: the delay, ns, is the number
+	bool first;    // of pairs: what the first event said
 };
 
 enum bpf_cell_kind {

@@ -243,4 +243,56 @@ static void test_full_map_and_buckets(void **state)
 	free(rows);
 }
 
-RUN_TESTS(TEST(test_counts), TEST(test_full_map_and_buckets))
+// A row for each power of two: what is told apart by it fits into few.
+static void test_powers_of_two(void **state)
+{
+	static const struct bpf_key keys[] = {{.kind = BPF_KEY_LOG2, .unit = 4}};
+	static const struct bpf_cell cells[] = {{BPF_CELL_HITS, false}};
+	struct expr *key = compiled("args[4]"), *filter = compiled("args[3] == 0xfeedfaceabba");
+	const struct bpf_count_options options = {.keys = keys,
+						  .keys_n = 1,
+						  .cells = cells,
+						  .cells_n = 1,
+						  .rows_max = 64};
+	struct bpf_count_event event = {.record_bytes = RECORD_BYTES,
+					.filter = filter,
+					.keys = {key},
+					.updates = {{0, NULL}},
+					.updates_n = 1};
+	uint64_t expected[64] = {0}, hits = 0;
+	struct rows *rows = calloc(1, sizeof(*rows));
+	struct bpf_count_stats stats;
+	struct bpf_count *count;
+
+	event.id = sys_enter_id();
+	if (!event.id)
+		skip();
+	count = open_or_skip(&options);
+	add_or_skip(count, &event);
+	for (uint64_t i = 0; i < 5000; i++) {
+		const uint64_t v = i << (i % 52);
+
+		expected[v / 4 < 2 ? 0 : 63 - __builtin_clzll(v / 4)]++;
+		syscall(SYS_getppid, 0, 0, 0, 0xfeedfaceabba, v, 0);
+	}
+	assert_int_equal(bpf_count_read(count, take, rows), 0);
+	if (!rows->n) {
+		bpf_count_close(count);
+		skip();
+	}
+	assert_int_equal(bpf_count_stats(count, &stats), 0);
+	assert_int_equal(stats.full, 0);
+	for (uint64_t power = 0; power < 64; power++) {
+		const struct row *row = row_of(rows, power);
+
+		assert_true((row ? row->cells[0] : 0) <= expected[power]);
+		hits += row ? row->cells[0] : 0;
+	}
+	assert_true(hits + (stats.missed == UINT64_MAX ? 0 : stats.missed) >= 5000);
+	bpf_count_close(count);
+	expr_free(key);
+	expr_free(filter);
+	free(rows);
+}
+
+RUN_TESTS(TEST(test_counts), TEST(test_full_map_and_buckets), TEST(test_powers_of_two))

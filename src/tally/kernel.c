@@ -70,7 +70,7 @@ static int key_of(struct tally *tally, struct tally_kernel *kernel, uint32_t k)
 {
 	static const enum bpf_key_kind kinds[] = {[TALLY_NUMBER] = BPF_KEY_NUMBER,
 						  [TALLY_TEXT] = BPF_KEY_TEXT,
-						  [TALLY_LOG2] = BPF_KEY_BUCKET,
+						  [TALLY_LOG2] = BPF_KEY_LOG2,
 						  [TALLY_STACK] = BPF_KEY_STACK};
 	const struct tally_key *key = &tally->keys[k];
 	struct bpf_key *ret = &kernel->keys[k];
@@ -405,8 +405,6 @@ static uint64_t take_key(struct tally *tally, uint32_t k, const uint8_t *p)
 	memcpy(&number, p, sizeof(number));
 	if (kernel->symbols[k])
 		return name_of(tally, number);
-	if (tally->keys[k].kind == TALLY_LOG2)
-		return tally_log2(expr_bucket_low((unsigned)number));
 	if (tally->keys[k].kind != TALLY_STACK)
 		return number;
 	n = bpf_count_stack(kernel->count, number, stack);
