@@ -196,7 +196,7 @@ struct node *node_index(struct parser *p, struct str where, struct node *a, stru
 	if (!a->type.is_array && !a->type.pointers)
 		return node_error(p, a->where, "this is no array");
 	if (a->kind != NODE_FIELD || !a->type.is_array || a->type.is_dynamic)
-		return node_deref(p, where, node_binary(p, where, '+', a, b));
+		return node_deref(p, where, node_binary(p, (struct sign){'+', where}, a, b));
 	b = node_value(p, b);
 	if (p->failed)
 		return p->nothing;

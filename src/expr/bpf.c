@@ -345,22 +345,34 @@ static void load_location(struct expr_bpf *b, const struct expr *expr, uint32_t 
 	load_record(b, expr, offset, EXPR_LD_U32 - EXPR_LD_S8);
 }
 
-// Goes on when the bytes of `text` lie at reg + offset; the jumps of those that differ are added to `differ`.
-static void compare_bytes(struct expr_bpf *b, unsigned reg, int offset, struct str text,
-			  size_t *differ, size_t *n)
+// Where the jumps are of bytes that differ.
+struct jumps {
+	size_t at[EXPR_BPF_TEXT_MAX + 1], n;
+};
+
+// The bytes of `text`, at reg + offset in memory.
+struct bytes {
+	unsigned reg;
+	int offset;
+	struct str text;
+};
+
+// Goes on when the bytes are there; else jumps.
+static void compare_bytes(struct expr_bpf *b, struct bytes bytes, struct jumps *differ)
 {
+	const struct str text = bytes.text;
 	size_t at = 0;
 
 	while (at < text.n) {
 		unsigned size = 8;
 		uint64_t value = 0;
 
-		while (size > text.n - at || ((size_t)offset + at) % size)
+		while (size > text.n - at || ((size_t)bytes.offset + at) % size)
 			size /= 2;
 		memcpy(&value, text.p + at, size);
-		expr_bpf_emit(b, bpf_load(width(size), R1, reg, offset + (int)at));
+		expr_bpf_emit(b, bpf_load(width(size), R1, bytes.reg, bytes.offset + (int)at));
 		bpf_move_imm(b, R2, value);
-		differ[(*n)++] = bpf_jump_reg(b, BPF_JNE, R1, R2);
+		differ->at[differ->n++] = bpf_jump_reg(b, BPF_JNE, R1, R2);
 		at += size;
 	}
 }
@@ -371,7 +383,8 @@ static void translate_match(struct expr_bpf *b, const struct expr *expr, const s
 	const bool whole = match->kind == EXPR_MATCH_EQUAL || match->shape == EXPR_SHAPE_FULL;
 	char bytes[EXPR_BPF_TEXT_MAX + 1] = {0};
 	struct str text = {bytes, match->fixed.n};
-	size_t differ[EXPR_BPF_TEXT_MAX + 1], n = 0, empty, end;
+	struct jumps differ = {.n = 0};
+	size_t empty, end;
 
 	if (!match->known_field || (!whole && match->shape != EXPR_SHAPE_FRONT)) {
 		unsupported(b, expr, "eBPF compares fields with whole texts and their beginnings");
@@ -394,7 +407,7 @@ static void translate_match(struct expr_bpf *b, const struct expr *expr, const s
 			return;
 		}
 		text.n = MIN(text.n, (size_t)match->limit);
-		compare_bytes(b, RECORD, (int)match->offset, text, differ, &n);
+		compare_bytes(b, (struct bytes){RECORD, (int)match->offset, text}, &differ);
 	} else {
 		load_location(b, expr, match->offset);
 		bpf_move(b, R3, R0);
@@ -407,12 +420,12 @@ static void translate_match(struct expr_bpf *b, const struct expr *expr, const s
 		empty = expr_bpf_jump(b, BPF_JEQ, R2, 0);
 		read_text_at_r3(b, TEXT, EXPR_BPF_TEXT_MAX);
 		expr_bpf_land(b, empty);
-		compare_bytes(b, FP, TEXT, text, differ, &n);
+		compare_bytes(b, (struct bytes){FP, TEXT, text}, &differ);
 	}
 	bpf_move_imm(b, R0, !match->negated);
 	end = expr_bpf_jump(b, BPF_JA, 0, 0);
-	for (size_t i = 0; i < n; i++)
-		expr_bpf_land(b, differ[i]);
+	for (size_t i = 0; i < differ.n; i++)
+		expr_bpf_land(b, differ.at[i]);
 	bpf_move_imm(b, R0, match->negated);
 	expr_bpf_land(b, end);
 	put(b, insn->dst, R0);

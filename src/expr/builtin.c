@@ -201,19 +201,19 @@ static struct node *convert_argument(struct parser *p, const struct expr_builtin
 
 static bool compile_format(struct parser *p, struct expr_call *call, struct node *args)
 {
-	struct expr_type types[EXPR_ARGS_MAX];
+	struct expr_types types = {.n = 0};
 	struct expr_format_problem problem;
 	struct node *arg, *format = args;
-	unsigned n = 0;
 
 	if (format->kind != NODE_ADDRESS || format->a->kind != NODE_TEXT) {
 		node_error(p, format->where, "the format must be a text in quotes");
 		return false;
 	}
 	for (arg = args->next; arg; arg = arg->next)
-		types[n++] = arg->type;
-	if (!expr_format_compile(p->expr->arena, p->expr->literals.v[format->a->number], types, n,
-				 &call->format, &problem))
+		types.v[types.n++] = arg->type;
+	call->format = expr_format_compile(p->expr->arena, p->expr->literals.v[format->a->number],
+					   &types, &problem);
+	if (call->format)
 		return true;
 	arg = problem.argument == UINT32_MAX ? format : args->next;
 	for (unsigned i = 0; problem.argument != UINT32_MAX && i < problem.argument; i++)

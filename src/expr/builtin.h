@@ -39,15 +39,18 @@ struct expr_builtin {
 bool expr_machine_text(struct expr_machine *machine, uint64_t pointer, uint32_t limit,
 		       struct str *ret);
 
-// printf's format, taken apart when it is compiled. The arguments' types are checked against it: -EINVAL with *ret_problem (at
-// ret_at in the format).
+// printf's format, taken apart when it is compiled. The arguments' types are checked against it: NULL with *ret_problem.
+struct expr_types {
+	struct expr_type v[EXPR_ARGS_MAX];
+	unsigned n;
+};
 struct expr_format_problem {
 	char text[160];
 	unsigned argument; // UINT32_MAX: the format itself
 };
-int expr_format_compile(struct arena *arena, struct str format, const struct expr_type *types,
-			unsigned n, const struct expr_format **ret,
-			struct expr_format_problem *ret_problem);
+const struct expr_format *expr_format_compile(struct arena *arena, struct str format,
+					      const struct expr_types *types,
+					      struct expr_format_problem *ret_problem);
 // The count of bytes written.
 uint64_t expr_format_run(struct expr_machine *machine, const struct expr_call *call,
 			 const uint64_t *args);

@@ -13,28 +13,27 @@
 
 typedef struct node *parse_function(struct parser *p);
 
-static int compile(struct expr **ret, const char *text, const struct expr_fields *fields,
-		   parse_function *parse, size_t *ret_failed_at)
+// p: with the fields.
+static int compile(struct parser *p, const char *text, parse_function *parse, struct expr **ret)
 {
 	struct expr *expr = NEW(struct expr);
-	struct parser p = {.expr = expr, .fields = fields};
 	struct node *root;
 
 	expr->arena = NEW(struct arena);
 	expr->source = xstrdup(text);
-	expr->swapped = fields && fields->swapped;
-	p.text = str_of(expr->source);
-	p.nothing = node_number(&p, p.text, EXPR_S32, 0);
-	if (p.text.n > EXPR_TEXT_MAX) {
+	expr->swapped = p->fields && p->fields->swapped;
+	p->expr = expr;
+	p->text = str_of(expr->source);
+	p->nothing = node_number(p, p->text, EXPR_S32, 0);
+	if (p->text.n > EXPR_TEXT_MAX) {
 		expr_free(expr);
 		return fail(EINVAL, "the expression is longer than %d bytes", EXPR_TEXT_MAX);
 	}
-	root = parse(&p);
-	generate(&p, root);
-	if (p.failed) {
-		*ret_failed_at = p.failed_at;
+	root = parse(p);
+	generate(p, root);
+	if (p->failed) {
 		expr_free(expr);
-		return p.for_kernel ? -EOPNOTSUPP : -EINVAL;
+		return p->for_kernel ? -EOPNOTSUPP : -EINVAL;
 	}
 	expr_type_name(expr->type, expr->type_text, sizeof(expr->type_text));
 	*ret = expr;
@@ -43,36 +42,36 @@ static int compile(struct expr **ret, const char *text, const struct expr_fields
 
 int expr_compile(struct expr **ret, const char *text, const struct expr_fields *fields)
 {
-	size_t failed_at = 0;
+	struct parser p = {.fields = fields};
 
-	return compile(ret, text, fields, parse_expression, &failed_at);
+	return compile(&p, text, parse_expression, ret);
 }
 
 int expr_filter_compile_kernel(struct expr **ret, const char *text, const struct expr_fields *fields)
 {
-	size_t failed_at = 0;
+	struct parser p = {.fields = fields};
 
-	return compile(ret, text, fields, parse_kernel_filter, &failed_at);
+	return compile(&p, text, parse_kernel_filter, ret);
 }
 
 int expr_filter_compile(struct expr **ret, const char *text, const struct expr_fields *fields)
 {
-	size_t kernel_at = 0, c_at = 0;
+	struct parser kernel = {.fields = fields}, c = {.fields = fields};
 	char *sentence;
 	int err;
 
 	if (!str_trim(str_of(text)).n)
 		text = "1";
-	err = compile(ret, text, fields, parse_kernel_filter, &kernel_at);
+	err = compile(&kernel, text, parse_kernel_filter, ret);
 	if (err == 0 || err == -EOPNOTSUPP)
 		return err;
 	sentence = xstrdup(err_sentence());
-	err = compile(ret, text, fields, parse_expression, &c_at);
+	err = compile(&c, text, parse_expression, ret);
 	if (!err && !(*ret)->type.pointers && !(*ret)->type.is_array &&
 	    (*ret)->type.base == EXPR_VOID) {
 		expr_free(*ret);
 		err = fail(EINVAL, "the filter '%s' has no value", text);
-	} else if (err < 0 && kernel_at > c_at) { // whoever came further understood more
+	} else if (err < 0 && kernel.failed_at > c.failed_at) { // whoever came further understood more
 		err = fail_again(-EINVAL, sentence);
 	} else if (!err) {
 		err_clear();

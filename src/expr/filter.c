@@ -113,7 +113,7 @@ static struct node *number_predicate(struct parser *p, size_t start, struct node
 		return node_error(p, here(p, from), "a number is compared with %s",
 				  is_signed ? "a number" : "a number that is not negative");
 	value = node_number(p, digits, type.base, is_signed ? (uint64_t)signed_number : number);
-	n = node_binary(p, here(p, start), token, field, value);
+	n = node_binary(p, (struct sign){token, here(p, start)}, field, value);
 	return n;
 }
 
@@ -191,7 +191,7 @@ static struct node *parse_not(struct parser *p)
 	p->depth++;
 	if (accept(p, "!")) {
 		n = parse_not(p);
-		n = node_unary(p, here(p, start), '!', n);
+		n = node_unary(p, (struct sign){'!', here(p, start)}, n);
 	} else {
 		p->pos++;
 		n = parse_or(p);

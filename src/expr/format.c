@@ -138,13 +138,13 @@ static int compile_conversion(struct compile *c, struct piece *piece, unsigned l
 	return 0;
 }
 
-int expr_format_compile(struct arena *arena, struct str format, const struct expr_type *types,
-			unsigned n, const struct expr_format **ret,
-			struct expr_format_problem *ret_problem)
+const struct expr_format *expr_format_compile(struct arena *arena, struct str format,
+					      const struct expr_types *types,
+					      struct expr_format_problem *ret_problem)
 {
-	struct compile c = {format, 0, types, n, 0, ret_problem};
+	struct compile c = {format, 0, types->v, types->n, 0, ret_problem};
 	VEC(struct piece) pieces = {0};
-	struct expr_format *made;
+	struct expr_format *made = NULL;
 	int err = 0;
 
 	while (c.at < format.n && !err) {
@@ -170,17 +170,16 @@ int expr_format_compile(struct arena *arena, struct str format, const struct exp
 		}
 		vec_push(&pieces, piece);
 	}
-	if (!err && c.used < n)
+	if (!err && c.used < c.n)
 		err = bad(&c, c.used, "the format has no conversion for this argument");
 	if (!err) {
 		made = arena_zalloc(arena, sizeof(*made));
 		made->n = pieces.n;
 		made->pieces = pieces.n ? arena_memdup(arena, pieces.v, pieces.n * sizeof(*pieces.v))
 					: NULL;
-		*ret = made;
 	}
 	vec_done(&pieces);
-	return err;
+	return made;
 }
 
 struct printed {
@@ -219,9 +218,9 @@ static void print_digits(struct printed *ret, const struct piece *piece, uint64_
 		ret->digits[i] = reversed[n - 1 - i];
 }
 
-static void put_number(struct out *out, const struct piece *piece, uint64_t value, int width,
-		       int precision)
+static void put_number(struct out *out, const struct piece *piece, uint64_t value)
 {
+	const int width = piece->width, precision = piece->precision;
 	struct printed printed;
 	size_t n, zeros = 0;
 
@@ -244,8 +243,9 @@ static void put_number(struct out *out, const struct piece *piece, uint64_t valu
 		out_fill(out, ' ', (size_t)width - n);
 }
 
-static void put_text(struct out *out, const struct piece *piece, struct str text, int width)
+static void put_text(struct out *out, const struct piece *piece, struct str text)
 {
+	const int width = piece->width;
 	const size_t fill = width > (int)text.n ? (size_t)width - text.n : 0;
 
 	if (!piece->minus)
@@ -262,9 +262,18 @@ static int count_argument(uint64_t value)
 	return (int)(count > WIDTH_MAX ? WIDTH_MAX : count < -WIDTH_MAX ? -WIDTH_MAX : count);
 }
 
-static bool put_piece(struct expr_machine *machine, const struct expr_call *call,
-		      const struct piece *source, const uint64_t *args, struct out *out)
+// What a format is run on.
+struct printing {
+	struct expr_machine *machine;
+	const uint32_t *limits; // of the texts
+	const uint64_t *args;
+	struct out *out;
+};
+
+static bool put_piece(const struct printing *printing, const struct piece *source)
 {
+	struct out *out = printing->out;
+	const uint64_t *args = printing->args;
 	struct piece piece = *source;
 	const uint64_t value = args[piece.argument];
 	struct str text;
@@ -281,18 +290,19 @@ static bool put_piece(struct expr_machine *machine, const struct expr_call *call
 		piece.precision = MAX(count_argument(args[piece.precision_argument]), NOT_GIVEN);
 	switch (piece.conversion) {
 	case 's':
-		if (!expr_machine_text(machine, value, call->limits[piece.argument], &text))
+		if (!expr_machine_text(printing->machine, value, printing->limits[piece.argument],
+				       &text))
 			return false;
 		if (piece.precision >= 0)
 			text.n = MIN(text.n, (size_t)piece.precision);
-		put_text(out, &piece, text, piece.width);
+		put_text(out, &piece, text);
 		return true;
 	case 'c':
 		c = (char)value;
-		put_text(out, &piece, (struct str){&c, 1}, piece.width);
+		put_text(out, &piece, (struct str){&c, 1});
 		return true;
 	default:
-		put_number(out, &piece, value, piece.width, piece.precision);
+		put_number(out, &piece, value);
 		return true;
 	}
 }
@@ -303,17 +313,18 @@ uint64_t expr_format_run(struct expr_machine *machine, const struct expr_call *c
 {
 	const struct expr_format *format = call->format;
 	struct out *out = machine->env.out, nowhere;
+	struct printing printing = {machine, call->limits, args + 1, NULL};
 	uint64_t before, written;
 
 	if (!out) {
 		out_init_memory(&nowhere);
 		out = &nowhere;
 	}
+	printing.out = out;
 	before = out->written_bytes + out->n;
 	for (size_t i = 0; i < format->n; i++) {
 		out_str(out, format->pieces[i].before);
-		if (format->pieces[i].conversion &&
-		    !put_piece(machine, call, &format->pieces[i], args + 1, out))
+		if (format->pieces[i].conversion && !put_piece(&printing, &format->pieces[i]))
 			break;
 	}
 	written = out->written_bytes + out->n - before;

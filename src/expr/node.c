@@ -73,22 +73,28 @@ static bool is_boolean(const struct node *n)
 	}
 }
 
-static struct node *make_unary(struct parser *p, struct str where, enum expr_op op,
-			       struct expr_type type, struct node *a)
+// What an instruction does, and the type of its result.
+struct operation {
+	enum expr_op op;
+	struct expr_type type;
+};
+
+static struct node *make_unary(struct parser *p, struct str where, struct operation to,
+			       struct node *a)
 {
 	struct node *n;
 
 	if (a->kind == NODE_NUMBER) {
 		const uint64_t v = a->number;
 
-		return node_number(p, where, type.base,
-				   op == EXPR_NEG   ? 0 - v
-				   : op == EXPR_NOT ? ~v
-						    : (op == EXPR_ZERO) == !v);
+		return node_number(p, where, to.type.base,
+				   to.op == EXPR_NEG   ? 0 - v
+				   : to.op == EXPR_NOT ? ~v
+						       : (to.op == EXPR_ZERO) == !v);
 	}
 	n = node_new(p, NODE_UNARY, where);
-	n->op = op;
-	n->type = type;
+	n->op = to.op;
+	n->type = to.type;
 	n->a = a;
 	return n;
 }
@@ -113,7 +119,7 @@ struct node *node_cast(struct parser *p, struct str where, struct expr_type type
 			return a;
 		return is_boolean(a) && a->kind != NODE_NUMBER
 			       ? (n = node_new(p, NODE_CAST, where), n->a = a, n->type = type, n)
-			       : make_unary(p, where, EXPR_TEST, type, a);
+			       : make_unary(p, where, (struct operation){EXPR_TEST, type}, a);
 	}
 	if (a->kind == NODE_NUMBER && !type.pointers)
 		return node_number(p, where, type.base, a->number);
@@ -158,26 +164,24 @@ static struct node *need_number(struct parser *p, struct node *a)
 	return node_error(p, a->where, "this is a pointer (%s), where a number belongs", name);
 }
 
-struct node *node_unary(struct parser *p, struct str where, int token, struct node *a)
+struct node *node_unary(struct parser *p, struct sign sign, struct node *a)
 {
-	struct expr_type type;
+	struct operation to = {EXPR_ZERO, type_of(EXPR_S32)};
 
-	if (token == '!') {
+	if (sign.token == '!') {
 		a = operand(p, a);
-		return p->failed ? a : make_unary(p, where, EXPR_ZERO, type_of(EXPR_S32), a);
+		return p->failed ? a : make_unary(p, sign.where, to, a);
 	}
 	a = need_number(p, a);
 	if (p->failed)
 		return a;
-	type = promoted(a->type);
-	a = convert(p, type, a);
-	if (token == '+')
-		return a;
-	return make_unary(p, where, token == '-' ? EXPR_NEG : EXPR_NOT, type, a);
+	to.op = sign.token == '-' ? EXPR_NEG : EXPR_NOT;
+	to.type = promoted(a->type);
+	a = convert(p, to.type, a);
+	return sign.token == '+' ? a : make_unary(p, sign.where, to, a);
 }
 
-static struct node *make_alu(struct parser *p, enum expr_op op, struct expr_type type,
-			     struct node *a, struct node *b)
+static struct node *make_alu(struct parser *p, struct operation to, struct node *a, struct node *b)
 {
 	const struct str where = lex_join(a->where, b->where);
 	struct node *n;
@@ -186,14 +190,14 @@ static struct node *make_alu(struct parser *p, enum expr_op op, struct expr_type
 	if (p->failed)
 		return p->nothing;
 	if (a->kind == NODE_NUMBER && b->kind == NODE_NUMBER) {
-		if (!expr_alu(op, a->number, b->number, &value))
+		if (!expr_alu(to.op, a->number, b->number, &value))
 			return node_error(p, where, "this divides by zero");
-		if (!type.pointers)
-			return node_number(p, where, type.base, value);
+		if (!to.type.pointers)
+			return node_number(p, where, to.type.base, value);
 	}
 	n = node_new(p, NODE_ALU, where);
-	n->op = op;
-	n->type = type;
+	n->op = to.op;
+	n->type = to.type;
 	n->a = a;
 	n->b = b;
 	return n;
@@ -214,36 +218,36 @@ static uint64_t step_of(struct parser *p, const struct node *pointer)
 // pointer + number, pointer - number
 static struct node *make_offset(struct parser *p, enum expr_op op, struct node *a, struct node *b)
 {
+	const struct operation scale = {EXPR_MUL, type_of(EXPR_S64)}, move = {op, a->type};
 	const uint64_t step = step_of(p, a);
 
-	b = convert(p, type_of(EXPR_S64), b);
+	b = convert(p, scale.type, b);
 	if (step > 1)
-		b = make_alu(p, EXPR_MUL, type_of(EXPR_S64), b, long_number(p, b->where, step));
-	return make_alu(p, op, a->type, a, b);
+		b = make_alu(p, scale, b, long_number(p, b->where, step));
+	return make_alu(p, move, a, b);
 }
 
-static struct node *make_sum(struct parser *p, struct str where, int token, struct node *a,
-			     struct node *b)
+static struct node *make_sum(struct parser *p, struct sign sign, struct node *a, struct node *b)
 {
-	const enum expr_op op = token == '+' ? EXPR_ADD : EXPR_SUB;
-	struct expr_type type;
+	const enum expr_op op = sign.token == '+' ? EXPR_ADD : EXPR_SUB;
+	struct operation to = {op, type_of(EXPR_S64)};
 	struct node *n;
 
 	if (a->type.pointers && b->type.pointers) {
 		if (op == EXPR_ADD || step_of(p, a) != step_of(p, b))
-			return node_error(p, where, "these two pointers don't go together");
-		n = make_alu(p, EXPR_SUB, type_of(EXPR_S64), a, b);
-		return make_alu(p, EXPR_DIVS, type_of(EXPR_S64), n,
-				long_number(p, where, step_of(p, a)));
+			return node_error(p, sign.where, "these two pointers don't go together");
+		n = make_alu(p, to, a, b);
+		to.op = EXPR_DIVS;
+		return make_alu(p, to, n, long_number(p, sign.where, step_of(p, a)));
 	}
 	if (a->type.pointers)
 		return make_offset(p, op, a, b);
 	if (b->type.pointers && op == EXPR_ADD)
 		return make_offset(p, op, b, a);
 	if (b->type.pointers)
-		return node_error(p, where, "a pointer can't be taken from a number");
-	type = common_type(a, b);
-	return make_alu(p, op, type, convert(p, type, a), convert(p, type, b));
+		return node_error(p, sign.where, "a pointer can't be taken from a number");
+	to.type = common_type(a, b);
+	return make_alu(p, to, convert(p, to.type, a), convert(p, to.type, b));
 }
 
 static const struct {
@@ -261,19 +265,18 @@ static const struct {
 };
 
 // text == "x", text ~ "x*", text == text: NULL when it is no comparison of texts
-static struct node *text_operator(struct parser *p, struct str where, int token, struct node *a,
-				  struct node *b)
+static struct node *text_operator(struct parser *p, struct sign sign, struct node *a, struct node *b)
 {
 	struct expr_match match;
 	struct node *n, *call;
 
-	if (token == '~') {
+	if (sign.token == '~') {
 		if (b->kind != NODE_TEXT || !expr_type_is_text(a->type))
-			return node_error(p, where, "~ compares text with a pattern in quotes");
+			return node_error(p, sign.where, "~ compares text with a pattern in quotes");
 		expr_match_init(&match, EXPR_MATCH_GLOB, p->expr->literals.v[b->number]);
 		return node_match(p, lex_join(a->where, b->where), a, match);
 	}
-	if ((token != TOKEN_EQ && token != TOKEN_NE) || !expr_type_is_text(a->type) ||
+	if ((sign.token != TOKEN_EQ && sign.token != TOKEN_NE) || !expr_type_is_text(a->type) ||
 	    !expr_type_is_text(b->type))
 		return NULL;
 	if (a->kind == NODE_TEXT && b->kind != NODE_TEXT) {
@@ -283,24 +286,24 @@ static struct node *text_operator(struct parser *p, struct str where, int token,
 	}
 	if (b->kind == NODE_TEXT) {
 		expr_match_init(&match, EXPR_MATCH_EQUAL, p->expr->literals.v[b->number]);
-		match.negated = token == TOKEN_NE;
+		match.negated = sign.token == TOKEN_NE;
 		return node_match(p, lex_join(a->where, b->where), a, match);
 	}
 	n = node_value(p, a);
 	n->next = node_value(p, b);
 	call = node_call(p, STR("strcmp"), lex_join(a->where, b->where), n);
-	return node_binary(p, where, token, call, node_number(p, where, EXPR_S32, 0));
+	return node_binary(p, sign, call, node_number(p, sign.where, EXPR_S32, 0));
 }
 
-struct node *node_binary(struct parser *p, struct str where, int token, struct node *a,
-			 struct node *b)
+struct node *node_binary(struct parser *p, struct sign sign, struct node *a, struct node *b)
 {
-	struct expr_type type;
+	const int token = sign.token;
+	struct operation to;
 	struct node *n;
 
 	if (p->failed)
 		return p->nothing;
-	n = text_operator(p, where, token, a, b);
+	n = text_operator(p, sign, a, b);
 	if (n)
 		return n;
 	a = operand(p, a);
@@ -308,7 +311,7 @@ struct node *node_binary(struct parser *p, struct str where, int token, struct n
 	if (p->failed)
 		return p->nothing;
 	if (token == '+' || token == '-')
-		return make_sum(p, where, token, a, b);
+		return make_sum(p, sign, a, b);
 	for (size_t i = 0; i < ARRAY_SIZE(operators); i++) {
 		if (operators[i].token != token)
 			continue;
@@ -318,41 +321,44 @@ struct node *node_binary(struct parser *p, struct str where, int token, struct n
 		}
 		if (p->failed)
 			return p->nothing;
-		type = common_type(a, b);
+		to.type = common_type(a, b);
 		if (token == TOKEN_SHL || token == TOKEN_SHR) {
-			type = promoted(a->type);
-			a = convert(p, type, a);
-			n = node_number(p, b->where, EXPR_S64, type.base < EXPR_S64 ? 31 : 63);
-			b = make_alu(p, EXPR_AND, type_of(EXPR_S64), b, n);
+			const struct operation mask = {EXPR_AND, type_of(EXPR_S64)};
+
+			to.type = promoted(a->type);
+			a = convert(p, to.type, a);
+			n = node_number(p, b->where, EXPR_S64, to.type.base < EXPR_S64 ? 31 : 63);
+			b = make_alu(p, mask, b, n);
 		} else {
-			a = convert(p, type, a);
-			b = convert(p, type, b);
+			a = convert(p, to.type, a);
+			b = convert(p, to.type, b);
 		}
-		return make_alu(p,
-				expr_type_is_signed(type) ? operators[i].is_signed
-							  : operators[i].is_unsigned,
-				operators[i].compares ? type_of(EXPR_S32) : type, a, b);
+		to.op = expr_type_is_signed(to.type) ? operators[i].is_signed
+						     : operators[i].is_unsigned;
+		if (operators[i].compares)
+			to.type = type_of(EXPR_S32);
+		return make_alu(p, to, a, b);
 	}
-	return node_error(p, where, "there is no such operator");
+	return node_error(p, sign.where, "there is no such operator");
 }
 
 struct node *node_extreme(struct parser *p, bool is_max, struct node *a, struct node *b)
 {
-	enum expr_op op = is_max ? EXPR_MAXU : EXPR_MINU;
-	struct expr_type type;
+	struct operation to = {is_max ? EXPR_MAXU : EXPR_MINU, {0}};
 
 	a = need_number(p, a);
 	b = need_number(p, b);
 	if (p->failed)
 		return p->nothing;
-	type = common_type(a, b);
-	if (expr_type_is_signed(type))
-		op = is_max ? EXPR_MAXS : EXPR_MINS;
-	return make_alu(p, op, type, convert(p, type, a), convert(p, type, b));
+	to.type = common_type(a, b);
+	if (expr_type_is_signed(to.type))
+		to.op = is_max ? EXPR_MAXS : EXPR_MINS;
+	return make_alu(p, to, convert(p, to.type, a), convert(p, to.type, b));
 }
 
 struct node *node_logic(struct parser *p, int token, struct node *a, struct node *b)
 {
+	const struct operation test = {EXPR_TEST, type_of(EXPR_S32)};
 	const bool is_and = token == TOKEN_AND;
 	struct node *n;
 
@@ -364,9 +370,9 @@ struct node *node_logic(struct parser *p, int token, struct node *a, struct node
 		return node_number(p, lex_join(a->where, b->where), EXPR_S32,
 				   is_and ? a->number && b->number : a->number || b->number);
 	n = node_new(p, is_and ? NODE_AND : NODE_OR, lex_join(a->where, b->where));
-	n->type = type_of(EXPR_S32);
-	n->a = is_boolean(a) ? a : make_unary(p, a->where, EXPR_TEST, n->type, a);
-	n->b = is_boolean(b) ? b : make_unary(p, b->where, EXPR_TEST, n->type, b);
+	n->type = test.type;
+	n->a = is_boolean(a) ? a : make_unary(p, a->where, test, a);
+	n->b = is_boolean(b) ? b : make_unary(p, b->where, test, b);
 	return n;
 }
 
@@ -439,21 +445,7 @@ static struct node *need_lvalue(struct parser *p, struct node *a)
 	return a;
 }
 
-// a = (type of a)((common)a op b)
-static struct node *make_update(struct parser *p, struct str where, enum expr_op op, struct node *a,
-				struct node *b)
-{
-	struct node *n = node_new(p, NODE_UPDATE, lex_join(a->where, where));
-
-	n->op = op;
-	n->type = a->type;
-	n->a = a;
-	n->b = b;
-	return n;
-}
-
-struct node *node_assign(struct parser *p, struct str where, int token, struct node *a,
-			 struct node *b)
+struct node *node_assign(struct parser *p, struct sign sign, struct node *a, struct node *b)
 {
 	static const int tokens[] = {'+', '-', '*', '/', '%', '&', '|', '^', TOKEN_SHL, TOKEN_SHR};
 	struct node *n, *value;
@@ -462,7 +454,7 @@ struct node *node_assign(struct parser *p, struct str where, int token, struct n
 	b = operand(p, b);
 	if (p->failed)
 		return p->nothing;
-	if (token == '=') {
+	if (sign.token == '=') {
 		if (b->type.pointers && !a->type.pointers)
 			return node_error(p, b->where,
 					  "a pointer is assigned to a number; a cast makes it one");
@@ -480,23 +472,30 @@ struct node *node_assign(struct parser *p, struct str where, int token, struct n
 	// the operator's rules for types, on a stand-in for the value of a
 	value = node_new(p, NODE_CONTEXT, a->where);
 	value->type = a->type;
-	n = node_binary(p, where, tokens[token - TOKEN_ASSIGN_ADD], value, b);
+	sign.token = tokens[sign.token - TOKEN_ASSIGN_ADD];
+	value = node_binary(p, sign, value, b);
 	if (p->failed)
-		return n;
-	value = make_update(p, b->where, n->op, a, n->b);
-	value->common = a->type.pointers ? a->type : n->type;
-	return value;
+		return value;
+	// a = (type of a)((common)a op b)
+	n = node_new(p, NODE_UPDATE, lex_join(a->where, b->where));
+	n->op = value->op;
+	n->type = a->type;
+	n->common = a->type.pointers ? a->type : value->type;
+	n->a = a;
+	n->b = value->b;
+	return n;
 }
 
-struct node *node_step(struct parser *p, struct str where, int token, struct node *a, bool post)
+struct node *node_step(struct parser *p, struct sign sign, struct node *a, bool post)
 {
+	const struct str where = sign.where;
 	struct node *n;
 
 	a = need_lvalue(p, a);
 	if (p->failed)
 		return p->nothing;
-	n = node_assign(p, where, token == TOKEN_INC ? TOKEN_ASSIGN_ADD : TOKEN_ASSIGN_SUB, a,
-			node_number(p, where, EXPR_S32, 1));
+	sign.token = sign.token == TOKEN_INC ? TOKEN_ASSIGN_ADD : TOKEN_ASSIGN_SUB;
+	n = node_assign(p, sign, a, node_number(p, where, EXPR_S32, 1));
 	n->post = post;
 	n->where = where;
 	return n;

@@ -99,21 +99,26 @@ struct str lex_join(struct str a, struct str b);
 struct node *parse_expression(struct parser *p);
 struct node *parse_kernel_filter(struct parser *p);
 
+// An operator, and where it stands in the text.
+struct sign {
+	int token;
+	struct str where;
+};
+
 // node.c: nodes of operators, with types checked and constants computed.
 struct node *node_new(struct parser *p, enum node_kind kind, struct str where);
 struct node *node_number(struct parser *p, struct str where, enum expr_base base, uint64_t value);
 struct node *node_text(struct parser *p, struct str where, struct str text);
 struct node *node_cast(struct parser *p, struct str where, struct expr_type type, struct node *a);
-struct node *node_unary(struct parser *p, struct str where, int token, struct node *a);
-struct node *node_binary(struct parser *p, struct str where, int token, struct node *a,
-			 struct node *b);
+struct node *node_unary(struct parser *p, struct sign sign, struct node *a);
+struct node *node_binary(struct parser *p, struct sign sign, struct node *a, struct node *b);
 struct node *node_logic(struct parser *p, int token, struct node *a, struct node *b);
 struct node *node_condition(struct parser *p, struct node *a, struct node *b, struct node *c);
 struct node *node_comma(struct parser *p, struct node *a, struct node *b);
-// token: '=', TOKEN_ASSIGN_...; TOKEN_INC, TOKEN_DEC (b is NULL) for prefix and, with `post`, postfix.
-struct node *node_assign(struct parser *p, struct str where, int token, struct node *a,
-			 struct node *b);
-struct node *node_step(struct parser *p, struct str where, int token, struct node *a, bool post);
+// '=', TOKEN_ASSIGN_...
+struct node *node_assign(struct parser *p, struct sign sign, struct node *a, struct node *b);
+// TOKEN_INC, TOKEN_DEC: prefix and, with `post`, postfix.
+struct node *node_step(struct parser *p, struct sign sign, struct node *a, bool post);
 // min and max, in the type that both have in common.
 struct node *node_extreme(struct parser *p, bool is_max, struct node *a, struct node *b);
 struct node *node_value(struct parser *p, struct node *a); // arrays become pointers

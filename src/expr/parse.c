@@ -252,7 +252,7 @@ static struct node *parse_postfix(struct parser *p)
 
 		if (token == TOKEN_INC || token == TOKEN_DEC) {
 			lex_next(p);
-			n = node_step(p, lex_join(n->where, where), token, n, true);
+			n = node_step(p, (struct sign){token, lex_join(n->where, where)}, n, true);
 		} else if (token == '[') {
 			lex_next(p);
 			index = parse_comma(p);
@@ -302,14 +302,14 @@ static struct node *parse_unary_operand(struct parser *p)
 	case TOKEN_DEC:
 		lex_next(p);
 		n = parse_unary(p);
-		return node_step(p, lex_join(where, n->where), token, n, false);
+		return node_step(p, (struct sign){token, lex_join(where, n->where)}, n, false);
 	case '+':
 	case '-':
 	case '!':
 	case '~':
 		lex_next(p);
 		n = parse_unary(p);
-		return node_unary(p, lex_join(where, n->where), token, n);
+		return node_unary(p, (struct sign){token, lex_join(where, n->where)}, n);
 	case '*':
 		lex_next(p);
 		n = parse_unary(p);
@@ -367,17 +367,17 @@ static struct node *parse_binary(struct parser *p, int level)
 	struct node *left = parse_unary(p), *right;
 
 	while (!p->failed) {
-		const int token = (int)p->token, own = precedence(token);
-		const struct str where = p->token_text;
+		const struct sign sign = {(int)p->token, p->token_text};
+		const int own = precedence(sign.token);
 
 		if (!own || own < level)
 			break;
 		lex_next(p);
 		right = parse_binary(p, own + 1);
-		if (token == TOKEN_AND || token == TOKEN_OR)
-			left = node_logic(p, token, left, right);
+		if (sign.token == TOKEN_AND || sign.token == TOKEN_OR)
+			left = node_logic(p, sign.token, left, right);
 		else
-			left = node_binary(p, where, token, left, right);
+			left = node_binary(p, sign, left, right);
 	}
 	return left;
 }
@@ -407,10 +407,9 @@ static bool is_assignment(int token)
 static struct node *parse_assign(struct parser *p)
 {
 	struct node *n = parse_condition(p), *value;
-	const int token = (int)p->token;
-	struct str where = p->token_text;
+	const struct sign sign = {(int)p->token, p->token_text};
 
-	if (p->failed || !is_assignment(token))
+	if (p->failed || !is_assignment(sign.token))
 		return n;
 	if (p->depth >= EXPR_DEPTH_MAX)
 		return node_error(p, n->where, "more than %d levels inside each other",
@@ -419,7 +418,7 @@ static struct node *parse_assign(struct parser *p)
 	p->depth++;
 	value = parse_assign(p);
 	p->depth--;
-	return node_assign(p, where, token, n, value);
+	return node_assign(p, sign, n, value);
 }
 
 static struct node *parse_comma(struct parser *p)
