@@ -205,17 +205,17 @@ int file_read_plain(const char *path, size_t limit, char **ret_text, size_t *ret
 	return err < 0 ? fail(-err, "can't read %s: %s", path, strerror(-err)) : 0;
 }
 
-int file_read_at(const char *root, const char *path, size_t limit, char **ret_text, size_t *ret_size)
+int file_read_at(const char *root, const char *path, char **ret_text, size_t *ret_size)
 {
 	auto_free char *full = text_dup_fmt("%s%s", root ? root : "", path);
-	return file_read(full, limit, ret_text, ret_size);
+	return file_read(full, FILE_KERNEL_MOST, ret_text, ret_size);
 }
 
 int file_read_i64(const char *root, const char *path, int64_t *ret)
 {
 	auto_free char *text = NULL;
 	struct str s, line;
-	int err = file_read_at(root, path, 4096, &text, NULL);
+	int err = file_read_at(root, path, &text, NULL);
 
 	if (err)
 		return err;

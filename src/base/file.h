@@ -35,8 +35,10 @@ int file_read(const char *path, size_t limit, char **ret_text, size_t *ret_size)
 int file_read_fd(int fd, size_t limit, char **ret_text, size_t *ret_size);
 // Likewise of a plain file only, with a sentence.
 int file_read_plain(const char *path, size_t limit, char **ret_text, size_t *ret_size);
-// Same with a path made of `root` + `path` (fake /proc and /sys trees in tests). root may be "" or NULL.
-int file_read_at(const char *root, const char *path, size_t limit, char **ret_text, size_t *ret_size);
+// Same with a path made of `root` + `path` (fake /proc and /sys trees in tests), of what the kernel shows: at most FILE_KERNEL_MOST
+// bytes. root may be "" or NULL.
+enum { FILE_KERNEL_MOST = 256 << 20 };
+int file_read_at(const char *root, const char *path, char **ret_text, size_t *ret_size);
 // First line of a small file as a number; -EINVAL if it is not one.
 int file_read_i64(const char *root, const char *path, int64_t *ret);
 

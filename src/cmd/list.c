@@ -152,7 +152,7 @@ static void put_fields(struct listing *l, const char *name)
 		return;
 	path = text_dup_fmt("events/%.*s/%s/format", (int)(colon - name), name, colon + 1);
 	if (event_tracefs(l->specs, &usual, &tracefs) < 0 ||
-	    tracefs_read(tracefs, path, 1 << 20, &text, &n) < 0) {
+	    tracefs_read(tracefs, path, &text, &n) < 0) {
 		err_clear();
 		return;
 	}
@@ -469,7 +469,7 @@ static int list(struct listing *l, int n, char **argv)
 static int run(int argc, char **argv)
 {
 	struct options o = {0};
-	int n = command_parse(&command_list, &o, argc, argv, 0), err = 0;
+	int n = command_parse(&command_list, &o, argv, 0), err = 0;
 	struct out out;
 
 	if (n < 0)

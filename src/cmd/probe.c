@@ -118,8 +118,8 @@ static void values(const char *option, opt_offer *offer, void *arg)
 	if (probe_store_open(&store) < 0)
 		return;
 	vec_each(struct probe_stored, stored, &store.v) {
-		auto_free char *name =
-			text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
+		auto_free char *name = text_dup_fmt("%.*s:%.*s", STR_FMT(stored->is.group),
+						    STR_FMT(stored->is.event));
 
 		offer(arg, name, stored->line);
 	}
@@ -169,7 +169,7 @@ bool probe_is_meant(const char *name, const char *wanted)
 static bool is_meant(const struct probe_stored *stored, const char *wanted)
 {
 	auto_free char *name =
-		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
+		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->is.group), STR_FMT(stored->is.event));
 
 	return probe_is_meant(name, wanted);
 }
@@ -199,7 +199,7 @@ static int remove_meant(struct probe_store *store, const struct options *o, stru
 		if (err == 0 && !o->show.quiet)
 			out_printf(out, "%s event: %.*s:%.*s\n",
 				   o->show.dry_run ? "Would remove" : "Removed",
-				   STR_FMT(stored->group), STR_FMT(stored->event));
+				   STR_FMT(stored->is.group), STR_FMT(stored->is.event));
 	}
 	if (err == 0 && !n)
 		return fail(ENOENT, "there is no probe '%s' to remove; sonde probe -l lists them",
@@ -478,7 +478,7 @@ static int run(int argc, char **argv)
 {
 	struct options o = {.common.max_probes = 128, .demangle = true};
 	struct out out;
-	int n = command_parse(&command_probe, &o, argc, argv, 0), err, closed;
+	int n = command_parse(&command_probe, &o, argv, 0), err, closed;
 
 	if (n < 0)
 		return n;

@@ -311,11 +311,11 @@ static bool is_name(struct str event, const char *wanted)
 
 static bool is_meant(const struct probe_stored *stored, const struct wanted *wanted)
 {
-	auto_free char *group = str_dup(stored->group), *path = str_dup(stored->path);
+	auto_free char *group = str_dup(stored->is.group), *path = str_dup(stored->is.path);
 	struct stat a, b;
 
-	if (!stored->is_uprobe || stored->is_return || !text_glob(group, wanted->provider) ||
-	    !is_name(stored->event, wanted->name))
+	if (!stored->is.is_uprobe || stored->is.is_return || !text_glob(group, wanted->provider) ||
+	    !is_name(stored->is.event, wanted->name))
 		return false;
 	return !wanted->file || (stat(wanted->file, &a) == 0 && stat(path, &b) == 0 &&
 				 a.st_ino == b.st_ino && a.st_dev == b.st_dev);
@@ -328,10 +328,10 @@ static int del(struct work *work, const struct wanted *wanted)
 
 	vec_each(const struct probe_stored, stored, &work->store.v) {
 		// One with several places goes at once.
-		bool again = last && last->event.n == stored->event.n &&
-			     !memcmp(last->event.p, stored->event.p, last->event.n) &&
-			     last->group.n == stored->group.n &&
-			     !memcmp(last->group.p, stored->group.p, last->group.n);
+		bool again = last && last->is.event.n == stored->is.event.n &&
+			     !memcmp(last->is.event.p, stored->is.event.p, last->is.event.n) &&
+			     last->is.group.n == stored->is.group.n &&
+			     !memcmp(last->is.group.p, stored->is.group.p, last->is.group.n);
 
 		if (again || !is_meant(stored, wanted))
 			continue;
@@ -344,7 +344,7 @@ static int del(struct work *work, const struct wanted *wanted)
 		if (!work->o->quiet)
 			out_printf(&work->out, "%s %.*s:%.*s\n",
 				   work->o->dry_run ? "Would remove" : "Removed",
-				   STR_FMT(stored->group), STR_FMT(stored->event));
+				   STR_FMT(stored->is.group), STR_FMT(stored->is.event));
 	}
 	return n ? 0
 		 : fail(ENOENT,
@@ -385,7 +385,7 @@ static int change(const struct options *o, int (*each)(struct work *, const stru
 static int run(int argc, char **argv)
 {
 	struct options o = {0};
-	int n = command_parse(&command_usdt, &o, argc, argv, 0);
+	int n = command_parse(&command_usdt, &o, argv, 0);
 
 	if (n < 0)
 		return n;

@@ -15,7 +15,7 @@ static char *read_text(const char *root, const char *path)
 	auto_free char *text = NULL;
 	size_t n;
 
-	if (file_read_at(root, path, 1 << 20, &text, &n) < 0)
+	if (file_read_at(root, path, &text, &n) < 0)
 		return NULL;
 	return str_dup(str_trim((struct str){text, n}));
 }
@@ -118,7 +118,7 @@ static char *cpuinfo(const char *root, const char *key)
 	auto_free char *text = NULL;
 	struct str rest;
 
-	if (file_read_at(root, "/proc/cpuinfo", 1 << 24, &text, NULL) < 0)
+	if (file_read_at(root, "/proc/cpuinfo", &text, NULL) < 0)
 		return NULL;
 	rest = str_of(text);
 	while (rest.p) {

@@ -4,8 +4,6 @@
 #include "data/features_write.h"
 #include "sys/tracefs.h"
 
-enum { FILE_LIMIT = 64 << 20 };
-
 struct used {
 	const char *system, *name;
 };
@@ -25,7 +23,7 @@ static bool put_file(struct out *out, const struct tracefs *tracefs, const char 
 {
 	auto_free char *text = NULL;
 	size_t n = 0;
-	int err = tracefs_read(tracefs, file, FILE_LIMIT, &text, &n);
+	int err = tracefs_read(tracefs, file, &text, &n);
 
 	put_size(out, err < 0 ? 0 : n, size_bytes);
 	if (err >= 0)

@@ -22,17 +22,6 @@ static bool is_safe(struct str s)
 	return s.n && s.n < 256 && !memchr(s.p, '/', s.n) && !str_is(s, ".") && !str_is(s, "..");
 }
 
-static int read_id(const struct tracefs *tracefs, const char *system, const char *name, uint64_t *ret)
-{
-	auto_free char *file = text_dup_fmt("events/%s/%s/id", system, name), *text = NULL;
-	size_t n;
-	int err = tracefs_read(tracefs, file, 64, &text, &n);
-
-	if (err < 0)
-		return err;
-	return num_parse_u64(str_trim((struct str){text, n}), ret);
-}
-
 static void add_event(struct event_parser *p, const char *system, const char *name, uint64_t id)
 {
 	struct event_spec *spec = event_add(p, PERF_TYPE_TRACEPOINT, id);
@@ -74,7 +63,7 @@ static void add_matching(struct search *s, const char *system)
 	while ((entry = readdir(dir)) != NULL) {
 		if (entry->d_name[0] == '.' || !text_glob(entry->d_name, s->name))
 			continue;
-		int err = read_id(s->tracefs, system, entry->d_name, &id);
+		int err = tracefs_read_id(s->tracefs, system, entry->d_name, &id);
 		if (err == 0) {
 			add_event(s->p, system, entry->d_name, id);
 			s->found++;
@@ -117,7 +106,7 @@ static int take_glob(struct event_parser *p, struct search *s, struct str where)
 static int take_exact(struct event_parser *p, struct search *s, struct str where)
 {
 	uint64_t id;
-	int err = read_id(s->tracefs, s->system, s->name, &id);
+	int err = tracefs_read_id(s->tracefs, s->system, s->name, &id);
 
 	if (err == 0) {
 		add_event(p, s->system, s->name, id);

@@ -110,7 +110,7 @@ static int make_cpus(struct bpf_count *count)
 		return 0;
 	err = make_map(&count->cpus, BPF_MAP_TYPE_ARRAY, 4, 1, (uint32_t)count->value_cpus);
 	for (uint32_t i = 0; !err && i < options->cpus_n; i++)
-		if (bpf_map_set(count->cpus, &options->cpus[i], &yes, BPF_ANY) < 0)
+		if (bpf_map_set(count->cpus, &options->cpus[i], &yes) < 0)
 			err = fail(EINVAL, "there is no CPU %u", options->cpus[i]);
 	return err;
 }
@@ -584,8 +584,7 @@ int bpf_count_watch(struct bpf_count *count, uint32_t id, bool watched)
 
 	if (count->tasks < 0)
 		return fail(EINVAL, "all tasks are counted");
-	err = watched ? bpf_map_set(count->tasks, &id, &yes, BPF_ANY)
-		      : bpf_map_remove(count->tasks, &id);
+	err = watched ? bpf_map_set(count->tasks, &id, &yes) : bpf_map_remove(count->tasks, &id);
 	return err < 0 && err != -ENOENT
 		       ? fail(-err, "can't note task %u for the kernel: %s", id, strerror(-err))
 		       : 0;
@@ -666,7 +665,7 @@ int bpf_count_read(struct bpf_count *count,
 		xcalloc((size_t)count->value_cpus * count->options.cells_n, sizeof(*values));
 	uint8_t key[BPF_KEY_BYTES_MAX], next[BPF_KEY_BYTES_MAX];
 	uint64_t cells[BPF_CELLS_MAX];
-	int err = bpf_map_set(count->turn, &zero, &other, BPF_ANY), result = 0;
+	int err = bpf_map_set(count->turn, &zero, &other), result = 0;
 	bool more;
 
 	if (err < 0)

@@ -41,17 +41,13 @@ static struct expr *compiled(const char *text)
 static uint32_t sys_enter_id(void)
 {
 	struct tracefs *tracefs = NULL;
-	char *text = NULL;
-	size_t size = 0;
-	uint32_t id = 0;
+	uint64_t id = 0;
 
 	if (tracefs_enter(&tracefs, NULL) < 0)
 		return 0;
-	if (tracefs_read(tracefs, "events/raw_syscalls/sys_enter/id", 100, &text, &size) >= 0)
-		id = (uint32_t)atoi(text);
-	free(text);
+	tracefs_read_id(tracefs, "raw_syscalls", "sys_enter", &id);
 	tracefs_leave(tracefs);
-	return id;
+	return (uint32_t)id;
 }
 
 static struct bpf_count *open_or_skip(const struct bpf_count_options *options)

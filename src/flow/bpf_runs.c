@@ -105,14 +105,14 @@ static void emit_program(struct expr_bpf *b, const struct bpf_runs *runs,
 
 static int load(struct bpf_runs *runs, struct watched *watched, bool is_end, uint32_t function)
 {
+	const struct bpf_place place = {is_end ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
+					watched->program, function};
 	struct expr_bpf b = {0};
 	auto_free char *log = NULL;
 	int fd;
 
 	emit_program(&b, runs, watched, is_end);
-	fd = b.error ? b.error
-		     : bpf_tracing_load(is_end ? BPF_TRACE_FEXIT : BPF_TRACE_FENTRY,
-					watched->program, function, b.insns.v, b.insns.n, &log);
+	fd = b.error ? b.error : bpf_tracing_load(&place, b.insns.v, b.insns.n, &log);
 	expr_bpf_done(&b);
 	if (log)
 		debug("the kernel's verifier: %s", log);
@@ -186,7 +186,7 @@ int bpf_runs_open(struct bpf_runs **ret, const uint32_t *ids, size_t ids_n, size
 int bpf_runs_set(struct bpf_runs *runs, size_t event, unsigned cpu, int fd)
 {
 	uint32_t key = (uint32_t)event * runs->cpus + cpu;
-	int err = cpu < runs->cpus ? bpf_map_set(runs->counters, &key, &fd, BPF_ANY) : -ERANGE;
+	int err = cpu < runs->cpus ? bpf_map_set(runs->counters, &key, &fd) : -ERANGE;
 
 	return err < 0 ? fail(-err, "can't give the counter of CPU %u to BPF programs: %s", cpu,
 			      strerror(-err))

@@ -437,19 +437,19 @@ int bpf_texts_plan(struct bpf_texts *texts, uint32_t number, const struct bpf_te
 	if (pieces[BPF_TEXTS_LIST].kind && (!pieces[0].kind || pieces[1].kind))
 		return -EINVAL;
 	memcpy(plan.pieces, pieces, sizeof(plan.pieces));
-	return bpf_map_set(texts->plans, &number, &plan, BPF_ANY);
+	return bpf_map_set(texts->plans, &number, &plan);
 }
 
 int bpf_texts_watch(struct bpf_texts *texts, uint32_t pid)
 {
 	const uint32_t yes = 1;
 
-	return texts->tasks < 0 ? 0 : bpf_map_set(texts->tasks, &pid, &yes, BPF_ANY);
+	return texts->tasks < 0 ? 0 : bpf_map_set(texts->tasks, &pid, &yes);
 }
 
 int bpf_texts_output(struct bpf_texts *texts, uint32_t cpu, int fd)
 {
-	return bpf_map_set(texts->outputs, &cpu, &fd, BPF_ANY);
+	return bpf_map_set(texts->outputs, &cpu, &fd);
 }
 
 static int attach(struct bpf_texts *texts, size_t i, uint32_t id)

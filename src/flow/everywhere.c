@@ -6,22 +6,12 @@
 #include "base/num.h"
 #include "obj/elf.h"
 #include "sys/perf.h"
+#include "sys/probe_line.h"
 #include "sys/tracefs.h"
 #include <sched.h>
 #include <unistd.h>
 
-enum { EVENTS_MAX = 64 << 20, ID_MAX = 64 };
-
-static bool read_id(const struct tracefs *tracefs, struct str event, uint64_t *ret)
-{
-	auto_free char *path = text_dup_fmt("events/%.*s/id", STR_FMT(event)), *text = NULL;
-	size_t n;
-
-	return tracefs_read(tracefs, path, ID_MAX, &text, &n) >= 0 &&
-	       num_parse_u64(str_trim((struct str){text, n}), ret) == 0;
-}
-
-// The files of all probes, of "p:GROUP/NAME FILE:0xOFFSET ...".
+// The files of all probes.
 static void learn_files(struct everywhere *everywhere, const struct tracefs *tracefs)
 {
 	auto_free char *text = NULL;
@@ -29,21 +19,18 @@ static void learn_files(struct everywhere *everywhere, const struct tracefs *tra
 	size_t n;
 
 	everywhere->knows_files = true;
-	if (tracefs_read(tracefs, "uprobe_events", EVENTS_MAX, &text, &n) < 0)
+	if (tracefs_read(tracefs, "uprobe_events", &text, &n) < 0)
 		return;
 	for (rest = (struct str){text, n}; rest.p;) {
-		struct str line = str_cut(&rest, '\n'), event = str_cut(&line, ' '), place;
+		struct probe_line probe;
 		uint64_t id;
 
-		(void)str_cut(&event, ':');
-		if (!event.p || !line.p || !read_id(tracefs, event, &id))
+		if (!probe_line_parse(str_cut(&rest, '\n'), true, &probe))
 			continue;
-		place = str_cut(&line, ' ');
-		while (place.n && place.p[place.n - 1] != ':')
-			place.n--;
-		if (place.n > 1 && !map_find(&everywhere->files, id))
-			map_set_ptr(&everywhere->files, id,
-				    str_dup((struct str){place.p, place.n - 1}));
+		auto_free char *group = str_dup(probe.group), *event = str_dup(probe.event);
+		if (tracefs_read_id(tracefs, group, event, &id) == 0 &&
+		    !map_find(&everywhere->files, id))
+			map_set_ptr(&everywhere->files, id, str_dup(probe.path));
 	}
 }
 
@@ -89,11 +76,12 @@ static void open_starts(struct everywhere *everywhere, const struct tracefs *tra
 				       .inherit = 1};
 	uint64_t id;
 
-	if (everywhere->starts.n || !read_id(tracefs, str_of("task/task_newtask"), &id))
+	if (everywhere->starts.n || tracefs_read_id(tracefs, "task", "task_newtask", &id) < 0)
 		return;
 	attr.config = id;
 	vec_each(pid_t, thread, &target->threads) {
-		int fd = perf_open(&attr, *thread, -1, -1, 0);
+		const struct perf_open_at at = {.pid = *thread, .cpu = -1, .group_fd = -1};
+		int fd = perf_open(&attr, &at);
 
 		if (fd < 0)
 			continue;
@@ -111,6 +99,7 @@ void everywhere_add(struct everywhere *everywhere, const struct perf_event_attr 
 				       .size = sizeof(attr),
 				       .config = opened->config,
 				       .disabled = 1};
+	const struct perf_open_at here = {.pid = -1, .cpu = sched_getcpu(), .group_fd = -1};
 	const char *path;
 	struct tracefs *tracefs;
 	int fd = -1;
@@ -126,7 +115,7 @@ void everywhere_add(struct everywhere *everywhere, const struct perf_event_attr 
 		learn_files(everywhere, tracefs);
 	path = map_find_ptr(&everywhere->files, opened->config);
 	if (path && is_program(path))
-		fd = perf_open(&attr, -1, sched_getcpu(), -1, 0);
+		fd = perf_open(&attr, &here);
 	if (fd >= 0) {
 		vec_push(&everywhere->fds, fd);
 	} else if (path) {

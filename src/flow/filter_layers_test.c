@@ -123,7 +123,7 @@ static bool read_format(struct layers *l)
 	l->all = tracepoints_new(&options);
 	if (tracefs_enter(&tracefs, NULL) < 0)
 		return false;
-	if (tracefs_read(tracefs, "events/task/task_rename/format", 1 << 16, &text, &size) >= 0 &&
+	if (tracefs_read(tracefs, "events/task/task_rename/format", &text, &size) >= 0 &&
 	    tracepoints_add(l->all, "task", (struct str){text, size}) >= 0)
 		l->tp = tracepoints_by_name(l->all, "task", "task_rename");
 	free(text);
@@ -142,7 +142,7 @@ static int open_counter(const struct layers *l, const char *filter)
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT,
 				       .size = sizeof(attr),
 				       .config = tracepoint_id(l->tp)};
-	int fd = perf_open(&attr, 0, -1, -1, 0);
+	int fd = perf_open(&attr, PERF_OPEN_AT_SELF);
 
 	if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter) < 0)
 		fail_msg("the kernel refuses %s: %s", filter, strerror(errno));

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "sys/tracefs.h"
 
-enum { MOST_IDS = 1 << 20, MOST_FORMAT_BYTES = 1 << 20, PLAIN_HEAD_BYTES = 52 };
+enum { MOST_IDS = 1 << 20, PLAIN_HEAD_BYTES = 52 };
 
 // ---- events
 
@@ -15,7 +15,7 @@ int rings_read_format(struct run *run, const struct tracefs *tracefs, const char
 	auto_free char *path = text_dup_fmt("events/%s/%s/format", system, name);
 	auto_free char *text = NULL;
 	size_t n;
-	int err = tracefs_read(tracefs, path, MOST_FORMAT_BYTES, &text, &n);
+	int err = tracefs_read(tracefs, path, &text, &n);
 
 	if (err)
 		return fail(-err, "can't read the format of %s:%s: %s", system, name, strerror(-err));

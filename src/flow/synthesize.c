@@ -65,7 +65,7 @@ static int read_status(const char *root, pid_t tid, struct status *ret)
 	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	err = file_read_at(root, path, 1 << 16, &text, NULL);
+	err = file_read_at(root, path, &text, NULL);
 	if (err)
 		return err;
 	*ret = (struct status){-1, -1, ""};
@@ -247,7 +247,7 @@ static int emit_maps(const struct synth *synth, pid_t pid, const uint64_t *moved
 	int err = 0;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	if (file_read_at(synth->root, path, LARGEST_PROC_FILE, &text, NULL) < 0)
+	if (file_read_at(synth->root, path, &text, NULL) < 0)
 		return 0; // gone, or not ours to see
 	rest = str_of(text);
 	while (!err && rest.p) {
@@ -435,7 +435,7 @@ static int emit_modules(const struct synth *synth)
 	struct str rest;
 	int err = 0;
 
-	if (file_read_at(synth->root, "/proc/modules", LARGEST_PROC_FILE, &text, NULL) < 0)
+	if (file_read_at(synth->root, "/proc/modules", &text, NULL) < 0)
 		return 0;
 	module_files_init(&files, synth->root);
 	rest = str_of(text);

@@ -1,53 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The events that the kernel has: uprobe_events and kprobe_events of tracefs. Lines are added and removed one by one, so that
-// others' stay. Format: Documentation/trace/uprobetracer.rst, kprobetrace.rst.
+// others' stay.
 #include "probe/store.h"
 #include "base/err.h"
 #include "sys/tracefs.h"
 
-enum { LARGEST = 64 << 20 };
-
 static void parse_line(struct probe_store *store, struct str line, bool is_uprobe)
 {
-	struct probe_stored stored = {.is_uprobe = is_uprobe};
-	struct str rest, head, name, place, word;
+	struct probe_stored stored = {.line = arena_strdup(&store->arena, line)};
+	struct str rest;
 
-	if (line.n < 3 || (line.p[0] != 'p' && line.p[0] != 'r'))
+	if (!probe_line_parse((struct str){stored.line, line.n}, is_uprobe, &stored.is))
 		return;
-	stored.line = arena_strdup(&store->arena, line);
-	rest = (struct str){stored.line, line.n};
-	stored.is_return = *rest.p == 'r';
-	head = str_cut(&rest, ' ');
-	(void)str_cut(&head, ':'); // "r" may have a number behind it
-	name = head;
-	stored.group = str_cut(&name, '/');
-	stored.event = name;
-	place = str_cut(&rest, ' ');
-	if (!stored.group.n || !stored.event.n || !place.n)
-		return;
-	if (is_uprobe) {
-		const char *colon = memrchr(place.p, ':', place.n);
-		struct str at;
-
-		if (!colon)
-			return;
-		stored.path = (struct str){place.p, (size_t)(colon - place.p)};
-		at = (struct str){colon + 1, place.n - stored.path.n - 1};
-		at = str_cut(&at, '('); // a semaphore
-		if (num_parse_hex(at, &stored.at) < 0)
-			return;
-	} else {
-		struct str at = place;
-
-		stored.path = str_cut(&at, '+');
-		if (at.p && num_parse_u64(at, &stored.at) < 0)
-			return;
-	}
-	while ((word = str_cut(&rest, ' ')).n) {
-		struct str value = word, arg = str_cut(&value, '=');
+	for (rest = stored.is.args; rest.n;) {
+		struct str value = str_cut(&rest, ' '), name = str_cut(&value, '=');
 
 		if (value.p)
-			vec_push(&stored.names, arg);
+			vec_push(&stored.names, name);
 	}
 	vec_push(&store->v, stored);
 }
@@ -63,7 +32,7 @@ static void read_file(struct probe_store *store, const char *name, bool is_uprob
 	struct str rest;
 	size_t n, first = store->v.n;
 
-	if (tracefs_read(store->tracefs, name, LARGEST, &text, &n) < 0)
+	if (tracefs_read(store->tracefs, name, &text, &n) < 0)
 		return; // a kernel without such probes
 	for (rest = (struct str){text, n}; rest.p;)
 		parse_line(store, str_cut(&rest, '\n'), is_uprobe);
@@ -97,7 +66,7 @@ const struct probe_stored *probe_store_find(const struct probe_store *store, con
 					    const char *event)
 {
 	for (size_t i = 0; i < store->v.n; i++)
-		if (str_is(store->v.v[i].group, group) && str_is(store->v.v[i].event, event))
+		if (str_is(store->v.v[i].is.group, group) && str_is(store->v.v[i].is.event, event))
 			return &store->v.v[i];
 	return NULL;
 }
@@ -152,11 +121,11 @@ int probe_store_note(struct probe_store *store, const struct probe_event *event)
 static int by_name(const void *a, const void *b)
 {
 	const struct probe_stored *x = a, *y = b;
-	auto_free char *one = text_dup_fmt("%.*s:%.*s", STR_FMT(x->group), STR_FMT(x->event));
-	auto_free char *two = text_dup_fmt("%.*s:%.*s", STR_FMT(y->group), STR_FMT(y->event));
+	auto_free char *one = text_dup_fmt("%.*s:%.*s", STR_FMT(x->is.group), STR_FMT(x->is.event));
+	auto_free char *two = text_dup_fmt("%.*s:%.*s", STR_FMT(y->is.group), STR_FMT(y->is.event));
 
-	if (x->is_uprobe != y->is_uprobe)
-		return x->is_uprobe ? 1 : -1;
+	if (x->is.is_uprobe != y->is.is_uprobe)
+		return x->is.is_uprobe ? 1 : -1;
 	return strcmp(one, two);
 }
 
@@ -192,9 +161,10 @@ int probe_store_add(struct probe_store *store, const struct probe_event *event)
 int probe_store_remove(struct probe_store *store, const struct probe_stored *stored)
 {
 	auto_free char *line =
-		text_dup_fmt("-:%.*s/%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
-	auto_free char *what = text_dup_fmt("%.*s:%.*s can't be removed", STR_FMT(stored->group),
-					    STR_FMT(stored->event));
+		text_dup_fmt("-:%.*s/%.*s", STR_FMT(stored->is.group), STR_FMT(stored->is.event));
+	auto_free char *what = text_dup_fmt("%.*s:%.*s can't be removed", STR_FMT(stored->is.group),
+					    STR_FMT(stored->is.event));
 
-	return write_line(store, stored->is_uprobe ? "uprobe_events" : "kprobe_events", line, what);
+	return write_line(store, stored->is.is_uprobe ? "uprobe_events" : "kprobe_events", line,
+			  what);
 }

@@ -2,16 +2,14 @@
 // The probes that the kernel has, by tracefs.
 #pragma once
 #include "probe/event.h"
+#include "sys/probe_line.h"
 
 struct tracefs;
 
 // One line of uprobe_events or kprobe_events.
 struct probe_stored {
 	const char *line; // whole
-	struct str group, event;
-	bool is_uprobe, is_return;
-	struct str path; // of uprobes; of kprobes: the symbol
-	uint64_t at;
+	struct probe_line is;
 	VEC(struct str) names; // of arguments
 };
 

@@ -45,7 +45,7 @@ static bool counts_cycles(void)
 				       .exclude_kernel = 1,
 				       .exclude_hv = 1,
 				       .disabled = 1};
-	int fd = perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_open(&attr, PERF_OPEN_AT_SELF);
 
 	if (fd >= 0)
 		close(fd);

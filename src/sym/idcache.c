@@ -56,7 +56,7 @@ bool kernel_build_id(const char *root, struct build_id *ret)
 	auto_free char *notes = NULL;
 	size_t n;
 
-	if (file_read_at(root, "/sys/kernel/notes", 1 << 16, &notes, &n) < 0)
+	if (file_read_at(root, "/sys/kernel/notes", &notes, &n) < 0)
 		return false;
 	ret->n = (uint8_t)notes_build_id((struct str){notes, n}, false, ret->bytes);
 	return ret->n > 0;

@@ -318,7 +318,7 @@ static void load_running(struct sym *sym, struct dso *dso)
 		put_kernel_symbols(sym, dso, &symbols);
 		return;
 	}
-	if (file_read_at(sym->options.root, "/proc/kallsyms", MOST_KALLSYMS, &text, &n) < 0) {
+	if (file_read_at(sym->options.root, "/proc/kallsyms", &text, &n) < 0) {
 		load_failed(sym, dso, "/proc/kallsyms can't be read");
 		return;
 	}

@@ -55,7 +55,7 @@ int bpf_map_new(enum bpf_map_type type, uint32_t key_size, uint32_t value_size, 
 	return fd;
 }
 
-static int element(enum bpf_cmd cmd, int map, const void *key, const void *value, uint64_t flags)
+static int element(enum bpf_cmd cmd, int map, const void *key, const void *value)
 {
 	union bpf_attr attr;
 
@@ -63,28 +63,27 @@ static int element(enum bpf_cmd cmd, int map, const void *key, const void *value
 	attr.map_fd = (uint32_t)map;
 	attr.key = address(key);
 	attr.value = address(value);
-	attr.flags = flags;
 	return call(cmd, &attr, UP_TO(flags));
 }
 
 int bpf_map_get(int map, const void *key, void *value)
 {
-	return element(BPF_MAP_LOOKUP_ELEM, map, key, value, 0);
+	return element(BPF_MAP_LOOKUP_ELEM, map, key, value);
 }
 
-int bpf_map_set(int map, const void *key, const void *value, uint64_t flags)
+int bpf_map_set(int map, const void *key, const void *value)
 {
-	return element(BPF_MAP_UPDATE_ELEM, map, key, value, flags);
+	return element(BPF_MAP_UPDATE_ELEM, map, key, value);
 }
 
 int bpf_map_remove(int map, const void *key)
 {
-	return element(BPF_MAP_DELETE_ELEM, map, key, NULL, 0);
+	return element(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 
 int bpf_map_next(int map, const void *key, void *ret_key)
 {
-	return element(BPF_MAP_GET_NEXT_KEY, map, key, ret_key, 0);
+	return element(BPF_MAP_GET_NEXT_KEY, map, key, ret_key);
 }
 
 // Kernels size per-CPU values by the possible processors.
@@ -183,15 +182,15 @@ int bpf_program_function(int program, uint32_t *ret_type)
 	return 0;
 }
 
-int bpf_tracing_load(enum bpf_attach_type where, int of, uint32_t function,
-		     const struct bpf_insn *insns, size_t n, char **ret_log)
+int bpf_tracing_load(const struct bpf_place *place, const struct bpf_insn *insns, size_t n,
+		     char **ret_log)
 {
 	union bpf_attr attr;
 
 	describe(&attr, BPF_PROG_TYPE_TRACING, insns, n);
-	attr.expected_attach_type = where;
-	attr.attach_prog_fd = (uint32_t)of;
-	attr.attach_btf_id = function;
+	attr.expected_attach_type = place->type;
+	attr.attach_prog_fd = (uint32_t)place->program;
+	attr.attach_btf_id = place->function;
 	return load(&attr, UP_TO(attach_prog_fd), ret_log);
 }
 
@@ -212,7 +211,8 @@ int bpf_tracepoint_attach(uint32_t id, int program)
 		.config = id,
 		.disabled = 1, // it only holds the program
 	};
-	int perf = perf_open(&attr, -1, MAX(sched_getcpu(), 0), -1, 0), err;
+	const struct perf_open_at at = {.pid = -1, .cpu = MAX(sched_getcpu(), 0), .group_fd = -1};
+	int perf = perf_open(&attr, &at), err;
 
 	if (perf < 0)
 		return fail(-perf, "can't open tracepoint %u to attach a BPF program: %s", id,

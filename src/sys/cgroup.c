@@ -27,7 +27,7 @@ int cgroup_find_mount(struct cgroup_mount *ret, const char *root)
 
 	if (!root)
 		root = "";
-	err = file_read_at(root, "/proc/self/mounts", 16 << 20, &text, &n);
+	err = file_read_at(root, "/proc/self/mounts", &text, &n);
 	if (err < 0)
 		return fail(-err, "/proc/self/mounts can't be read: %s", strerror(-err));
 	struct str rest = {text, n};
@@ -295,7 +295,7 @@ int cgroup_hierarchy(const struct cgroup_mount *mount, const char *root)
 	auto_free char *text = NULL;
 	struct str rest;
 	size_t n;
-	int err = file_read_at(root ? root : "", "/proc/self/cgroup", 1 << 20, &text, &n);
+	int err = file_read_at(root ? root : "", "/proc/self/cgroup", &text, &n);
 
 	if (err < 0)
 		return err;

@@ -4,20 +4,18 @@
 #include "base/alloc.h"
 #include "base/file.h"
 
-enum { LARGEST_DEP = 64 << 20, RELEASE_BYTES = 4096 };
-
 void module_files_init(struct module_files *ret, const char *root)
 {
 	auto_free char *text = NULL, *dep = NULL;
 	struct str release = str_of("");
 
 	*ret = (struct module_files){.root = root};
-	if (file_read_at(root, "/proc/sys/kernel/osrelease", RELEASE_BYTES, &text, NULL) == 0)
+	if (file_read_at(root, "/proc/sys/kernel/osrelease", &text, NULL) == 0)
 		release = str_trim(str_of(text));
 	ret->folder = text_dup_fmt("/lib/modules/%.*s", STR_FMT(release));
 	dep = text_dup_fmt("%s/modules.dep", ret->folder);
 	// Without a release it would be what others may have put there.
-	if (!release.n || file_read_at(root, dep, LARGEST_DEP, &ret->dep, NULL) < 0)
+	if (!release.n || file_read_at(root, dep, &ret->dep, NULL) < 0)
 		ret->dep = NULL;
 	ret->has_walked = !release.n;
 }

@@ -10,17 +10,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
-	      unsigned long flags)
+static long call(const struct perf_event_attr *attr, const struct perf_open_at *at,
+		 unsigned long more_flags)
 {
-	long fd =
-		syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+	return syscall(SYS_perf_event_open, attr, at->pid, at->cpu, at->group_fd,
+		       at->flags | more_flags);
+}
+
+int perf_open(const struct perf_event_attr *attr, const struct perf_open_at *at)
+{
+	long fd = call(attr, at, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0 && errno == EINVAL) {
 		// Before Linux 3.14 the flag was refused.
 		int why = errno;
 
-		fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags);
+		fd = call(attr, at, 0);
 		if (fd < 0)
 			errno = why;
 		else
@@ -105,7 +110,7 @@ static bool *flag_of(const struct perf_missing *missing, const struct feature *f
 	return (bool *)((char *)(uintptr_t)missing + feature->missing);
 }
 
-void perf_drop_missing(const struct perf_missing *missing, struct perf_event_attr *attr)
+static void drop_missing(const struct perf_missing *missing, struct perf_event_attr *attr)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(features); i++) {
 		if (*flag_of(missing, &features[i]) && features[i].used(attr))
@@ -113,7 +118,7 @@ void perf_drop_missing(const struct perf_missing *missing, struct perf_event_att
 	}
 }
 
-bool perf_try_older(struct perf_missing *missing, struct perf_event_attr *attr, int err)
+static bool try_older(struct perf_missing *missing, struct perf_event_attr *attr, int err)
 {
 	// E2BIG: the attr is longer than the kernel's and something unknown to it is set.
 	if (err != -EINVAL && err != -E2BIG && err != -EOPNOTSUPP)
@@ -135,9 +140,9 @@ int perf_open_any(struct perf_missing *missing, struct perf_event_attr *attr,
 	struct perf_event_attr tried = *attr;
 	int fd, first = 0;
 
-	perf_drop_missing(&found, &tried);
+	drop_missing(&found, &tried);
 	for (;;) {
-		fd = perf_open(&tried, at->pid, at->cpu, at->group_fd, at->flags);
+		fd = perf_open(&tried, at);
 		if (fd >= 0) {
 			// Only what a success proves is remembered.
 			*missing = found;
@@ -154,7 +159,7 @@ int perf_open_any(struct perf_missing *missing, struct perf_event_attr *attr,
 			tried.precise_ip--;
 			continue;
 		}
-		if (!perf_try_older(&found, &tried, fd))
+		if (!try_older(&found, &tried, fd))
 			return first;
 	}
 }

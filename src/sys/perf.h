@@ -16,22 +16,17 @@ struct perf_missing {
 		precise_max;
 };
 
-// -errno, no sentence. Always close-on-exec (by fcntl where the kernel has no flag for it).
-int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd,
-	      unsigned long flags);
-
-// Takes known missing features out of attr.
-void perf_drop_missing(const struct perf_missing *missing, struct perf_event_attr *attr);
-// After an open failed with err (-EINVAL, ...): finds the newest feature in use that this kernel may lack, marks it
-// missing and takes it out. True: try again.
-bool perf_try_older(struct perf_missing *missing, struct perf_event_attr *attr, int err);
-
 struct perf_open_at {
 	pid_t pid;
-	int cpu, group_fd;
+	int cpu, group_fd; // -1: none
 	unsigned long flags;
 };
-// perf_open with all of the above; attr is left as it was opened. -errno, no sentence.
+#define PERF_OPEN_AT_SELF (&(struct perf_open_at){.pid = 0, .cpu = -1, .group_fd = -1})
+
+// -errno, no sentence. Always close-on-exec (by fcntl where the kernel has no flag for it).
+int perf_open(const struct perf_event_attr *attr, const struct perf_open_at *at);
+
+// Without what this kernel was found to lack, and what it turns out to; attr is left as it was opened. -errno, no sentence.
 int perf_open_any(struct perf_missing *missing, struct perf_event_attr *attr,
 		  const struct perf_open_at *at);
 

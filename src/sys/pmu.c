@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #define DEVICES "/sys/bus/event_source/devices"
-#define SMALL (64 * 1024)
 // More CPUs than any kernel is built for.
 #define CPUS_MAX 65536
 
@@ -23,7 +22,7 @@ static const char *read_line(struct pmus *pmus, const char *path, struct str *re
 	auto_free char *text = NULL;
 	size_t n;
 
-	if (file_read_at(pmus->root, path, SMALL, &text, &n) < 0)
+	if (file_read_at(pmus->root, path, &text, &n) < 0)
 		return NULL;
 	struct str line = str_trim((struct str){text, strnlen(text, n)});
 	char *copy = arena_strdup(&pmus->arena, line);

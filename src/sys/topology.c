@@ -10,7 +10,7 @@
 
 #define CPU_DIR "/sys/devices/system/cpu"
 #define NODE_DIR "/sys/devices/system/node"
-enum { SMALL = 64 * 1024, CPUINFO_MAX = 64 << 20, CPUS_MAX = 65536, CACHES_MAX = 16 };
+enum { CPUS_MAX = 65536, CACHES_MAX = 16 };
 
 struct reader {
 	struct topology *topology;
@@ -34,7 +34,7 @@ __attribute__((format(printf, 2, 3))) static const char *read_text(struct reader
 	va_start(args, fmt);
 	vsnprintf(path, sizeof(path), fmt, args);
 	va_end(args);
-	if (file_read_at(r->root, path, SMALL, &text, &n) < 0)
+	if (file_read_at(r->root, path, &text, &n) < 0)
 		return NULL;
 	return arena_strdup(&r->topology->arena, str_trim((struct str){text, strnlen(text, n)}));
 }
@@ -51,7 +51,7 @@ int topology_cpus(struct cpu_numbers *ret, const char *root, const char *which)
 	auto_free char *path = text_dup_fmt(CPU_DIR "/%s", which), *text = NULL;
 	size_t n;
 
-	if (file_read_at(root, path, SMALL, &text, &n) < 0)
+	if (file_read_at(root, path, &text, &n) < 0)
 		return -ENOENT;
 	struct str list = str_trim((struct str){text, strnlen(text, n)});
 	return list.n ? num_parse_list(list, CPUS_MAX, add_number, ret) : 0;
@@ -77,7 +77,7 @@ static void read_cpuinfo(struct reader *r)
 	auto_free char *text = NULL;
 	size_t n;
 
-	if (file_read_at(r->root, "/proc/cpuinfo", CPUINFO_MAX, &text, &n) < 0)
+	if (file_read_at(r->root, "/proc/cpuinfo", &text, &n) < 0)
 		return;
 	struct str rest = {text, n};
 	while (rest.p) {

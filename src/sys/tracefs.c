@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/num.h"
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -47,11 +48,18 @@ void tracefs_leave(struct tracefs *tracefs)
 	free(tracefs);
 }
 
-int tracefs_read(const struct tracefs *tracefs, const char *file, size_t limit, char **ret_text,
-		 size_t *ret_size)
+int tracefs_read(const struct tracefs *tracefs, const char *file, char **ret_text, size_t *ret_size)
 {
-	auto_free char *path = text_dup_fmt("%s/%s", tracefs->path, file);
-	return file_read(path, limit, ret_text, ret_size);
+	auto_free char *path = text_dup_fmt("/%s", file);
+	return file_read_at(tracefs->path, path, ret_text, ret_size);
+}
+
+int tracefs_read_id(const struct tracefs *tracefs, const char *system, const char *name, uint64_t *ret)
+{
+	auto_free char *path = text_dup_fmt("events/%s/%s/id", system, name), *text = NULL;
+	int err = tracefs_read(tracefs, path, &text, NULL);
+
+	return err < 0 ? err : num_parse_u64(str_trim(str_of(text)), ret);
 }
 
 int tracefs_append(const struct tracefs *tracefs, const char *file, const char *line)
@@ -82,8 +90,8 @@ static int search_mounts(const char *root, char **ret)
 	int err = -ENOENT;
 	size_t n;
 
-	if (file_read_at(root, "/proc/self/mounts", 16 << 20, &text, &n) < 0 &&
-	    file_read_at(root, "/proc/mounts", 16 << 20, &text, &n) < 0)
+	if (file_read_at(root, "/proc/self/mounts", &text, &n) < 0 &&
+	    file_read_at(root, "/proc/mounts", &text, &n) < 0)
 		return -ENOENT;
 	struct str rest = {text, n};
 	while (rest.p) {

@@ -4,6 +4,7 @@
 #pragma once
 #include "base/str.h"
 #include <stddef.h>
+#include <stdint.h>
 
 struct tracefs {
 	char *path; // "/sys/kernel/tracing"; a private mount: "/proc/self/fd/N"
@@ -20,8 +21,10 @@ void tracefs_enter_at(struct tracefs **ret, const char *path);
 // Closes a private mount (which unmounts it). NULL is allowed.
 void tracefs_leave(struct tracefs *tracefs);
 
-// Reads a small file ("events/sched/sched_switch/id"); as file_read: no sentence.
-int tracefs_read(const struct tracefs *tracefs, const char *file, size_t limit, char **ret_text,
-		 size_t *ret_size);
+// Reads a file ("events/sched/sched_switch/format"); as file_read_at: no sentence.
+int tracefs_read(const struct tracefs *tracefs, const char *file, char **ret_text, size_t *ret_size);
+// The number of a tracepoint or probe, as in perf_event_attr.config. No sentence.
+int tracefs_read_id(const struct tracefs *tracefs, const char *system, const char *name,
+		    uint64_t *ret);
 // Gives the kernel a line, as one write, beside what the file has ("uprobe_events"). 0 or -errno, no sentence.
 int tracefs_append(const struct tracefs *tracefs, const char *file, const char *line);

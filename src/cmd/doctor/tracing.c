@@ -21,12 +21,10 @@ static void add_raw_tracepoint(struct doctor *d, const struct tracefs *tracefs)
 				       .size = PERF_ATTR_SIZE_VER0,
 				       .sample_type = PERF_SAMPLE_RAW,
 				       .sample_period = 1};
-	auto_free char *text = NULL;
-	size_t n;
+	uint64_t id = 0;
+	int err = tracefs_read_id(tracefs, "sched", "sched_switch", &id);
 
-	int err = tracefs_read(tracefs, "events/sched/sched_switch/id", 64, &text, &n);
-	if (err == 0)
-		err = num_parse_u64(str_trim((struct str){text, n}), (uint64_t *)&attr.config);
+	attr.config = id;
 	if (err < 0) {
 		doctor_add(d, SECTION, "tracepoints", CHECK_MISSING, "%s", strerror(-err));
 		doctor_why(d, REMOUNT, "the tracepoints' ids can't be read");
@@ -69,7 +67,7 @@ static void add_function_tracer(struct doctor *d, const struct tracefs *tracefs)
 {
 	auto_free char *text = NULL;
 
-	int err = tracefs_read(tracefs, "available_tracers", 1 << 16, &text, NULL);
+	int err = tracefs_read(tracefs, "available_tracers", &text, NULL);
 	bool function = err == 0 && strstr(text, "function");
 	doctor_add(d, SECTION, "function tracer", function ? CHECK_OK : CHECK_MISSING, "%s",
 		   err < 0    ? strerror(-err)

@@ -129,8 +129,8 @@ static char *hypervisor(const struct doctor *d)
 	if (words[0])
 		return text_dup_fmt("%.12s", (const char *)words);
 #endif
-	if (file_read_at(d->root, "/sys/class/dmi/id/sys_vendor", 256, &vendor, NULL) < 0 ||
-	    file_read_at(d->root, "/sys/class/dmi/id/product_name", 256, &product, NULL) < 0 ||
+	if (file_read_at(d->root, "/sys/class/dmi/id/sys_vendor", &vendor, NULL) < 0 ||
+	    file_read_at(d->root, "/sys/class/dmi/id/product_name", &product, NULL) < 0 ||
 	    !(strstr(vendor, "QEMU") || strstr(product, "KVM") || strstr(product, "Virtual")))
 		return NULL;
 	return text_dup_fmt("%.*s", STR_FMT(str_trim(str_of(vendor))));
@@ -161,7 +161,7 @@ static bool in_user_namespace(const struct doctor *d)
 	auto_free char *text = NULL;
 	unsigned long long inside, outside, count;
 
-	if (file_read_at(d->root, "/proc/self/uid_map", 4096, &text, NULL) < 0)
+	if (file_read_at(d->root, "/proc/self/uid_map", &text, NULL) < 0)
 		return false;
 	return sscanf(text, "%llu %llu %llu", &inside, &outside, &count) == 3 &&
 	       !(inside == 0 && outside == 0 && count == UINT32_MAX);
@@ -185,7 +185,7 @@ static void add_confinement(struct doctor *d, const char *status)
 			   "it may refuse perf_event_open and bpf; containers: docker run "
 			   "--security-opt seccomp=unconfined, or a profile that allows both");
 	}
-	if (file_read_at(d->root, "/sys/kernel/security/lockdown", 4096, &lockdown, NULL) == 0) {
+	if (file_read_at(d->root, "/sys/kernel/security/lockdown", &lockdown, NULL) == 0) {
 		char *open = strchr(lockdown, '['), *close = open ? strchr(open, ']') : NULL;
 		if (!close)
 			return;
@@ -208,7 +208,7 @@ void doctor_user(struct doctor *d)
 {
 	auto_free char *status = NULL;
 
-	if (file_read_at(d->root, "/proc/self/status", 1 << 16, &status, NULL) < 0)
+	if (file_read_at(d->root, "/proc/self/status", &status, NULL) < 0)
 		status = NULL;
 	d->in_user_namespace = in_user_namespace(d);
 	d->paranoid = doctor_number(d, "/proc/sys/kernel/perf_event_paranoid", INT64_MIN);

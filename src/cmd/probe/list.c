@@ -54,50 +54,50 @@ static void by_symbol(struct probe_target *target, const struct probe_stored *st
 		      struct probe_point *point, struct arena *arena)
 {
 	const struct symbol *symbol =
-		target ? dso_find_symbol(target->sym, target->dso, stored->at) : NULL;
+		target ? dso_find_symbol(target->sym, target->dso, stored->is.at) : NULL;
 
 	if (symbol) {
 		point->function = symbol->name;
-		point->offset = stored->at - symbol->start;
+		point->offset = stored->is.at - symbol->start;
 	} else {
-		point->function = arena_fmt(arena, "0x%llx", (unsigned long long)stored->at);
+		point->function = arena_fmt(arena, "0x%llx", (unsigned long long)stored->is.at);
 	}
 }
 
 static void show(struct opened_list *list, struct arena *arena, const struct probe_stored *stored,
 		 struct out *out)
 {
-	struct str symbol_name = stored->path, module = {0};
+	struct str symbol_name = stored->is.path, module = {0};
 	struct probe_target *target;
 	struct probe_point point = {0};
 	auto_free char *name =
-		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
+		text_dup_fmt("%.*s:%.*s", STR_FMT(stored->is.group), STR_FMT(stored->is.event));
 	struct out line;
 	uint64_t addr;
 
 	// "module:function"
-	if (!stored->is_uprobe && memchr(symbol_name.p, ':', symbol_name.n))
+	if (!stored->is.is_uprobe && memchr(symbol_name.p, ':', symbol_name.n))
 		module = str_cut(&symbol_name, ':');
-	target = module.n ? NULL : open_target(list, stored->path, !stored->is_uprobe);
-	if (stored->is_uprobe) {
-		if (!target || !target->debug || !probe_vaddr(target, stored->at, &addr) ||
+	target = module.n ? NULL : open_target(list, stored->is.path, !stored->is.is_uprobe);
+	if (stored->is.is_uprobe) {
+		if (!target || !target->debug || !probe_vaddr(target, stored->is.at, &addr) ||
 		    !probe_find_source(target, addr, &point))
 			by_symbol(target, stored, &point, arena);
 	} else {
 		const char *symbol = arena_strdup(arena, symbol_name);
 
 		if (!target || !target->debug || !probe_symbol(target, symbol, &addr) ||
-		    !probe_find_source(target, addr + stored->at, &point)) {
+		    !probe_find_source(target, addr + stored->is.at, &point)) {
 			point.function = symbol;
-			point.offset = stored->at;
+			point.offset = stored->is.at;
 		}
 	}
-	point.is_return = stored->is_return;
+	point.is_return = stored->is.is_return;
 	out_init_memory(&line);
 	out_printf(&line, "  %-20s (on ", name);
 	probe_put_point(&line, &point);
-	if (stored->is_uprobe)
-		out_printf(&line, " in %.*s", STR_FMT(stored->path));
+	if (stored->is.is_uprobe)
+		out_printf(&line, " in %.*s", STR_FMT(stored->is.path));
 	else if (module.n)
 		out_printf(&line, " in %.*s", STR_FMT(module));
 	for (size_t i = 0; i < stored->names.n; i++)
@@ -122,8 +122,8 @@ int probe_show_list(const struct probe_options *options, const char *filter, str
 	}
 	for (size_t i = 0; i < store.v.n; i++) {
 		const struct probe_stored *stored = &store.v.v[i];
-		auto_free char *name =
-			text_dup_fmt("%.*s:%.*s", STR_FMT(stored->group), STR_FMT(stored->event));
+		auto_free char *name = text_dup_fmt("%.*s:%.*s", STR_FMT(stored->is.group),
+						    STR_FMT(stored->is.event));
 
 		if (probe_filter_takes(wanted, name))
 			show(&list, &store.arena, stored, out);

@@ -259,7 +259,7 @@ static bool closes_at_exec(const struct files *files, uint32_t pid, const char *
 	const char *flags;
 
 	snprintf(path, sizeof(path), "/proc/%u/fdinfo/%s", pid, fd);
-	if (file_read_at(files->root, path, 4096, &text, NULL) < 0) {
+	if (file_read_at(files->root, path, &text, NULL) < 0) {
 		err_clear();
 		return false;
 	}

@@ -11,7 +11,7 @@ static int try_open(struct perf_event_attr *attr)
 
 	copy.size = sizeof(copy);
 	copy.disabled = 1;
-	int fd = perf_open(&copy, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_open(&copy, PERF_OPEN_AT_SELF);
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? fd : 0;

@@ -12,6 +12,7 @@
 #include "base/num.h"
 #include "base/out.h"
 #include "obj/sdt.h"
+#include "sys/probe_line.h"
 #include "sys/tracefs.h"
 #include <ctype.h>
 #include <errno.h>
@@ -21,8 +22,6 @@
 #include <unistd.h>
 
 enum {
-	EVENTS_MAX = 64 << 20,
-	ID_MAX = 64,
 	NAME_MAX_ = 64, // MAX_EVENT_NAME_LEN, kernel/trace/trace_probe.h
 	ARGUMENT_MAX = 96,
 };
@@ -37,26 +36,29 @@ static const char *events_file(bool is_kernel)
 }
 
 // "p:sonde_12/name ..." of a process that is no more. What others use stays: the kernel says EBUSY.
-static void sweep(const struct tracefs *tracefs, const char *file)
+static void sweep(const struct tracefs *tracefs, bool is_uprobe)
 {
+	const char *file = events_file(!is_uprobe);
 	auto_free char *text = NULL;
 	struct str rest;
 	uint64_t pid;
 	size_t n;
 
-	if (tracefs_read(tracefs, file, EVENTS_MAX, &text, &n) < 0)
+	if (tracefs_read(tracefs, file, &text, &n) < 0)
 		return;
 	for (rest = (struct str){text, n}; rest.p;) {
-		struct str line = str_cut(&rest, '\n'), head = str_cut(&line, ' '), group;
+		struct probe_line probe;
+		struct str owner;
 
-		(void)str_cut(&head, ':');
-		group = str_cut(&head, '/');
-		if (!head.p || !str_starts(group, GROUP) ||
-		    num_parse_u64((struct str){group.p + strlen(GROUP), group.n - strlen(GROUP)},
-				  &pid) < 0 ||
-		    pid > INT32_MAX || !pid || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+		if (!probe_line_parse(str_cut(&rest, '\n'), is_uprobe, &probe) ||
+		    !str_starts(probe.group, GROUP))
 			continue;
-		auto_free char *removal = text_dup_fmt("-:%.*s/%.*s", STR_FMT(group), STR_FMT(head));
+		owner = (struct str){probe.group.p + strlen(GROUP), probe.group.n - strlen(GROUP)};
+		if (num_parse_u64(owner, &pid) < 0 || pid > INT32_MAX || !pid ||
+		    kill((pid_t)pid, 0) == 0 || errno != ESRCH)
+			continue;
+		auto_free char *removal =
+			text_dup_fmt("-:%.*s/%.*s", STR_FMT(probe.group), STR_FMT(probe.event));
 		tracefs_append(tracefs, file, removal);
 	}
 }
@@ -78,7 +80,7 @@ static int enter(struct event_dynamic *dynamic)
 		return err == -EACCES ? only_root() : err;
 	snprintf(dynamic->group, sizeof(dynamic->group), GROUP "%d", (int)getpid());
 	for (size_t i = 0; i < ARRAY_SIZE(events_files); i++)
-		sweep(dynamic->tracefs, events_files[i]);
+		sweep(dynamic->tracefs, !i);
 	return 0;
 }
 
@@ -125,15 +127,6 @@ void event_dynamic_fetch(struct out *out, uint16_t machine, const char *argument
 			left++;
 	}
 	*ret_left = left;
-}
-
-static int read_id(const struct event_dynamic *dynamic, const char *name, uint64_t *ret)
-{
-	auto_free char *path = text_dup_fmt("events/%s/%s/id", dynamic->group, name), *text = NULL;
-	size_t n;
-	int err = tracefs_read(dynamic->tracefs, path, ID_MAX, &text, &n);
-
-	return err < 0 ? err : num_parse_u64(str_trim((struct str){text, n}), ret);
 }
 
 // A name that tracefs takes: "p3_FUNCTION", "p3_PROVIDER_NAME", unique in the group.
@@ -204,7 +197,7 @@ static int add(struct event_dynamic *dynamic, const struct event_probe *probe, c
 		return err;
 	}
 	made.what = xstrdup(what);
-	err = read_id(dynamic, made.name, &made.id);
+	err = tracefs_read_id(dynamic->tracefs, dynamic->group, made.name, &made.id);
 	vec_push(&dynamic->events, made);
 	return err < 0 ? fail(-err, "can't read the id of %s/%s: %s", dynamic->group, made.name,
 			      strerror(-err))

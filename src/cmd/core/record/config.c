@@ -308,11 +308,13 @@ static bool wants_text_poke(const struct record_options *options, const struct t
 		.exclude_kernel = 1,
 		.text_poke = 1,
 	};
+	struct perf_open_at at = {.pid = -1, .group_fd = -1};
 	int fd;
 
 	if (!options->kcore || target->cpus.v[0] < 0)
 		return false;
-	fd = perf_open(&attr, -1, target->cpus.v[0], -1, 0);
+	at.cpu = target->cpus.v[0];
+	fd = perf_open(&attr, &at);
 	if (fd >= 0)
 		close(fd);
 	return fd >= 0;
