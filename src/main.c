@@ -169,7 +169,7 @@ static int run_by_name(const char *name, int argc, char **argv)
 // set when the program is done.
 static int leading_options(char **argv, int *ret_status)
 {
-	char *version[] = {"version", "--build-options", NULL};
+	char *version[] = {"version", NULL}, *build[] = {"version", "--build-options", NULL};
 	int i;
 
 	for (i = 1; argv[i] && argv[i][0] == '-'; i++) {
@@ -180,7 +180,7 @@ static int leading_options(char **argv, int *ret_status)
 		if (!strcmp(option, "-v") || !strcmp(option, "--version"))
 			return *ret_status = run_by_name("version", 1, version), -1;
 		if (!strcmp(option, "-vv"))
-			return *ret_status = run_by_name("version", 2, version), -1;
+			return *ret_status = run_by_name("version", 2, build), -1;
 		if (!strcmp(option, "--list-cmds"))
 			return *ret_status = exit_status(NULL, print_command_names()), -1;
 		if (!strcmp(option, "--no-pager"))

@@ -26,24 +26,28 @@ static bool is_name(char c)
 	return is_letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-static struct config_entry *find(const struct config *config, struct str section, struct str name)
+struct key {
+	struct str section, name;
+};
+
+static struct config_entry *find(const struct config *config, struct key key)
 {
 	vec_each(struct config_entry, entry, &config->entries) {
-		if (str_is(section, entry->section) && str_is(name, entry->name))
+		if (str_is(key.section, entry->section) && str_is(key.name, entry->name))
 			return entry;
 	}
 	return NULL;
 }
 
 // Behind the last one of its section.
-static struct config_entry *add(struct config *config, struct str section, struct str name)
+static struct config_entry *add(struct config *config, struct key key)
 {
 	size_t at = config->entries.n;
-	struct config_entry entry = {.section = arena_strdup(&config->arena, section),
-				     .name = arena_strdup(&config->arena, name)};
+	struct config_entry entry = {.section = arena_strdup(&config->arena, key.section),
+				     .name = arena_strdup(&config->arena, key.name)};
 
 	for (size_t i = config->entries.n; i-- > 0;) {
-		if (str_is(section, config->entries.v[i].section)) {
+		if (str_is(key.section, config->entries.v[i].section)) {
 			at = i + 1;
 			break;
 		}
@@ -55,27 +59,26 @@ static struct config_entry *add(struct config *config, struct str section, struc
 	return &config->entries.v[at];
 }
 
-static struct config_entry *set(struct config *config, struct str section, struct str name,
-				const char *value, bool is_system)
+static struct config_entry *set(struct config *config, struct key key, const char *value,
+				bool is_system)
 {
-	struct config_entry *entry = find(config, section, name);
+	struct config_entry *entry = find(config, key);
 
 	if (!entry)
-		entry = add(config, section, name);
+		entry = add(config, key);
 	entry->value = value;
 	entry->is_system = is_system;
 	entry->file = NULL;
 	return entry;
 }
 
-static bool split(const char *key, struct str *ret_section, struct str *ret_name)
+static bool split(const char *text, struct key *ret)
 {
-	const char *dot = strrchr(key, '.');
+	const char *dot = strrchr(text, '.');
 
-	if (!dot || dot == key)
+	if (!dot || dot == text)
 		return false;
-	*ret_section = (struct str){key, (size_t)(dot - key)};
-	*ret_name = str_of(dot + 1);
+	*ret = (struct key){{text, (size_t)(dot - text)}, str_of(dot + 1)};
 	return true;
 }
 
@@ -90,37 +93,36 @@ static size_t name_length(struct str text)
 
 int config_set(struct config *config, const char *key, const char *value, bool is_system)
 {
-	struct str section, name;
+	struct key parts;
 
-	if (!split(key, &section, &name))
+	if (!split(key, &parts))
 		return fail(EINVAL, "The config variable does not contain a section name: %s", key);
-	if (!name.n)
+	if (!parts.name.n)
 		return fail(EINVAL, "The config variable does not contain a variable name: %s", key);
-	if (!is_letter(name.p[0]) || name_length(name) < name.n)
+	if (!is_letter(parts.name.p[0]) || name_length(parts.name) < parts.name.n)
 		return fail(EINVAL,
 			    "'%s' is no name of a setting: a letter, then letters, digits, '-' and '_'",
-			    name.p);
-	size_t head = name_length(section);
-	if (!head || (head < section.n && section.p[head] != '.') ||
-	    memchr(section.p, '\n', section.n))
+			    parts.name.p);
+	size_t head = name_length(parts.section);
+	if (!head || (head < parts.section.n && parts.section.p[head] != '.') ||
+	    memchr(parts.section.p, '\n', parts.section.n))
 		return fail(EINVAL,
 			    "'%.*s' is no section: letters, digits, '-' and '_', then '.' and the rest",
-			    (int)section.n, section.p);
-	set(config, section, name, value ? arena_strdup(&config->arena, str_of(value)) : NULL,
-	    is_system);
+			    STR_FMT(parts.section));
+	set(config, parts, value ? arena_strdup(&config->arena, str_of(value)) : NULL, is_system);
 	return 0;
 }
 
 const struct config_entry *config_find(const struct config *config, const char *key)
 {
-	struct str section, name;
+	struct key parts;
 
-	return split(key, &section, &name) ? find(config, section, name) : NULL;
+	return split(key, &parts) ? find(config, parts) : NULL;
 }
 
 // Where in a text a setting stands, or would.
 struct edit {
-	struct str section, name;
+	struct key key;
 	const char *value, *value_end; // with the '=' before it; NULL: the setting isn't there
 	const char *behind; // the line of the section's last entry or heading; NULL: there is no such section
 };
@@ -129,6 +131,7 @@ struct parser {
 	const char *at, *end;
 	unsigned line;
 	struct config *config;
+	bool is_system;
 	struct str section;
 	const char *file, *value_end;
 	struct edit *edit; // NULL: nothing is to be edited
@@ -145,7 +148,7 @@ static void note_section(const struct parser *parser)
 	// Another section began on the line.
 	if (parser->edit && parser->edit->behind >= parser->at)
 		parser->edit->behind = NULL;
-	if (parser->edit && str_eq(parser->section, parser->edit->section)) {
+	if (parser->edit && str_eq(parser->section, parser->edit->key.section)) {
 		const char *end = memchr(parser->at, '\n', (size_t)(parser->end - parser->at));
 
 		parser->edit->behind = end ? end + 1 : parser->end;
@@ -155,8 +158,8 @@ static void note_section(const struct parser *parser)
 static void note_entry(const struct parser *parser, struct str name)
 {
 	note_section(parser);
-	if (parser->edit && str_eq(parser->section, parser->edit->section) &&
-	    str_eq(name, parser->edit->name)) {
+	if (parser->edit && str_eq(parser->section, parser->edit->key.section) &&
+	    str_eq(name, parser->edit->key.name)) {
 		parser->edit->value = name.p + name.n;
 		parser->edit->value_end = parser->value_end;
 	}
@@ -251,7 +254,7 @@ static bool parse_value(struct parser *parser, const char **ret)
 	return good;
 }
 
-static bool parse_entry(struct parser *parser, bool is_system)
+static bool parse_entry(struct parser *parser)
 {
 	struct str name = {parser->at, 0};
 	const char *value = NULL;
@@ -274,55 +277,54 @@ static bool parse_entry(struct parser *parser, bool is_system)
 	} else if (parser->at < parser->end && *parser->at != '\n') {
 		return false;
 	}
-	entry = set(parser->config, parser->section, name, value, is_system);
+	entry = set(parser->config, (struct key){parser->section, name}, value, parser->is_system);
 	entry->file = parser->file;
 	entry->line = line;
 	note_entry(parser, name);
 	return true;
 }
 
-static int parse(struct config *config, struct str text, const char *name, bool is_system,
-		 struct edit *edit)
+static int parse(struct parser *parser, struct str text, const char *name)
 {
-	struct parser parser = {.at = text.p,
-				.end = text.p + text.n,
-				.line = 1,
-				.config = config,
-				.file = arena_strdup(&config->arena, str_of(name)),
-				.edit = edit};
 	bool good = true;
 
+	parser->at = text.p;
+	parser->end = text.p + text.n;
+	parser->line = 1;
+	parser->file = arena_strdup(&parser->config->arena, str_of(name));
 	if (text.n >= 3 && !memcmp(text.p, "\xef\xbb\xbf", 3))
-		parser.at += 3;
-	while (good && parser.at < parser.end) {
-		switch (*parser.at) {
+		parser->at += 3;
+	while (good && parser->at < parser->end) {
+		switch (*parser->at) {
 		case '\n':
-			parser.line++;
+			parser->line++;
 			// fall through
 		case ' ':
 		case '\t':
 		case '\r':
-			parser.at++;
+			parser->at++;
 			break;
 		case '#':
 		case ';':
-			skip_line(&parser);
+			skip_line(parser);
 			break;
 		case '[':
-			good = parse_section(&parser);
+			good = parse_section(parser);
 			break;
 		default:
-			good = parse_entry(&parser, is_system);
+			good = parse_entry(parser);
 		}
 	}
 	if (!good)
-		return fail(EINVAL, "bad config file line %u in %s", parser.line, name);
+		return fail(EINVAL, "bad config file line %u in %s", parser->line, name);
 	return 0;
 }
 
 int config_parse(struct config *config, struct str text, const char *name, bool is_system)
 {
-	return parse(config, text, name, is_system, NULL);
+	struct parser parser = {.config = config, .is_system = is_system};
+
+	return parse(&parser, text, name);
 }
 
 static void put_quoted(struct out *out, const char *text)
@@ -393,11 +395,11 @@ static void put_edited(struct out *out, struct str text, const struct edit *edit
 		if ((before && at[-1] == '\\') || (before > 1 && at[-1] == '\n' && at[-2] == '\\'))
 			out_char(out, '\n');
 		if (!edit->behind) {
-			auto_free char *section = text_dup_fmt("%.*s", STR_FMT(edit->section));
+			auto_free char *section = text_dup_fmt("%.*s", STR_FMT(edit->key.section));
 
 			put_section(out, section);
 		}
-		put_line(out, edit->name, value);
+		put_line(out, edit->key.name, value);
 	}
 	out_bytes(out, at, (size_t)(text.p + text.n - at));
 }
@@ -406,14 +408,15 @@ int config_edit(struct out *ret, struct str text, const char *key, const char *v
 {
 	struct config checked = {0}, config = {0};
 	struct edit edit = {0};
+	struct parser parser = {.config = &config, .edit = &edit};
 	int err = config_set(&checked, key, value, false);
 
 	if (!err)
-		split(key, &edit.section, &edit.name);
+		split(key, &edit.key);
 	if (!text.n)
 		text = STR("# this file is auto-generated.\n");
 	if (!err)
-		err = parse(&config, text, "the settings", false, &edit);
+		err = parse(&parser, text, "the settings");
 	if (!err)
 		put_edited(ret, text, &edit, value);
 	config_done(&config);

@@ -138,35 +138,30 @@ static bool takes_argument(const struct opt *opt)
 }
 
 // perf's rule for "-g caller": what begins with a dash is the next option.
-static bool takes_next_word(const struct opt *opt, char **argv, int argc, int i)
+static bool takes_next_word(const struct opt *opt, const char *next)
 {
-	return opt->next_word && i + 1 < argc && argv[i + 1][0] != '-';
+	return opt->next_word && next && next[0] != '-';
 }
 
-// Does the table's long name match the word (n bytes)? A table name "no-foo" is matched by --foo negated.
+// Which options a word may mean. A table name "no-foo" is matched by --foo negated.
 struct match {
 	const struct opt *opt;
 	bool negated, exact;
 	int count;
 };
 
-static void try_match(struct match *m, const struct opt *opt, struct str word, struct str name,
-		      bool negated)
+// The word is the name (of the option, or of what negates it) or its beginning.
+static void try_match(struct match *m, struct str word, struct str name, struct match found)
 {
-	bool exact = str_eq(word, name);
-
-	if (!exact && !(word.n && name.n > word.n && !memcmp(name.p, word.p, word.n)))
+	found.exact = str_eq(word, name);
+	if (!found.exact && !(word.n && name.n > word.n && !memcmp(name.p, word.p, word.n)))
 		return;
-	if (m->exact && !exact)
+	if (m->exact && !found.exact)
 		return;
-	if (exact && !m->exact)
-		m->count = 0;
-	if (m->opt == opt && m->count && m->negated == negated)
+	found.count = found.exact && !m->exact ? 1 : m->count + 1;
+	if (m->opt == found.opt && found.count > 1 && m->negated == found.negated)
 		return;
-	m->exact = exact;
-	m->opt = opt;
-	m->negated = negated;
-	m->count++;
+	*m = found;
 }
 
 static struct match find_long(const struct opt *table, struct str word)
@@ -177,14 +172,15 @@ static struct match find_long(const struct opt *table, struct str word)
 	for (const struct opt *opt; (opt = opt_next(&walk));) {
 		if (!opt->name || opt->kind == OPT_GROUP)
 			continue;
+		const struct match negated = {.opt = opt, .negated = true};
 		struct str name = str_of(opt->name);
-		try_match(&m, opt, word, name, false);
+		try_match(&m, word, name, (struct match){.opt = opt});
 		if (opt->no_negation)
 			continue;
 		if (str_starts(name, "no-")) {
-			try_match(&m, opt, word, (struct str){name.p + 3, name.n - 3}, true);
+			try_match(&m, word, (struct str){name.p + 3, name.n - 3}, negated);
 		} else if (str_starts(word, "no-")) {
-			try_match(&m, opt, (struct str){word.p + 3, word.n - 3}, name, true);
+			try_match(&m, (struct str){word.p + 3, word.n - 3}, name, negated);
 		}
 	}
 	return m;
@@ -212,106 +208,107 @@ static int unknown_long(const struct opt *table, struct str word)
 	return err;
 }
 
-static int parse_long(const struct opt *table, void *options, char **argv, int argc, int *i,
-		      const struct opt **ret_opt)
+struct parser {
+	const struct opt *table;
+	void *options;
+	char **at;		// the word that is looked at
+	const struct opt *last; // that was found in it
+};
+
+static int parse_long(struct parser *p)
 {
-	struct str word = str_of(argv[*i] + 2), rest = word;
+	struct str rest = str_of(*p->at + 2);
 	struct str name = str_cut(&rest, '=');
-	const char *arg = rest.p ? rest.p : NULL;
-	struct match m = find_long(table, name);
+	const char *arg = rest.p;
+	struct match m = find_long(p->table, name);
 
 	if (m.count == 0) {
 		if (str_is(name, "help"))
 			return -ECANCELED;
-		return unknown_long(table, name);
+		return unknown_long(p->table, name);
 	}
 	if (m.count > 1 && !m.exact)
 		return fail(EINVAL,
 			    "--%.*s could mean more than one option (--%s among them); write it out",
 			    STR_FMT(name), m.opt->name);
-	*ret_opt = m.opt;
+	p->last = m.opt;
 	if (m.negated || !takes_argument(m.opt)) {
 		if (arg)
 			return fail(EINVAL, "--%.*s takes no argument", STR_FMT(name));
-		return apply(m.opt, options, NULL, m.negated);
+		return apply(m.opt, p->options, NULL, m.negated);
 	}
-	if (!arg && takes_next_word(m.opt, argv, argc, *i)) {
-		arg = argv[++*i];
-	} else if (!arg && !m.opt->absent) {
-		if (*i + 1 >= argc)
+	if (!arg && (takes_next_word(m.opt, p->at[1]) || !m.opt->absent)) {
+		if (!p->at[1])
 			return fail(EINVAL, "--%s needs an argument (%s)", m.opt->name, m.opt->arg);
-		arg = argv[++*i];
+		arg = *++p->at;
 	}
-	return apply(m.opt, options, arg, false);
+	return apply(m.opt, p->options, arg, false);
 }
 
-static int parse_letters(const struct opt *table, void *options, char **argv, int argc, int *i,
-			 const struct opt **ret_opt)
+static int parse_letters(struct parser *p)
 {
-	for (const char *p = argv[*i] + 1; *p; p++) {
-		struct opt_walk walk = {table, NULL};
+	for (const char *letter = *p->at + 1; *letter; letter++) {
+		struct opt_walk walk = {p->table, NULL};
 		const struct opt *opt = opt_next(&walk);
 		const char *arg = NULL;
 		int err;
 
-		while (opt && (opt->kind == OPT_GROUP || opt->letter != *p))
+		while (opt && (opt->kind == OPT_GROUP || opt->letter != *letter))
 			opt = opt_next(&walk);
 		if (!opt) {
-			if (*p == 'h')
+			if (*letter == 'h')
 				return -ECANCELED;
-			return fail(EINVAL, "there is no option -%c; -h lists the options", *p);
+			return fail(EINVAL, "there is no option -%c; -h lists the options", *letter);
 		}
-		*ret_opt = opt;
+		p->last = opt;
 		if (!takes_argument(opt)) {
-			err = apply(opt, options, NULL, false);
+			err = apply(opt, p->options, NULL, false);
 			if (err)
 				return err;
 			continue;
 		}
-		if (p[1])
-			arg = p + 1;
-		else if (takes_next_word(opt, argv, argc, *i))
-			arg = argv[++*i];
-		else if (!opt->absent) {
-			if (*i + 1 >= argc)
-				return fail(EINVAL, "-%c needs an argument (%s)", *p, opt->arg);
-			arg = argv[++*i];
+		if (letter[1]) {
+			arg = letter + 1;
+		} else if (takes_next_word(opt, p->at[1]) || !opt->absent) {
+			if (!p->at[1])
+				return fail(EINVAL, "-%c needs an argument (%s)", *letter, opt->arg);
+			arg = *++p->at;
 		}
-		return apply(opt, options, arg, false);
+		return apply(opt, p->options, arg, false);
 	}
 	return 0;
 }
 
-int opt_parse(const struct opt *table, void *options, int argc, char **argv, int flags)
+int opt_parse(const struct opt *table, void *options, char **argv, int flags)
 {
-	int words = 1, i;
+	struct parser p = {.table = table, .options = options};
+	int words = 1;
 
-	for (i = 1; i < argc; i++) {
-		const struct opt *opt = NULL;
+	for (p.at = argv + 1; *p.at; p.at++) {
+		const char *word = *p.at;
 		int err;
 
-		if (argv[i][0] != '-' || !argv[i][1]) {
+		if (word[0] != '-' || !word[1]) {
 			if (flags & OPT_STOP_AT_WORD)
 				break;
-			argv[words++] = argv[i];
+			argv[words++] = *p.at;
 			continue;
 		}
-		if (!strcmp(argv[i], "--")) {
-			i += !(flags & OPT_KEEP_DASHES);
+		if (!strcmp(word, "--")) {
+			p.at += !(flags & OPT_KEEP_DASHES);
 			break;
 		}
-		err = argv[i][1] == '-' ? parse_long(table, options, argv, argc, &i, &opt)
-					: parse_letters(table, options, argv, argc, &i, &opt);
+		err = word[1] == '-' ? parse_long(&p) : parse_letters(&p);
 		if (err)
 			return err;
-		if (opt && opt->last) {
-			i++;
+		if (p.last && p.last->last) {
+			p.at++;
 			break;
 		}
 	}
-	for (; i < argc; i++)
-		argv[words++] = argv[i];
-	argv[words < argc ? words : argc] = NULL;
+	while (*p.at)
+		argv[words++] = *p.at++;
+	argv[words] = NULL;
 	return words - 1;
 }
 

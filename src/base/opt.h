@@ -75,11 +75,11 @@ enum opt_flags {
 	OPT_KEEP_DASHES = 2, // the "--" that ends the options stays among the words, for opt_cut_dashes
 };
 
-// Parses argv[1..]; what is left (words, and all behind "--") is moved to argv[1..ret]; returns that
+// Parses argv[1..], which ends with NULL; what is left (words, and all behind "--") is moved to argv[1..ret]; returns that
 // count of left words, or -EINVAL with the sentence (unknown options with the nearest name). Long names may be
 // abbreviated when unique. -h and --help are not handled here unless they stand in the table; they
 // return -ECANCELED, which callers answer with the help.
-int opt_parse(const struct opt *table, void *options, int argc, char **argv, int flags);
+int opt_parse(const struct opt *table, void *options, char **argv, int flags);
 
 // Takes out the "--" that opt_parse left with these flags; returns how many words stood before it: all, when there was none.
 int opt_cut_dashes(int *words, char **argv, int flags);

@@ -56,7 +56,7 @@ static int parse(struct options *options, int flags, char **argv, const char *li
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
 	argv[argc] = NULL;
-	return opt_parse(table, options, argc, argv, flags);
+	return opt_parse(table, options, argv, flags);
 }
 
 static void forms(void **state)
@@ -184,10 +184,10 @@ static void included_rows(void **state)
 	for (const struct opt *opt; (opt = opt_next(&walk));)
 		letters[strlen(letters)] = opt->letter;
 	assert_string_equal(letters, "abc");
-	assert_int_equal(opt_parse(outer, flags, 2, lines[0], 0), 0);
+	assert_int_equal(opt_parse(outer, flags, lines[0], 0), 0);
 	assert_true(flags[0] && flags[1] && flags[2]);
 	flags[1] = flags[2] = false;
-	assert_int_equal(opt_parse(outer, flags, 3, lines[1], 0), 0);
+	assert_int_equal(opt_parse(outer, flags, lines[1], 0), 0);
 	assert_true(flags[1] && flags[2]);
 	walk = (struct opt_walk){NULL, NULL};
 	assert_null(opt_next(&walk));

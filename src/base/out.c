@@ -170,10 +170,19 @@ void out_text_left(struct out *out, const char *text, int width)
 	pad(out, ' ', n, width);
 }
 
-static void number(struct out *out, uint64_t v, bool hex, char fill, int width)
+static void decimal(struct out *out, uint64_t v, char fill, int width)
 {
 	char digits[20];
-	unsigned n = hex ? num_put_hex(digits, v) : num_put_u64(digits, v);
+	unsigned n = num_put_u64(digits, v);
+
+	pad(out, fill, n, width);
+	out_bytes(out, digits, n);
+}
+
+static void hexadecimal(struct out *out, uint64_t v, char fill, int width)
+{
+	char digits[20];
+	unsigned n = num_put_hex(digits, v);
 
 	pad(out, fill, n, width);
 	out_bytes(out, digits, n);
@@ -181,22 +190,22 @@ static void number(struct out *out, uint64_t v, bool hex, char fill, int width)
 
 void out_u64_right(struct out *out, uint64_t v, int width)
 {
-	number(out, v, false, ' ', width);
+	decimal(out, v, ' ', width);
 }
 
 void out_hex_right(struct out *out, uint64_t v, int width)
 {
-	number(out, v, true, ' ', width);
+	hexadecimal(out, v, ' ', width);
 }
 
 void out_u64_zeros(struct out *out, uint64_t v, int width)
 {
-	number(out, v, false, '0', width);
+	decimal(out, v, '0', width);
 }
 
 void out_hex_zeros(struct out *out, uint64_t v, int width)
 {
-	number(out, v, true, '0', width);
+	hexadecimal(out, v, '0', width);
 }
 
 void out_time(struct out *out, uint64_t ns, int width_sec, int digits)

@@ -26,7 +26,8 @@ static void count_bytes(const struct keyed *v, size_t n, uint32_t (*counts)[VALU
 	}
 }
 
-static void pass(const struct keyed *from, struct keyed *to, size_t n, unsigned byte, uint32_t *counts)
+// How many have a value becomes where they begin.
+static void counts_to_places(uint32_t *counts)
 {
 	uint32_t start = 0;
 
@@ -36,8 +37,6 @@ static void pass(const struct keyed *from, struct keyed *to, size_t n, unsigned 
 		counts[value] = start;
 		start += many;
 	}
-	for (size_t i = 0; i < n; i++)
-		to[counts[from[i].key >> byte * 8 & 255]++] = from[i];
 }
 
 static void sort_many(struct keyed *v, size_t n)
@@ -51,7 +50,9 @@ static void sort_many(struct keyed *v, size_t n)
 
 		if (counts[byte][from[0].key >> byte * 8 & 255] == n)
 			continue;
-		pass(from, to, n, byte, counts[byte]);
+		counts_to_places(counts[byte]);
+		for (size_t i = 0; i < n; i++)
+			to[counts[byte][from[i].key >> byte * 8 & 255]++] = from[i];
 		to = from;
 		from = sorted;
 	}

@@ -521,7 +521,7 @@ static void to_report(struct annotate *annotate)
 
 static int run_with(struct annotate *annotate, int argc, char **argv)
 {
-	int err = command_parse(&command_annotate, &annotate->o, argc, argv, 0), closed;
+	int err = command_parse(&command_annotate, &annotate->o, argv, 0), closed;
 
 	if (err < 0)
 		return err;

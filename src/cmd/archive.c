@@ -58,7 +58,7 @@ const struct command command_archive = {
 static int run(int argc, char **argv)
 {
 	struct options o = {.request = {.input = "perf.data"}};
-	int n = command_parse(&command_archive, &o, argc, argv, 0);
+	int n = command_parse(&command_archive, &o, argv, 0);
 
 	if (n < 0)
 		return n;

@@ -109,7 +109,7 @@ static int run_one(const struct bench_common *common, const struct bench *bench,
 
 	if (bench->defaults)
 		memcpy(options, bench->defaults, bench->opts_size);
-	n = command_parse(&command, options, argc, argv, 0);
+	n = command_parse(&command, options, argv, 0);
 	if (n < 0)
 		return n;
 	if (n)
@@ -173,7 +173,7 @@ static int run(int argc, char **argv)
 	struct options options = {.format = "default"};
 	struct bench_common common = {0};
 	struct out out;
-	int n = command_parse(&command_bench, &options, argc, argv, OPT_STOP_AT_WORD), err, closed;
+	int n = command_parse(&command_bench, &options, argv, OPT_STOP_AT_WORD), err, closed;
 
 	if (n < 0)
 		return n;

@@ -279,7 +279,7 @@ static int show_missing(const struct job *job, struct out *out)
 static int run(int argc, char **argv)
 {
 	struct options o = {0};
-	int n = command_parse(&command_buildid_cache, &o, argc, argv, 0), err = 0, end;
+	int n = command_parse(&command_buildid_cache, &o, argv, 0), err = 0, end;
 	auto_free char *folder = idcache_folder_dup();
 	bool is_full = false;
 	struct job job = {.options = &o, .folder = folder, .ret_full = &is_full};

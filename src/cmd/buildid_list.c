@@ -262,7 +262,7 @@ static int print_recording(const struct line *line, const struct options *o)
 static int run(int argc, char **argv)
 {
 	struct options o = {.input = default_input(false), .format = "text"};
-	int n = command_parse(&command_buildid_list, &o, argc, argv, 0), err, end;
+	int n = command_parse(&command_buildid_list, &o, argv, 0), err, end;
 	struct out out;
 	struct line line = {.out = &out};
 

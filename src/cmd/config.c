@@ -173,7 +173,7 @@ static int run(int argc, char **argv)
 	struct options options = {0};
 	struct config config = {0};
 	struct out out;
-	int n = command_parse(&command_config, &options, argc, argv, 0), err, closed;
+	int n = command_parse(&command_config, &options, argv, 0), err, closed;
 
 	if (n < 0)
 		return n;

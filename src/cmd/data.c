@@ -364,7 +364,7 @@ static int convert_to_json(const struct options *options)
 static int run_convert(int argc, char **argv)
 {
 	struct options options = {.input = default_input(false)};
-	int n = command_parse(&convert, &options, argc, argv, 0);
+	int n = command_parse(&convert, &options, argv, 0);
 
 	if (n < 0)
 		return n;

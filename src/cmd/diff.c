@@ -293,7 +293,7 @@ static int check_options(struct diff *diff)
 
 static int run_with(struct diff *diff, int argc, char **argv)
 {
-	int words = command_parse(&command_diff, &diff->o, argc, argv, 0), err;
+	int words = command_parse(&command_diff, &diff->o, argv, 0), err;
 
 	if (words < 0)
 		return words;

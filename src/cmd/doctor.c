@@ -178,7 +178,7 @@ static int run(int argc, char **argv)
 {
 	struct options o = {.format = "text"};
 	struct doctor doctor = {.root = ""};
-	int n = command_parse(&command_doctor, &o, argc, argv, 0);
+	int n = command_parse(&command_doctor, &o, argv, 0);
 	struct out out;
 
 	if (n < 0)

@@ -209,7 +209,7 @@ static int run(int argc, char **argv)
 	struct recording *recording;
 	struct record record;
 	struct out out;
-	int n = command_parse(&command_evlist, &o, argc, argv, 0), err, status = 0;
+	int n = command_parse(&command_evlist, &o, argv, 0), err, status = 0;
 
 	if (n < 0)
 		return n;

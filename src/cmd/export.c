@@ -194,7 +194,7 @@ static int run(int argc, char **argv)
 	struct options options = {.collect = {.sym = {.functions = true}}};
 	const struct encoder *encoder;
 	struct profile profile;
-	int err, damaged, n = command_parse(&command_export, &options, argc, argv, 0);
+	int err, damaged, n = command_parse(&command_export, &options, argv, 0);
 
 	if (n < 0)
 		return n;

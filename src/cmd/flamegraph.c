@@ -361,7 +361,7 @@ static int run(int argc, char **argv)
 {
 	struct options options = {.stacks = {.sym = {.functions = true}}};
 	struct flame flame;
-	int n = command_parse(&command_flamegraph, &options, argc, argv, OPT_KEEP_DASHES);
+	int n = command_parse(&command_flamegraph, &options, argv, OPT_KEEP_DASHES);
 
 	if (n < 0)
 		return n;

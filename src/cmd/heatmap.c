@@ -261,7 +261,7 @@ static int run(int argc, char **argv)
 	struct options options = {0};
 	struct point_result result = {0};
 	struct heat heat;
-	int n = command_parse(&command_heatmap, &options, argc, argv, 0);
+	int n = command_parse(&command_heatmap, &options, argv, 0);
 
 	if (n < 0)
 		return n;

@@ -134,7 +134,7 @@ static int run(int argc, char **argv)
 {
 	struct options o = {0};
 	struct out out;
-	int err, n = command_parse(&command_help, &o, argc, argv, 0);
+	int err, n = command_parse(&command_help, &o, argv, 0);
 
 	if (n < 0)
 		return n;

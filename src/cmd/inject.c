@@ -485,7 +485,7 @@ static int run(int argc, char **argv)
 {
 	struct options o = {.input = "-", .output = "-"};
 	struct injector in = {.options = &o};
-	int n = command_parse(&command_inject, &o, argc, argv, 0);
+	int n = command_parse(&command_inject, &o, argv, 0);
 
 	if (n < 0)
 		return n;

@@ -84,7 +84,7 @@ static int run(int argc, char **argv)
 	bool hidden = false;
 	struct sym *sym;
 	struct out out;
-	int n = command_parse(&command_kallsyms, &options, argc, argv, 0), err;
+	int n = command_parse(&command_kallsyms, &options, argv, 0), err;
 
 	if (n < 0)
 		return n;

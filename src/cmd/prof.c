@@ -191,7 +191,7 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 
 	for (size_t i = 0; sub(i, &command) && strcmp(command.name, profiler->name); i++)
 		;
-	words = command_parse(&command, options, argc, argv, flags);
+	words = command_parse(&command, options, argv, flags);
 	if (words < 0)
 		return words == -ECANCELED ? 0 : words;
 	before_dashes = opt_cut_dashes(&words, argv, flags);
@@ -214,7 +214,7 @@ static int run_named(const struct profiler *profiler, int argc, char **argv, con
 	if (profiler->takes_word && before_dashes) {
 		options->word = *++argv;
 		// options may stand behind it, too; argv[0] is the word
-		words = command_parse(&command, options, words, argv, OPT_STOP_AT_WORD);
+		words = command_parse(&command, options, argv, OPT_STOP_AT_WORD);
 		if (words < 0)
 			return words == -ECANCELED ? 0 : words;
 		log_set_level(options->quiet ? LOG_QUIET : options->verbose);

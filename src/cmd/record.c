@@ -294,7 +294,7 @@ int record_typed(struct record_options *options, int argc, char **argv)
 		line[i] = argv[i];
 	if (!options->command_line)
 		options->command_line = line;
-	words = command_parse(&command_record, options, argc, argv, OPT_STOP_AT_WORD);
+	words = command_parse(&command_record, options, argv, OPT_STOP_AT_WORD);
 	return words < 0 ? words : record_run(options, words ? argv + 1 : NULL);
 }
 

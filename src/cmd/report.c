@@ -516,7 +516,7 @@ static int run_with(struct report *report, int argc, char **argv)
 
 	if (err)
 		return err;
-	words = command_parse(&command_report, &report->o, argc, argv, 0);
+	words = command_parse(&command_report, &report->o, argv, 0);
 	if (words < 0)
 		return words;
 	if (words > 1)

@@ -576,7 +576,7 @@ static int run(int argc, char **argv)
 {
 	struct options options = {.max_stack = DEFAULT_MAX_STACK, .inline_frames = true};
 	struct script script = {.options = &options};
-	int words = command_parse(&command_script, &options, argc, argv, 0), err, closed;
+	int words = command_parse(&command_script, &options, argv, 0), err, closed;
 
 	if (words < 0)
 		return words;

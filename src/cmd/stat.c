@@ -539,7 +539,7 @@ static const struct command command_stat_report = {
 static int report(struct counting *stat, int argc, char **argv)
 {
 	struct stat_options *options = stat->options;
-	int words = command_parse(&command_stat_report, options, argc, argv, 0), err;
+	int words = command_parse(&command_stat_report, options, argv, 0), err;
 
 	if (words < 0)
 		return words;
@@ -602,14 +602,14 @@ static int run_stat(int argc, char **argv)
 
 	memcpy(line, argv, (size_t)argc * sizeof(*argv));
 	options.command_line = (const char *const *)line;
-	words = command_parse(&command_stat, &options, argc, argv, OPT_STOP_AT_WORD);
+	words = command_parse(&command_stat, &options, argv, OPT_STOP_AT_WORD);
 	if (words > 0 && !strcmp(argv[1], "report")) {
 		err = report(&stat, words, argv + 1);
 	} else {
 		if (words > 0 && !strcmp(argv[1], "record")) {
 			options.keep = true;
 			argv++;
-			words = command_parse(&command_stat, &options, words, argv, OPT_STOP_AT_WORD);
+			words = command_parse(&command_stat, &options, argv, OPT_STOP_AT_WORD);
 		}
 		err = words;
 		if (words >= 0) {

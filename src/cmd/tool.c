@@ -67,7 +67,7 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		line[i] = argv[i];
 	command_find_sub(&command_tool, tool->name, &command);
-	words = command_parse(&command, options, argc, argv, flags);
+	words = command_parse(&command, options, argv, flags);
 	if (words < 0)
 		return words == -ECANCELED ? 0 : words;
 	before_dashes = opt_cut_dashes(&words, argv, flags);

@@ -305,7 +305,7 @@ static int run_with(struct top *top, int argc, char **argv)
 
 	if (err)
 		return err;
-	words = command_parse(&command_top, &top->o, argc, argv, 0);
+	words = command_parse(&command_top, &top->o, argv, 0);
 	if (words < 0)
 		return words;
 	if (words > 0)

@@ -638,7 +638,7 @@ static int run(int argc, char **argv)
 	const int flags = OPT_STOP_AT_WORD | OPT_KEEP_DASHES;
 	int words, err;
 
-	words = command_parse(&command_trace, &options, argc, argv, flags);
+	words = command_parse(&command_trace, &options, argv, flags);
 	if (words < 0)
 		return words;
 	log_set_level(options.verbose);

@@ -46,7 +46,7 @@ const struct command command_unpack = {
 static int run(int argc, char **argv)
 {
 	struct options o = {0};
-	int n = command_parse(&command_unpack, &o, argc, argv, 0), err = 0;
+	int n = command_parse(&command_unpack, &o, argv, 0), err = 0;
 	auto_free char *folder = idcache_folder_dup();
 	struct archive_counts counts = {0};
 

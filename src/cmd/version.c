@@ -63,7 +63,7 @@ static int run(int argc, char **argv)
 {
 	struct options o = {0};
 	struct out out;
-	int n = command_parse(&command_version, &o, argc, argv, 0);
+	int n = command_parse(&command_version, &o, argv, 0);
 
 	if (n < 0)
 		return n;

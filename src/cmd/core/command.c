@@ -83,18 +83,18 @@ bool command_next(size_t *i, size_t *k, struct command *ret)
 	return false;
 }
 
-int command_parse(const struct command *command, void *options, int argc, char **argv, int flags)
+int command_parse(const struct command *command, void *options, char **argv, int flags)
 {
 	static const struct opt none[] = {OPT_END};
-	int parsed_n = argc, words, err;
-	auto_free char **with_settings = settings_as_options(command, &parsed_n, argv);
+	int words, err;
+	auto_free char **with_settings = settings_as_options(command, argv);
 	struct out out;
 
-	words = opt_parse(command->opts ? command->opts : none, options, parsed_n,
+	words = opt_parse(command->opts ? command->opts : none, options,
 			  with_settings ? with_settings : argv, flags);
 	for (int i = 1; with_settings && i <= words; i++)
 		argv[i] = with_settings[i];
-	if (with_settings && words >= 0 && words + 1 <= argc)
+	if (with_settings && words >= 0)
 		argv[words + 1] = NULL;
 
 	if (words >= 0)

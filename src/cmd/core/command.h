@@ -65,4 +65,4 @@ bool command_next(size_t *i, size_t *k, struct command *ret);
 // opt_parse with the command's table: the count of words left in argv[1..], or a negative value that run
 // returns as it is. -h printed the help (-ECANCELED); a wrong option left its sentence
 // (-COMMAND_USAGE). flags: enum opt_flags.
-int command_parse(const struct command *command, void *options, int argc, char **argv, int flags);
+int command_parse(const struct command *command, void *options, char **argv, int flags);

@@ -197,7 +197,7 @@ static void set_buildid_dir(void)
 	setenv("PERF_BUILDID_DIR", path, 0);
 }
 
-char **settings_as_options(const struct command *command, int *argc, char **argv)
+char **settings_as_options(const struct command *command, char **argv)
 {
 	VEC(char *) words = {0};
 
@@ -224,9 +224,8 @@ char **settings_as_options(const struct command *command, int *argc, char **argv
 		vec_done(&words);
 		return NULL;
 	}
-	for (int i = 1; i < *argc; i++)
+	for (int i = 1; argv[i]; i++)
 		vec_push(&words, argv[i]);
-	*argc = (int)words.n;
 	vec_push(&words, NULL);
 	return words.v;
 }

@@ -13,5 +13,5 @@ int settings_blame(const char *key, int err);
 // Puts where a setting stands before the sentence, when the sentence is about its value ('VALUE', `VALUE'); returns err.
 int settings_explain(int err);
 // The options that settings stand for, before those that were typed: returns a new argv (NULL at the end, words stay for ever), or
-// NULL when there are none. *argc becomes its length. Sets PERF_BUILDID_DIR by buildid.dir. The caller frees the argv.
-char **settings_as_options(const struct command *command, int *argc, char **argv);
+// NULL when there are none. Sets PERF_BUILDID_DIR by buildid.dir. The caller frees the argv.
+char **settings_as_options(const struct command *command, char **argv);

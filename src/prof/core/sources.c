@@ -79,7 +79,7 @@ static int read_options(struct prof *prof, const struct prof_spec *spec, struct 
 			vec_push(&words, arena_strdup(&prof->arena, word));
 	}
 	vec_push(&words, NULL);
-	left = opt_parse(options_table, ret, (int)words.n - 1, words.v, 0);
+	left = opt_parse(options_table, ret, words.v, 0);
 	err = left < 0 ? fail_context(left, "%s in -e", spec->name) : 0;
 	*ret_word = left > 0 ? words.v[1] : NULL;
 	if (!err && left > 1)
