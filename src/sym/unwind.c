@@ -14,7 +14,8 @@
 // information led to, but that stands behind no call, makes the stack a guessed one. The kernel copies at most 64 KB: what is
 // deeper is, live, joined (sym/unwind_join) to the thread's last deep stack where frames of both are the same at the same
 // places, else to what its memory holds when the sample is looked at, if that leads to the root over returns that stand behind
-// calls; such stacks are counted apart. A function that nothing called is the first one of a stack that was made (makecontext).
+// calls; such stacks are counted apart. Where an exception is about to go to its landing pad, the registers of the frames between are
+// gone, and what follows is guessed. A function that nothing called is the first one of a stack that was made (makecontext).
 // Programs of Go are unwound by their own table of functions (obj/gopclntab), which is there when all else is stripped, and
 // which tells where a goroutine went over to its thread's stack. What the copy of a stack doesn't hold, the frame pointers that
 // the kernel followed lead to (unwind_by_kernel): live, they are asked for as well. flow/chain makes the whole chain of a
@@ -352,7 +353,8 @@ const char *unwind_end_text(enum unwind_end end)
 		[UNWIND_LIMIT] = "limit of frames",
 		[UNWIND_JOINED] =
 			"joined to what the thread's stack held further up shortly before or after, as no more can be copied",
-		[UNWIND_GUESSED] = "guessed by frame pointers, as code has no unwind information",
+		[UNWIND_GUESSED] =
+			"guessed by frame pointers, as code has no unwind information, or by what an exception left of them",
 	};
 
 	return texts[end];

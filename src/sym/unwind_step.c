@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One frame up a stack, by frame information or by what the code does.
 #include "obj/cfi_expr.h"
+#include "obj/x86.h"
 #include "sym/unwind_walk.h"
 
 static bool read_for_expression(void *arg, uint64_t addr, unsigned size, uint64_t *ret)
@@ -152,64 +153,86 @@ static bool step_landing(struct walk *w, const struct unwind_known *known)
 	return true;
 }
 
-static bool leads_on(struct walk *w)
+static bool lands(const struct walk *w, const struct cfi_rule *rule)
 {
-	const struct walk before = *w;
-	bool is_signal = false, good;
-
-	good = walk_step(w, walk_known(w, w->regs[PC] - 1, false), false, &is_signal) &&
-	       walk_is_behind_call(w);
-	*w = before;
-	return good;
+	return is_throwing(w, rule) && !saves(rule, w->machine->fp);
 }
 
-// The linkage table's, or one that the compiler made: jumps to where only memory knows.
-static bool is_stub(const struct walk *w, uint64_t pc)
+static struct x86 instruction_at(const struct walk *w, uint64_t pc)
 {
-	static const uint8_t starts[][4] = {{0xf3, 0x0f, 0x1e, 0xfa},
-					    {0xff, 0x25},
-					    {0xf2, 0xff, 0x25},
-					    {0xe9}};
-	uint8_t code[4];
+	uint8_t code[16];
 
-	if (!walk_read_file(w, pc, code, sizeof(code)))
-		return true;
-	for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
-		if (memcmp(code, starts[i], strnlen((const char *)starts[i], 4)) == 0)
+	return walk_read_file(w, pc, code, sizeof(code)) ? x86_decode(code, sizeof(code))
+							 : (struct x86){0};
+}
+
+// A place for debuggers to stop at.
+static bool does_nothing(const struct walk *w, uint64_t function)
+{
+	enum { MOST = 4 };
+
+	for (unsigned i = 0; i < MOST; i++) {
+		const struct x86 x = instruction_at(w, function);
+
+		if (!x.length || x.kind != X86_OTHER)
+			return x.length && x.kind == X86_RETURN;
+		function += x.length;
+	}
+	return false;
+}
+
+// On the way from there to those last instructions nothing is called any more that does something: it is about to go, or what it
+// called last gets the registers ready.
+static bool is_leaving(const struct walk *w, uint64_t pc)
+{
+	enum { MOST = 64 };
+
+	for (unsigned i = 0; i < MOST; i++) {
+		const struct cfi_rule *rule = walk_known(w, pc, true)->rule;
+		const struct x86 x = instruction_at(w, pc);
+		uint64_t target;
+
+		if (!rule || !x.length || x.kind == X86_RETURN || x.kind == X86_STOP)
+			return false;
+		if (lands(w, rule))
+			return true;
+		pc += x.length + (x.kind == X86_JUMP ? (uint64_t)(int64_t)x.value : 0);
+		if (x.kind == X86_CALL &&
+		    !(walk_follows_call(w, pc, &target) && target && does_nothing(w, target)))
+			return false;
+	}
+	return false;
+}
+
+// Before that it writes the registers of the frame that it goes to over those that its caller had, one by one, the return address as
+// well. It has noted in its own frame where it was called from, behind where that frame is; of the others nobody knows which they
+// are, so what follows is guessed.
+static bool step_leaving(struct walk *w, uint64_t from)
+{
+	const uint64_t cfa = w->regs[w->machine->sp];
+	uint64_t word = 0, before;
+
+	w->is_guessed = true;
+	w->end = UNWIND_BAD;
+	for (uint64_t at = from; at < cfa; at += w->machine->word) {
+		before = word;
+		if (!walk_read_word(w, at, &word))
+			return false;
+		w->regs[PC] = word;
+		if (before == cfa && walk_is_behind_call(w))
 			return true;
 	}
 	return false;
 }
 
-// Is the call in front of where it returns to one of another function than that of `pc`?
-static bool calls_another(const struct walk *w, uint64_t pc)
+static bool step_throwing(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
-	struct walk_function function;
-	uint64_t target;
+	const uint64_t pc = w->regs[PC], sp = w->regs[w->machine->sp];
 
-	return walk_follows_call(w, w->regs[PC], &target) && target && !is_stub(w, target) &&
-	       walk_function_of(w, pc, &function) &&
-	       (target < function.start || target >= function.end);
-}
-
-// Before that it has written the registers of the frame that it goes to over those that its caller had, the return address as well: the
-// frames between are left out. Where the same return address lies further up is where that frame is.
-static bool go_to_landing(struct walk *w, uint64_t from)
-{
-	const uint64_t back = w->regs[PC], sp = w->regs[w->machine->sp];
-	const bool is_good = leads_on(w);
-	uint64_t at = sp, word = 0;
-
-	while (at - w->stack_at < w->readable && word != back) {
-		memcpy(&word, w->stack + (at - w->stack_at), 8);
-		at += 8;
-	}
-	w->has_thrown = true;
-	w->is_guessed |= word == back || calls_another(w, from);
-	if (word == back && !is_good)
-		w->regs[w->machine->sp] = at;
-	w->end = UNWIND_BAD;
-	return word == back || is_good;
+	*ret_signal = lands(w, known->rule);
+	if (*ret_signal)
+		return step_landing(w, known);
+	return step_any(w, known, is_leaf) && (!is_leaving(w, pc) || step_leaving(w, sp));
 }
 
 static inline bool step_simple(struct walk *w, const struct cfi_rule *rule)
@@ -277,7 +300,7 @@ static bool step_without(struct walk *w, struct unwind_known *known, bool is_lea
 static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
 	const struct cfi_rule *rule = known->table ? known->rule : NULL;
-	uint64_t sp = w->regs[w->machine->sp], pc = w->regs[PC] - !is_leaf;
+	uint64_t sp = w->regs[w->machine->sp];
 
 	// What has just been called may still be on its caller's stack, or again.
 	if (rule && (rule->flags & CFI_SWITCH)) {
@@ -287,12 +310,7 @@ static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, 
 		rule = NULL;
 	}
 	if (rule && is_throwing(w, rule)) {
-		const bool lands = !saves(rule, w->machine->fp);
-
-		if (!(lands ? step_landing(w, known) : step_any(w, known, is_leaf)))
-			return false;
-		*ret_signal = lands;
-		if (!lands && !go_to_landing(w, pc))
+		if (!step_throwing(w, known, is_leaf, ret_signal))
 			return false;
 	} else if (rule && (rule->flags & CFI_SIMPLE)) {
 		if (!step_simple(w, rule))
@@ -305,8 +323,6 @@ static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, 
 	} else if (!step_without(w, known, is_leaf, ret_signal)) {
 		return false;
 	}
-	if (w->has_thrown && rule && rule->cfa_reg == w->machine->fp)
-		w->is_guessed |= calls_another(w, pc);
 	w->regs[PC] = walk_plain_address(w, w->regs[PC]);
 	if (w->machine->code == EM_AARCH64)
 		w->regs[ARM64_LR] = *ret_signal ? w->regs[ARM64_LR] : w->regs[PC];

@@ -48,8 +48,7 @@ struct walk {
 	enum unwind_end end; // why the last read failed
 	bool reads_later; // what the copy doesn't hold is read from the thread's memory as it is now
 	bool has_read_later;
-	bool is_guessed; // a frame on the way was found by what nothing confirms
-	bool has_thrown; // registers that were saved on the way may be those of the frame that an exception goes to
+	bool is_guessed;   // a frame on the way was found by what nothing confirms
 	bool is_elsewhere; // code without a file has its frame on none that the copy is of
 };
 
