@@ -306,7 +306,7 @@ static size_t rows_n(const struct report *report)
 	for (size_t i = 0; i < recording->events.n; i++) {
 		const struct hist *hist = recording->events.v[i]->user;
 
-		n += hist ? hist->entries.n : 0;
+		n += hist ? hist->entries.n + hist->counted_n : 0;
 	}
 	return n;
 }

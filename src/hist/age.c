@@ -45,6 +45,7 @@ static void age_pair(struct aging *aging, const struct pair *from)
 {
 	struct pair pair = *from;
 	struct hist *to = aging->to;
+	struct pair *known;
 	bool is_new;
 
 	pair.entry = aging->ids[from->entry];
@@ -52,15 +53,22 @@ static void age_pair(struct aging *aging, const struct pair *from)
 	if (pair.entry == GONE || !pair.period)
 		return;
 	pair.count = (uint32_t)aged(aging, pair.count);
-	*hist_pair(to, pair.entry, pair.stack, &is_new) = pair;
+	known = hist_pair(to, pair.entry, pair.stack, &is_new);
+	if (is_new) {
+		*known = pair;
+	} else {
+		known->period += pair.period;
+		known->count += pair.count;
+	}
 }
 
-struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths)
+struct hist *hist_aged(struct hist *hist, unsigned keep_eighths)
 {
 	struct aging aging = {.to = hist_new(hist->report, hist->event), .eighths = keep_eighths};
 	struct hist *to = aging.to;
 	uint64_t total = 0;
 
+	hist_settle(hist);
 	to->seen = hist->seen;
 	if (!keep_eighths)
 		return to;

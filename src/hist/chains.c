@@ -4,9 +4,8 @@
 // order too, so they lie side by side in memory; an order by stack misses the caches at each. Call graphs are only made for rows that
 // weigh enough to show one, of stacks in which frames that weigh too little for a branch are one (small_of): of two million nodes
 // some thousands are left.
-#include "hist/report.h"
-#include "base/hash.h"
 #include "base/search.h"
+#include "hist/counted.h"
 
 enum { NONE = UINT32_MAX };
 
@@ -25,11 +24,6 @@ struct wanted {
 	uint32_t first, last;		     // occurrences, + 1
 };
 
-// The entry of a frame in the context at hand.
-struct frame_entry {
-	uint32_t stamp, entry;
-};
-
 // A node of a stack, by depth.
 struct step {
 	uint32_t node, frame;
@@ -41,7 +35,6 @@ struct chain_run {
 	struct call_tree_options options;
 	uint64_t least;
 	bool keeps_all;	       // frames that weigh little are told apart
-	bool addresses_tell;   // frames without a symbol are rows of their own
 	struct stacks small;   // the stacks that call graphs are made of: only its nodes
 	struct trie trie;      // of these
 	uint32_t *small_of;    // by node of report->stacks: the one here, 0: none yet
@@ -49,8 +42,7 @@ struct chain_run {
 	VEC(uint32_t) origins; // by node here, a node of report->stacks
 	VEC(uint32_t) way;     // scratch
 	VEC(struct step) path;
-	struct frame_entry *of_frame;
-	uint32_t stamp;
+	struct context_rows rows;
 	struct weights weights, own;
 	VEC(struct path_weight) paths;
 	VEC(uint32_t) open;   // by entry: the innermost open occurrence + 1
@@ -93,25 +85,6 @@ static int falling_address(void *arg, uint32_t a, uint32_t b)
 	return xa > ya ? -1 : xa < ya;
 }
 
-// Puts the pairs in the order of context and age. `ends` has room for one a context: where its pairs end.
-static uint32_t *sort_pairs(const struct hist *hist, uint32_t *ends)
-{
-	uint32_t *pairs = xcalloc(hist->pairs.n, sizeof(*pairs)), start = 0;
-	size_t contexts_n = MAX(hist->contexts.n, (size_t)1);
-
-	vec_each(struct pair, pair, &hist->pairs)
-		ends[hist->entries.v[pair->entry]->context]++;
-	for (size_t i = 0; i < contexts_n; i++) {
-		uint32_t n = ends[i];
-
-		ends[i] = start;
-		start += n;
-	}
-	for (uint32_t i = 0; i < hist->pairs.n; i++)
-		pairs[ends[hist->entries.v[hist->pairs.v[i].entry]->context]++] = i;
-	return pairs;
-}
-
 // What stands for a frame in call graphs: frames below whose entry's weight no branch is shown are one, LIGHT. Most of what was
 // sampled once only is of these, so the stacks that are left are few.
 static uint32_t shown_frame(const struct chain_run *run, uint32_t frame)
@@ -120,7 +93,7 @@ static uint32_t shown_frame(const struct chain_run *run, uint32_t frame)
 
 	if (run->keeps_all)
 		return frame;
-	e = run->hist->entries.v[run->of_frame[frame].entry];
+	e = run->hist->entries.v[run->rows.of_frame[frame].caller];
 	return e->acc >= run->least ? frame : CALL_TREE_LIGHT;
 }
 
@@ -285,31 +258,6 @@ static void own_trees(struct chain_run *run, const uint32_t *pairs)
 	forget_wanted(run);
 }
 
-// Children: the entry of a frame in the context at hand.
-static uint32_t entry_of_frame(struct chain_run *run, const struct entry *context, uint32_t frame)
-{
-	struct frame_entry *known = &run->of_frame[frame];
-
-	if (known->stamp != run->stamp) {
-		const struct frame *f = &run->report->stacks.frames.v[frame];
-		struct entry template, *e;
-		struct extra extra;
-
-		frame_template(run->report, &template, context, frame);
-		if (run->report->needs_extra) {
-			extra = *context->x;
-			extra.srcline = f->srcline;
-			extra.srcfile = NULL;
-			extra.map_size = 0;
-			template.x = &extra;
-		}
-		template.first = NONE;
-		e = hist_caller(run->hist, &template, run->addresses_tell && !f->sym);
-		*known = (struct frame_entry){run->stamp, e->id};
-	}
-	return known->entry;
-}
-
 // perf shows a frame that lies nowhere with the level of the frame that it read before.
 static char level_before(const struct chain_run *run, const struct pair *pair, uint32_t depth)
 {
@@ -359,7 +307,7 @@ static void make_path(struct chain_run *run, uint32_t node)
 
 // The pair's weight counts once for each entry that is in its stack, and for its own, which may not be there (a user chain of a kernel
 // sample).
-static void accumulate(struct chain_run *run, const struct entry *context, uint32_t index)
+static void accumulate(struct chain_run *run, uint32_t index)
 {
 	const struct pair *pair = &run->hist->pairs.v[index];
 	uint32_t deepest;
@@ -368,7 +316,7 @@ static void accumulate(struct chain_run *run, const struct entry *context, uint3
 	make_path(run, pair->stack);
 	deepest = (uint32_t)run->path.n - 1;
 	for (uint32_t depth = 1; depth <= deepest; depth++) {
-		uint32_t id = entry_of_frame(run, context, run->path.v[depth].frame);
+		uint32_t id = context_rows_caller(&run->rows, run->path.v[depth].frame);
 
 		e = run->hist->entries.v[id];
 		if (e->met != index + 1) {
@@ -418,7 +366,7 @@ static void callee_tree(struct chain_run *run, struct entry *e, const struct wan
 // Is it a frame of the entry? Frames of those whose call graphs are made are not LIGHT.
 static bool is_of(const struct chain_run *run, uint32_t frame, const struct entry *e)
 {
-	return frame != CALL_TREE_LIGHT && run->of_frame[frame].entry == e->id;
+	return frame != CALL_TREE_LIGHT && run->rows.of_frame[frame].caller == e->id;
 }
 
 static void remove_own(struct chain_run *run, const struct entry *e, const struct path_weight *own)
@@ -502,7 +450,7 @@ static void find_occurrences(struct chain_run *run)
 		while (run->levels.n <= w->depth)
 			vec_push(&run->levels, NONE);
 		if (frame != CALL_TREE_LIGHT)
-			id = run->of_frame[frame].entry;
+			id = run->rows.of_frame[frame].caller;
 		if (id != NONE && wants_tree(run, run->hist->entries.v[id]->acc))
 			open_occurrence(run, id, i);
 		run->levels.v[depth = w->depth] = id;
@@ -549,42 +497,23 @@ static void context_trees(struct chain_run *run, const uint32_t *pairs, size_t n
 	forget_wanted(run);
 }
 
-static void children(struct chain_run *run, const uint32_t *pairs, const uint32_t *ends)
+// Of each context: the rows of what was only counted, what callers add up to, the call graphs.
+static void context_by_context(struct chain_run *run, const uint32_t *pairs, const uint32_t *ends)
 {
 	struct hist *hist = run->hist;
 	uint32_t start = 0;
 
-	for (size_t i = 0; i < hist->contexts.n; start = ends[i++]) {
-		const struct entry *context = hist->contexts.v[i];
+	for (uint32_t i = 0; i < hist->contexts.n; start = ends[i++]) {
 		uint64_t weight = 0;
 
-		run->stamp++;
-		for (size_t j = start; j < ends[i]; j++) {
-			accumulate(run, context, pairs[j]);
+		context_rows_settle(&run->rows, i, pairs + start, ends[i] - start);
+		for (size_t j = start; j < ends[i] && run->report->children; j++) {
+			accumulate(run, pairs[j]);
 			weight += hist->pairs.v[pairs[j]].period;
 		}
-		if (wants_tree(run, weight))
+		if (run->report->children && wants_tree(run, weight))
 			context_trees(run, pairs + start, ends[i] - start);
 	}
-}
-
-// Frames without a symbol are told apart by file and address. So are rows, where they have all keys of a place and no two files
-// have one name.
-static bool addresses_tell(const struct report *report)
-{
-	const struct sym *sym = report->run->sym;
-	struct map names = {0};
-	bool tell = report->has_dso && report->has_sym && !report->grouped &&
-		    !report->stacks.want_srclines && report_keys_are_of_place(report);
-
-	for (size_t i = 0; i < sym->dsos.n && tell; i++) {
-		const struct dso *dso = sym->dsos.v[i];
-		const char *name = report->verbose > 0 ? dso->long_name : dso->short_name;
-
-		map_at(&names, hash_bytes(name, strlen(name)), &tell);
-	}
-	map_done(&names);
-	return tell;
 }
 
 // What came first decides whether a row is hidden, also when a caller of another sample did: then its own samples are hidden, too.
@@ -618,21 +547,18 @@ void hist_chains(struct hist *hist)
 		.tie = falling_address,
 		.arg = report,
 	};
-	run.addresses_tell = addresses_tell(report);
 	run.keeps_all = !report->children || report->chain.mode == CHAIN_FRACTAL;
 	ends = xcalloc(MAX(hist->contexts.n, (size_t)1), sizeof(*ends));
-	pairs = sort_pairs(hist, ends);
-	if (report->children) {
-		run.of_frame = xcalloc(report->stacks.frames.n, sizeof(*run.of_frame));
-		children(&run, pairs, ends);
-		if (report->has_hide)
-			count_shown(hist);
-	} else {
+	pairs = hist_sorted_pairs(hist, ends);
+	context_rows_init(&run.rows, hist);
+	context_by_context(&run, pairs, ends);
+	if (!report->children)
 		own_trees(&run, pairs);
-	}
+	else if (report->has_hide)
+		count_shown(hist);
+	context_rows_done(&run.rows);
 	free(pairs);
 	free(ends);
-	free(run.of_frame);
 	free(run.small_of);
 	vec_done(&run.mapped);
 	vec_done(&run.origins);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Samples become entries and (entry, stack) pairs: nothing here is allocated per sample, and nothing walks a call chain
-// that has been seen before.
+// Samples become entries and (entry, stack) pairs, or only (context, stack) pairs (hist/counted.h): nothing here is allocated per
+// sample, and nothing walks a call chain that has been seen before.
 #include "base/hash.h"
+#include "hist/counted.h"
 #include "hist/history.h"
 #include "flow/chain.h"
 #include <elf.h>
@@ -92,10 +93,21 @@ static uint32_t without_callees(struct report *report, uint32_t stack, struct en
 	return kept;
 }
 
-static void add_to(struct entry *e, uint8_t cpumode, uint64_t period)
+void entry_take_task(struct entry *template, const struct sample *sample, struct task *task)
+{
+	const struct report *report = template->hist->report;
+
+	template->task = task;
+	template->comm = task->comm;
+	template->cpu = (int32_t)sample->cpu;
+	template->socket = sample->cpu < report->sockets.n ? report->sockets.v[sample->cpu] : -1;
+	template->cpumode = sample->cpumode;
+}
+
+void entry_add(struct entry *e, uint8_t cpumode, uint32_t samples, uint64_t period)
 {
 	e->period += period;
-	e->samples++;
+	e->samples += samples;
 	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
 		e->period_sys += period;
@@ -114,15 +126,14 @@ static void add_to(struct entry *e, uint8_t cpumode, uint64_t period)
 	}
 }
 
-static void count_sample(struct hist *hist, const struct entry *e, uint64_t period)
+static void count_sample(struct hist *hist, bool is_shown, uint64_t period)
 {
 	hist->samples++;
-	if (!e->filtered)
-		hist->shown_samples++;
+	hist->shown_samples += is_shown;
 	if (!hist->report->use_chains)
 		return;
 	hist->chain_period += period;
-	if (!e->filtered)
+	if (is_shown)
 		hist->chain_shown_period += period;
 }
 
@@ -134,21 +145,23 @@ static void add_pair(struct hist *hist, const struct pair *pair)
 
 	if (is_new) {
 		*known = *pair;
+		hist->counted_n += (pair->entry & PAIR_OF_CONTEXT) != 0;
 	} else {
 		known->period += pair->period;
 		known->count++;
 	}
 }
 
-static struct pair pair_of(const struct hist *hist, const struct entry *e,
-			   const struct entry *template, uint32_t stack, uint64_t period)
+// Of the template's first sample, which is the last one.
+static struct pair pair_of(const struct entry *template, uint32_t entry, uint32_t stack,
+			   uint64_t period)
 {
-	return (struct pair){.entry = e->id,
+	return (struct pair){.entry = entry,
 			     .stack = stack,
 			     .period = period,
 			     .task = template->task,
 			     .count = 1,
-			     .first = hist->seen,
+			     .first = template->hist->seen,
 			     .filtered = template->filtered};
 }
 
@@ -251,17 +264,31 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		template->place.level = level;
 		template->x->weight = MAX(branch_cycles(&sample->branches[i]), 1u);
 		e = hist_entry(hist, template);
-		add_to(e, template->cpumode, 1);
-		count_sample(hist, e, 1);
+		entry_add(e, template->cpumode, 1, 1);
+		count_sample(hist, !e->filtered, 1);
 		count_addresses(hist, &from, &to);
 		count_branch_type(report, ends.from.ip, ends.to.ip, ends.flags);
 	}
 	return 0;
 }
 
-static void add_memory(struct hist *hist, struct entry *template, const struct sample *sample,
-		       struct task *task, uint32_t stack)
+// A sample on its way into the histogram.
+struct taken {
+	struct hist *hist;
+	const struct sample *sample;
+	struct task *task;
+	struct location location;
+	uint32_t stack;	  // 0: none
+	bool is_of_place; // the stack ends where the sample lies
+	bool has_pair;
+	struct pair pair;
+};
+
+static void add_memory(struct entry *template, const struct taken *taken, uint32_t stack)
 {
+	struct hist *hist = taken->hist;
+	const struct sample *sample = taken->sample;
+	struct task *task = taken->task;
 	struct report *report = hist->report;
 	struct memory_access mem = {.source = sample->data_src,
 				    .phys_addr = sample->phys_addr,
@@ -275,10 +302,10 @@ static void add_memory(struct hist *hist, struct entry *template, const struct s
 	place_of(&mem.data, &location);
 	template->x->mem = &mem;
 	e = hist_entry(hist, template);
-	add_to(e, template->cpumode, cost);
-	count_sample(hist, e, cost);
+	entry_add(e, template->cpumode, 1, cost);
+	count_sample(hist, !e->filtered, cost);
 	if (report->use_chains && stack) {
-		struct pair pair = pair_of(hist, e, template, stack, cost);
+		struct pair pair = pair_of(template, e->id, stack, cost);
 
 		add_pair(hist, &pair);
 	}
@@ -306,9 +333,10 @@ static uint64_t sample_period(const struct event *event, const struct sample *sa
 	return event->attr.sample_period;
 }
 
-static void take_extra(struct report *report, struct entry *template, const struct event *event,
-		       const struct sample *sample, const struct location *location)
+static void take_extra(struct report *report, struct entry *template, const struct taken *taken)
 {
+	const struct event *event = taken->hist->event;
+	const struct sample *sample = taken->sample;
 	struct extra *x = template->x;
 	uint64_t quantum = report->quantum_ns;
 
@@ -325,7 +353,7 @@ static void take_extra(struct report *report, struct entry *template, const stru
 	}
 	take_weights(template, event, sample);
 	if (report->has_mem_size)
-		x->map_size = place_map_size(location);
+		x->map_size = place_map_size(&taken->location);
 	if (!sample->raw)
 		return;
 	if (report->has_trace)
@@ -377,56 +405,59 @@ static struct entry *sample_entry(struct hist *hist, struct entry *template,
 	return recent->entry;
 }
 
-// A sample on its way into the histogram.
-struct taken {
-	struct hist *hist;
-	const struct sample *sample;
-	struct task *task;
-	struct location location;
-	uint32_t stack; // 0: none
-	bool has_pair;
-	struct pair pair;
-};
-
-static bool take(struct report *report, struct run *run, struct event *event,
-		 const struct sample *sample, struct task *task, struct taken *ret)
+static bool take(struct report *report, const struct hit *hit, struct taken *ret)
 {
-	if ((report->has_skip && !filter_time(report->skip, sample->time)) ||
-	    !event_switch_passes(&report->event_switch, event))
+	if ((report->has_skip && (!filter_time(report->skip, hit->sample.time) ||
+				  !filter_sample(report->skip, &hit->sample))) ||
+	    !event_switch_passes(&report->event_switch, hit->event))
 		return false;
-	ret->hist = report_hist(report, event);
-	ret->sample = sample;
-	ret->task = task ? task : sym_task(run->sym, UINT32_MAX, UINT32_MAX);
+	ret->hist = report_hist(report, hit->event);
+	ret->sample = &hit->sample;
+	ret->task = hit->task ? hit->task : sym_task(report->run->sym, UINT32_MAX, UINT32_MAX);
 	ret->stack = 0;
-	ret->has_pair = false;
-	if (report->no_places)
-		ret->location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
-	else
-		sym_resolve(run->sym, ret->task, sample->cpumode, sample->ip, &ret->location);
-	if (report->has_skip && !filter_sample(report->skip, sample))
-		return false;
-	run_count_place(run, &ret->location);
-	if ((report->o.hide_unresolved && !ret->location.sym) ||
-	    (report->mode == MODE_BRANCH && !sample->branches))
-		return false;
-	if (ret->location.dso)
-		ret->location.dso->hit = true;
+	ret->is_of_place = ret->has_pair = false;
 	return true;
 }
 
-static void find_stacks_now(struct report *report, struct stack_ask *asks, uint32_t **stacks,
-			    size_t n, uint32_t max_stack)
+// Where the sample lies; false: it isn't wanted from there.
+static bool locate(struct report *report, struct taken *taken)
 {
-	report->stacks.max_stack = max_stack;
+	const struct sample *sample = taken->sample;
+	struct location *location = &taken->location;
+
+	if (report->no_places)
+		*location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
+	else
+		sym_resolve(report->run->sym, taken->task, sample->cpumode, sample->ip, location);
+	run_count_place(report->run, location);
+	if ((report->o.hide_unresolved && !location->sym) ||
+	    (report->mode == MODE_BRANCH && !sample->branches))
+		return false;
+	if (location->dso)
+		location->dso->hit = true;
+	return true;
+}
+
+// Who counts by address has to know it of each sample.
+static bool counts_first(const struct report *report)
+{
+	return report->counts_first && !report->addresses;
+}
+
+static void find_stacks_now(struct report *report, struct stack_ask *asks, struct taken **asking,
+			    size_t n)
+{
 	stacks_of_samples(&report->stacks, asks, n);
-	for (size_t i = 0; i < n; i++)
-		*stacks[i] = asks[i].node;
+	for (size_t i = 0; i < n; i++) {
+		asking[i]->stack = asks[i].node;
+		asking[i]->is_of_place = asks[i].is_of_place;
+	}
 }
 
 static void find_stacks(struct report *report, struct taken *taken, size_t n)
 {
 	struct stack_ask asks[RUN_BATCH];
-	uint32_t *stacks[RUN_BATCH];
+	struct taken *asking[RUN_BATCH];
 	size_t asks_n = 0;
 
 	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
@@ -438,21 +469,21 @@ static void find_stacks(struct report *report, struct taken *taken, size_t n)
 		const struct chain_of of = {it->hist->event, it->task, report->o.max_stack};
 		const struct sample *chain = run_chain(report->run, &of, it->sample, &whole);
 		struct stack_ask ask = {.task = it->task, .sample = chain};
-		uint32_t *stack = &it->stack;
 
 		if (!chain->callchain_n)
 			continue;
-		if (chain == it->sample) {
-			asks[asks_n] = ask;
-			stacks[asks_n++] = stack;
+		asking[asks_n] = it;
+		asks[asks_n++] = ask;
+		if (chain == it->sample)
 			continue;
-		}
 		// Unwound, into a place that the next one needs. Each part of it has its limit already.
-		find_stacks_now(report, asks, stacks, asks_n, report->o.max_stack);
-		find_stacks_now(report, &ask, &stack, 1, 0);
+		find_stacks_now(report, asks, asking, asks_n - 1);
+		report->stacks.max_stack = 0;
+		find_stacks_now(report, &ask, &it, 1);
+		report->stacks.max_stack = report->o.max_stack;
 		asks_n = 0;
 	}
-	find_stacks_now(report, asks, stacks, asks_n, report->o.max_stack);
+	find_stacks_now(report, asks, asking, asks_n);
 }
 
 static int count_taken(struct report *report, struct taken *taken)
@@ -470,14 +501,10 @@ static int count_taken(struct report *report, struct taken *taken)
 	hist->seen++;
 	place_of(&template.place, location);
 	template.hist = hist;
-	template.task = task;
-	template.comm = task->comm;
-	template.cpu = (int32_t)sample->cpu;
-	template.socket = sample->cpu < report->sockets.n ? report->sockets.v[sample->cpu] : -1;
-	template.cpumode = sample->cpumode;
+	entry_take_task(&template, sample, task);
 	template.first = hist->seen;
 	if (report->needs_extra)
-		take_extra(report, &template, hist->event, sample, location);
+		take_extra(report, &template, taken);
 	if (report->has_hide)
 		template.filtered = hidden_by(report, sample, task, location);
 	if (stack) {
@@ -491,20 +518,20 @@ static int count_taken(struct report *report, struct taken *taken)
 	if (report->mode == MODE_BRANCH)
 		return add_branches(hist, &template, sample, task);
 	if (report->mode == MODE_MEMORY) {
-		add_memory(hist, &template, sample, task, stack);
+		add_memory(&template, taken, stack);
 		return 0;
 	}
 	period = sample_period(hist->event, sample);
 	if (report->addresses && location->sym)
 		annotate_counts_add(report->addresses, hist->event->index, location, period);
 	e = sample_entry(hist, &template, location);
-	add_to(e, template.cpumode, period);
-	count_sample(hist, e, period);
+	entry_add(e, template.cpumode, 1, period);
+	count_sample(hist, !e->filtered, period);
 	if (report->children || report->use_chains) {
 		if (report->history)
 			history_count(report->history, e);
 		taken->has_pair = true;
-		taken->pair = pair_of(hist, e, &template, stack, period);
+		taken->pair = pair_of(&template, e->id, stack, period);
 		hist_expect_pair(hist, e->id, stack);
 	}
 	return 0;
@@ -526,11 +553,38 @@ static bool count_again(struct report *report, struct taken *taken)
 		return false;
 	period = sample_period(hist->event, sample);
 	hist->seen++;
-	add_to(recent->entry, sample->cpumode, period);
-	count_sample(hist, recent->entry, period);
+	entry_add(recent->entry, sample->cpumode, 1, period);
+	count_sample(hist, !recent->entry->filtered, period);
 	if (report->joins_unresolved)
 		join_unresolved(recent->entry, &taken->location);
 	return true;
+}
+
+// The sample adds to its context and stack, and to no row yet.
+static void count_stack(struct report *report, struct taken *taken)
+{
+	struct hist *hist = taken->hist;
+	const struct entry template = {.hist = hist, .task = taken->task};
+	uint64_t period = sample_period(hist->event, taken->sample);
+	uint32_t context = hist_context_of_sample(hist, taken->sample, taken->task);
+
+	hist->seen++;
+	report->run->places_n++;
+	count_sample(hist, true, period);
+	taken->has_pair = true;
+	taken->pair = pair_of(&template, PAIR_OF_CONTEXT | context, taken->stack, period);
+	hist_expect_pair(hist, taken->pair.entry, taken->stack);
+}
+
+static int count_one(struct report *report, struct taken *taken)
+{
+	if (counts_first(report) && taken->is_of_place) {
+		count_stack(report, taken);
+		return 0;
+	}
+	if (counts_first(report))
+		locate(report, taken);
+	return count_again(report, taken) ? 0 : count_taken(report, taken);
 }
 
 // Step by step for all: what one step looks up is on its way while the others are looked at.
@@ -541,10 +595,8 @@ static int count_all(struct report *report, struct taken *taken, size_t n)
 	find_stacks(report, taken, n);
 	for (size_t i = 0; report->blocks && i < n; i++)
 		blocks_add_sample(report->blocks, report->run->sym, taken[i].task, taken[i].sample);
-	for (size_t i = 0; i < n && !err; i++) {
-		if (!count_again(report, &taken[i]))
-			err = count_taken(report, &taken[i]);
-	}
+	for (size_t i = 0; i < n && !err; i++)
+		err = count_one(report, &taken[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (taken[i].has_pair)
 			add_pair(taken[i].hist, &taken[i].pair);
@@ -554,10 +606,12 @@ static int count_all(struct report *report, struct taken *taken, size_t n)
 
 int report_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
 {
+	struct report *report = arg;
 	struct taken taken[RUN_BATCH];
 	size_t taken_n = 0;
 
 	for (const struct hit *it = samples; it < samples + n; it++)
-		taken_n += take(arg, run, it->event, &it->sample, it->task, &taken[taken_n]);
-	return count_all(arg, taken, taken_n);
+		taken_n += take(report, it, &taken[taken_n]) &&
+			   (counts_first(report) || locate(report, &taken[taken_n]));
+	return count_all(report, taken, taken_n);
 }

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "hist/report.h"
 
-static bool keys_are_among(const struct report *report, const char *const *names, size_t n)
+bool report_keys_are_among(const struct report *report, const char *const *names, size_t n)
 {
 	for (size_t i = 0; i < report->sorts.n; i++) {
 		const struct column *column = report->sorts.v[i];
@@ -21,14 +21,14 @@ bool report_keys_are_of_place(const struct report *report)
 {
 	static const char *const names[] = {"comm", "dso", "symbol"};
 
-	return keys_are_among(report, names, ARRAY_SIZE(names));
+	return report_keys_are_among(report, names, ARRAY_SIZE(names));
 }
 
 bool report_keys_are_of_task(const struct report *report)
 {
 	static const char *const names[] = {"comm", "pid", "cpu", "socket"};
 
-	return keys_are_among(report, names, ARRAY_SIZE(names));
+	return report_keys_are_among(report, names, ARRAY_SIZE(names));
 }
 
 struct hist *hist_new(struct report *report, struct event *event)
@@ -74,6 +74,7 @@ void hist_free(struct hist *hist)
 	free(hist->rows);
 	free(hist->sorted);
 	free(hist->recent);
+	free(hist->recent_contexts);
 	hierarchy_done(hist);
 	arena_done(&hist->arena);
 	free(hist);
@@ -170,24 +171,22 @@ static void table_add(struct entry_table *table, struct entry **entries, size_t 
 	}
 }
 
-// A context is known by a copy of the first entry in it.
-static uint32_t context_of(struct hist *hist, struct entry *e)
+uint32_t hist_context(struct hist *hist, struct entry *template)
 {
 	struct report *report = hist->report;
-	uint64_t own = e->hash;
+	uint64_t own = template->hash;
 	struct entry *context;
 
-	if (!report->children)
-		return 0;
-	e->hash = hash_columns(report, report->context_keys.v, report->context_keys.n, e);
-	context = table_find(&hist->by_context, hist->contexts.v, e, compare_context);
+	template->hash =
+		hash_columns(report, report->context_keys.v, report->context_keys.n, template);
+	context = table_find(&hist->by_context, hist->contexts.v, template, compare_context);
 	if (!context) {
-		context = arena_memdup(&hist->arena, e, sizeof(*e));
+		context = arena_memdup(&hist->arena, template, sizeof(*template));
 		context->context = (uint32_t)hist->contexts.n;
 		vec_push(&hist->contexts, context);
 		table_add(&hist->by_context, hist->contexts.v, hist->contexts.n);
 	}
-	e->hash = own;
+	template->hash = own;
 	return context->context;
 }
 
@@ -242,7 +241,7 @@ struct entry *hist_entry(struct hist *hist, struct entry *template)
 	if (e)
 		return e;
 	e = new_entry(hist, template);
-	e->context = context_of(hist, e);
+	e->context = hist->report->children ? hist_context(hist, e) : 0;
 	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
 	return e;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // From options and a recording to a report that takes samples, and its end; for report and what shows rows as it does.
+#include "hist/counted.h"
 #include "hist/history.h"
 #include "base/err.h"
 #include "sym/options.h"
@@ -222,6 +223,7 @@ int report_prepare(struct report *report)
 	// Each address for itself can be hidden.
 	report->joins_unresolved = report->no_rows && report->has_dso && !report->has_hide &&
 				   report_keys_are_of_place(report);
+	report->counts_first = report_may_count_first(report);
 	report->sources = sources_new(report->run->sym);
 	if (o->full_source_path)
 		sources_show_paths(report->sources);

@@ -15,9 +15,11 @@ struct history;
 
 enum report_mode { MODE_NORMAL, MODE_BRANCH, MODE_MEMORY, MODE_TRACEPOINT };
 
-// Samples of one entry with one stack.
+// Samples of one entry with one stack; of one context with one stack, where no entry was looked for yet (hist/counted.h).
+enum { PAIR_OF_CONTEXT = 1u << 31 };
 struct pair {
-	uint32_t entry, stack;
+	uint32_t entry; // or PAIR_OF_CONTEXT | context: the entry is that of the stack's innermost frame there
+	uint32_t stack;
 	uint64_t period;
 	struct task *task; // of the first sample
 	uint32_t count, first;
@@ -42,6 +44,13 @@ struct recent_entry {
 };
 enum { HIST_RECENT = 1 << 12 }; // slots of hist.recent
 
+// Which context samples of a task had lately.
+struct recent_context {
+	const struct task *task; // NULL: empty
+	uint32_t tid, comm, cpu, context;
+};
+enum { HIST_RECENT_CONTEXTS = 1 << 8 };
+
 struct entry_slot {
 	uint32_t id;  // + 1; 0: empty
 	uint32_t tag; // of the hash: most others are told apart without a look at them
@@ -59,7 +68,9 @@ struct hist {
 	struct entry_table by_key, by_context;
 	struct recent_entry *recent; // of samples, by their places; NULL: keys look at more than places
 	VEC(struct entry *) contexts; // a sample of each
+	struct recent_context *recent_contexts;
 	VEC(struct pair) pairs;
+	size_t counted_n;     // pairs of contexts: without an entry
 	uint32_t *pair_slots; // index + 1
 	size_t pair_mask;
 	struct order in;  // the entries in the order of the keys, where a tree is needed
@@ -85,6 +96,7 @@ struct report {
 	bool has_hide, has_skip;
 	bool no_places;	  // nobody asks where samples lie
 	bool only_counts; // samples are added to their entries and to nothing else
+	bool counts_first; // most samples are added to (context, stack), rows are made at the end: hist/counted.h
 	struct event_switch event_switch;
 	struct annotate_counts *addresses; // samples by address, for a screen; NULL: not wanted
 	struct blocks *blocks;		   // of branch stacks; NULL: not wanted
@@ -169,6 +181,7 @@ int column_field_part(const struct column *column, const struct entry *e, const 
 uint64_t entry_number(const struct entry *e, enum number number);
 
 // entries.c: the tables of a histogram.
+bool report_keys_are_among(const struct report *report, const char *const *names, size_t n);
 bool report_keys_are_of_place(const struct report *report); // tell no more than comm, file and symbol
 bool report_keys_are_of_task(const struct report *report); // no more than who ran and on which CPU
 struct hist *report_hist(struct report *report, struct event *event);
@@ -179,15 +192,23 @@ struct entry *hist_entry(struct hist *hist, struct entry *template);
 // Likewise, of a caller in the context of the template, without samples of its own; `is_alone`: this is not asked for again.
 struct entry *hist_caller(struct hist *hist, struct entry *template, bool is_alone);
 struct entry *hist_find(struct hist *hist, const struct entry *template);
+// The number of the context that agrees with the template in the keys that do not depend on the frame; a new one is a copy of it.
+uint32_t hist_context(struct hist *hist, struct entry *template);
 // The pair, a new one without counts. Valid until the next is made.
 struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new);
 void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); // soon: a prefetch
 void hist_forget_pairs(struct hist *hist); // no more are looked for; the pairs stay
+// counted.c: every pair has its entry.
+void hist_settle(struct hist *hist);
 
 // collect.c: samples become entries.
 // The hook of a run.
 int report_samples(void *arg, struct run *run, const struct hit *samples, size_t n);
 void place_of(struct place *ret, const struct location *location);
+// Who ran, and where.
+void entry_take_task(struct entry *template, const struct sample *sample, struct task *task);
+// Samples in the mode (cpumode) weigh so much.
+void entry_add(struct entry *e, uint8_t cpumode, uint32_t samples, uint64_t period);
 void frame_template(const struct report *report, struct entry *template,
 		    const struct entry *context, uint32_t frame);
 
@@ -200,7 +221,7 @@ float entry_percent(const struct entry *e);
 
 // age.c: reports that go on for days. Entries of another hist of the same event as they weigh some time later: `keep_eighths` of 8. What
 // weighs nothing any more is gone. `hist` must not have been finished. About 3 us an entry.
-struct hist *hist_aged(const struct hist *hist, unsigned keep_eighths);
+struct hist *hist_aged(struct hist *hist, unsigned keep_eighths);
 // Stacks, and texts of samples, as if none had come. No hist is left that has any.
 void report_forget_stacks(struct report *report);
 

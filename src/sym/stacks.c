@@ -12,6 +12,7 @@
 #include "sym/stacks.h"
 #include "base/hash.h"
 #include "sym/load.h"
+#include <elf.h>
 
 void stacks_init(struct stacks *stacks, struct sym *sym, enum frame_key key)
 {
@@ -291,31 +292,48 @@ static uint32_t frames_of_step(struct stacks *stacks, const struct stack_step *s
 	return frame;
 }
 
-static uint32_t frames_of_place(struct stacks *stacks, struct task *task,
-				const struct stack_step *step, uint64_t place)
-{
-	uint32_t frame = known_frames(stacks, step, place);
-	struct location location;
-
-	if (frame)
-		return frame;
-	resolve_step(stacks, task, step, &location);
-	return frames_of_step(stacks, step, &location, place);
-}
-
-static uint32_t frames_of_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
-{
-	return frames_of_place(stacks, task, step, place_of(stacks, task, step));
-}
-
 static bool is_hidden(const struct stacks *stacks, uint32_t frame)
 {
 	return stacks->hide_unresolved && !(frame & STACK_RUN) && !stacks->frames.v[frame].sym;
 }
 
+// Does the frame of the step say all of its place? `location`: NULL where the place is known by its name.
+static bool tells_place(const struct stacks *stacks, uint32_t frame, const struct stack_step *step,
+			const struct location *location)
+{
+	const struct frame *f;
+
+	if (frame & STACK_RUN || is_hidden(stacks, frame) || stacks->key == FRAME_BY_NAME)
+		return false;
+	f = &stacks->frames.v[frame];
+	if (f->cpumode != step->cpumode)
+		return false;
+	if (f->sym)
+		return !f->sym->inlined && f->sym->type != STT_OBJECT;
+	return location && f->addr == location->addr;
+}
+
+static uint32_t frames_of_ip(struct stacks *stacks, struct task *task,
+			     const struct stack_step *step, bool *ret_tells)
+{
+	uint64_t place = place_of(stacks, task, step);
+	uint32_t frame = known_frames(stacks, step, place);
+	struct location location;
+
+	if (frame) {
+		*ret_tells = tells_place(stacks, frame, step, NULL);
+		return frame;
+	}
+	resolve_step(stacks, task, step, &location);
+	frame = frames_of_step(stacks, step, &location, place);
+	*ret_tells = tells_place(stacks, frame, step, &location);
+	return frame;
+}
+
 static void add_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
 {
-	uint32_t frame = frames_of_ip(stacks, task, step);
+	bool tells;
+	uint32_t frame = frames_of_ip(stacks, task, step, &tells);
 	const struct frame_run *run;
 
 	if (is_hidden(stacks, frame))
@@ -447,15 +465,17 @@ static uint32_t descend(struct stacks *stacks)
 }
 
 // From the outer end inwards; what the task's last chain had there as well is not resolved again.
-static uint32_t follow_last(struct stacks *stacks, struct task *task, const struct sample *sample,
-			    uint64_t where)
+static uint32_t follow_last(struct stacks *stacks, const struct stack_ask *ask, uint64_t where,
+			    bool *ret_ends)
 {
-	struct stack_memory *last = &stacks->last[task->index % STACK_MEMORIES];
+	struct stack_memory *last = &stacks->last[ask->task->index % STACK_MEMORIES];
 	size_t n, known, old = last->steps.n;
 	uint32_t node = 0;
 
-	if (!make_steps(stacks, sample))
+	*ret_ends = false;
+	if (!make_steps(stacks, ask->sample))
 		return 0;
+	*ret_ends = last->ends_at_place;
 	n = known = stacks->steps.n;
 	while (last->where == where && known && old &&
 	       stacks->steps.v[known - 1].ip == last->steps.v[old - 1].ip &&
@@ -467,7 +487,8 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 	for (size_t i = known; i-- > 0;) {
 		struct stack_step *step = &stacks->steps.v[i];
 
-		step->node = node = go_into(stacks, node, frames_of_ip(stacks, task, step));
+		step->node = node =
+			go_into(stacks, node, frames_of_ip(stacks, ask->task, step, ret_ends));
 	}
 	vec_clear(&last->steps);
 	vec_reserve(&last->steps, n);
@@ -475,6 +496,7 @@ static uint32_t follow_last(struct stacks *stacks, struct task *task, const stru
 		memcpy(last->steps.v, stacks->steps.v, n * sizeof(struct stack_step));
 	last->steps.n = n;
 	last->where = where;
+	last->ends_at_place = *ret_ends;
 	return node;
 }
 
@@ -484,6 +506,7 @@ struct short_chain {
 	struct known_chain *known;
 	struct stack_ask *ask;
 	uint32_t n;
+	bool begins_at_sample, ends_at_place;
 	uint64_t places[STACK_SHORT];
 	uint32_t frames[STACK_SHORT]; // or runs, innermost first
 	uint64_t paths[STACK_SHORT];  // key of the frames from the outer end up to this one
@@ -496,6 +519,11 @@ static bool is_short(const struct stacks *stacks, const struct sample *sample)
 	       (!stacks->max_stack || sample->callchain_n <= stacks->max_stack);
 }
 
+static bool is_at_sample(const struct stack_step *step, const struct sample *sample)
+{
+	return step->ip == sample->ip && step->cpumode == sample->cpumode;
+}
+
 // What the addresses are in their files makes the key, so that it is the same in the next process. False: corrupt.
 static bool start_short(struct stacks *stacks, struct short_chain *chain, struct stack_ask *ask)
 {
@@ -506,9 +534,12 @@ static bool start_short(struct stacks *stacks, struct short_chain *chain, struct
 
 	chain->ask = ask;
 	chain->n = 0;
+	chain->begins_at_sample = chain->ends_at_place = false;
 	while ((got = chain_next(&walk, &step)) > 0) {
 		uint64_t place = place_of(stacks, ask->task, &step);
 
+		if (!chain->n)
+			chain->begins_at_sample = is_at_sample(&step, ask->sample);
 		chain->places[chain->n++] = place;
 		key = hash_mix(key ^ place, step.cpumode);
 		// Without a symbol the address itself tells frames apart.
@@ -529,6 +560,7 @@ static bool known_short(struct stacks *stacks, struct short_chain *chain)
 {
 	if (chain->known->key == chain->key) {
 		chain->ask->node = chain->known->node;
+		chain->ask->is_of_place = chain->begins_at_sample && chain->known->ends_at_place;
 		return true;
 	}
 	for (uint32_t i = 0; i < chain->n; i++)
@@ -552,9 +584,14 @@ enum { MOST_WAITING = 64 };
 
 static void end_waiting(struct stacks *stacks, const struct waiting *waiting, uint32_t n)
 {
-	for (const struct waiting *it = waiting; it < waiting + n; it++)
-		it->chain->frames[it->at] =
-			frames_of_step(stacks, &it->step, &it->location, it->chain->places[it->at]);
+	for (const struct waiting *it = waiting; it < waiting + n; it++) {
+		uint32_t *frame = &it->chain->frames[it->at];
+
+		*frame = frames_of_step(stacks, &it->step, &it->location, it->chain->places[it->at]);
+		if (!it->at)
+			it->chain->ends_at_place =
+				tells_place(stacks, *frame, &it->step, &it->location);
+	}
 }
 
 static void find_frames(struct stacks *stacks, struct short_chain **chains, size_t n)
@@ -571,8 +608,12 @@ static void find_frames(struct stacks *stacks, struct short_chain **chains, size
 			struct waiting *next = &waiting[waiting_n];
 
 			chain->frames[i] = known_frames(stacks, &step, chain->places[i]);
-			if (chain->frames[i])
+			if (chain->frames[i]) {
+				if (!i)
+					chain->ends_at_place =
+						tells_place(stacks, chain->frames[i], &step, NULL);
 				continue;
+			}
 			next->chain = chain;
 			next->at = i;
 			next->step = step;
@@ -627,38 +668,50 @@ static void end_short(struct stacks *stacks, struct short_chain *chain)
 		node = go_into(stacks, node, chain->frames[at]);
 		if (at < 2)
 			*known_path(stacks, chain->paths[at]) =
-				(struct known_chain){chain->paths[at], node};
+				(struct known_chain){chain->paths[at], node, false};
 	}
-	*chain->known = (struct known_chain){chain->key, node};
+	*chain->known = (struct known_chain){chain->key, node, chain->ends_at_place};
 	chain->ask->node = node;
+	chain->ask->is_of_place = chain->begins_at_sample && chain->ends_at_place;
 }
 
-static uint32_t stack_of_long(struct stacks *stacks, struct task *task, const struct sample *sample)
+// Begins the chain at the sampled place?
+static bool begins_at_sample(const struct sample *sample)
 {
-	const struct space *space = task->space;
+	struct chain_walk walk = chain_walk_of(sample);
+	struct stack_step step;
+
+	return chain_next(&walk, &step) > 0 && is_at_sample(&step, sample);
+}
+
+static void stack_of_long(struct stacks *stacks, struct stack_ask *ask)
+{
+	const struct sample *sample = ask->sample;
+	const struct space *space = ask->task->space;
 	struct known_chain *known;
 	uint64_t key, where;
 
 	vec_clear(&stacks->path);
 	if (!sample->callchain_n) {
-		add_ip(stacks, task,
+		add_ip(stacks, ask->task,
 		       &(struct stack_step){.ip = sample->ip, .cpumode = sample->cpumode});
-		return descend(stacks);
+		ask->node = descend(stacks);
+		return;
 	}
 	where = hash_mix((uint64_t)space->id << 32 | space->generation,
 			 stacks->sym->kernel->generation + sample->at_calls * (1ull << 32));
 	key = hash_mix(hash_bytes(sample->callchain, sample->callchain_n * 8ull), where) | 1;
 	known = &stacks->chains[key >> 32 & (STACK_CHAINS - 1)];
-	if (known->key == key)
-		return known->node;
-	known->key = key;
-	if (!stacks->max_stack || sample->callchain_n <= stacks->max_stack) {
-		known->node = follow_last(stacks, task, sample, where);
-		return known->node;
+	if (known->key != key && (!stacks->max_stack || sample->callchain_n <= stacks->max_stack)) {
+		known->node = follow_last(stacks, ask, where, &known->ends_at_place);
+	} else if (known->key != key) {
+		resolve_chain(stacks, ask->task, sample);
+		known->node = descend(stacks);
+		known->ends_at_place = false;
 	}
-	resolve_chain(stacks, task, sample);
-	known->node = descend(stacks);
-	return known->node;
+	known->key = key;
+	ask->node = known->node;
+	ask->is_of_place = known->ends_at_place && begins_at_sample(sample);
 }
 
 // Step by step for all: what one step looks up is on its way while the others are asked for.
@@ -672,8 +725,9 @@ void stacks_of_samples(struct stacks *stacks, struct stack_ask *asks, size_t n)
 		make_tables(stacks);
 	for (size_t i = 0; i < n; i++) {
 		asks[i].node = 0;
+		asks[i].is_of_place = false;
 		if (!is_short(stacks, asks[i].sample))
-			asks[i].node = stack_of_long(stacks, asks[i].task, asks[i].sample);
+			stack_of_long(stacks, &asks[i]);
 		else if (start_short(stacks, &chains[left], &asks[i]))
 			left++;
 	}

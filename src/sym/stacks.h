@@ -48,6 +48,7 @@ struct stack_step {
 // The last chain of a task: the next one mostly begins alike.
 struct stack_memory {
 	uint64_t where; // address spaces, as they were
+	bool ends_at_place;
 	VEC(struct stack_step) steps;
 };
 
@@ -55,6 +56,7 @@ struct stack_memory {
 struct known_chain {
 	uint64_t key; // 0: empty
 	uint32_t node;
+	bool ends_at_place; // as struct stack_ask has it
 };
 
 // The frame of an address of a file or of the kernel, whatever the address space.
@@ -115,6 +117,8 @@ struct stack_ask {
 	struct task *task;
 	const struct sample *sample;
 	uint32_t node; // the answer
+	// The innermost frame says all of where the sample lies: it is there, and nothing is inlined, left out, or told apart by less.
+	bool is_of_place;
 };
 enum { STACK_BATCH = 16 };
 
