@@ -96,42 +96,38 @@ struct event *recording_event_by_id(struct recording *recording, uint64_t id)
 }
 
 // The place of a record's id, or NULL: then the first event is meant, or (*ret_none) no event at all.
-const uint8_t *recording_id_place(struct recording *recording, const uint8_t *h, uint32_t type,
-				  uint32_t size, bool *ret_none)
+int64_t recording_id_offset(const struct recording *recording, const uint8_t *h, uint32_t type,
+			    uint32_t size)
 {
 	const struct recording_private *p = recording->private;
 	const struct perf_event_attr *first = &recording->events.v[0]->attr;
 
-	*ret_none = false;
 	if (type == PERF_RECORD_SAMPLE) {
 		if (!p->id_offset)
-			return NULL;
-		*ret_none = (uint32_t)p->id_offset + 8 > size;
-		return *ret_none ? NULL : h + p->id_offset;
+			return ID_OF_FIRST;
+		return (uint32_t)p->id_offset + 8 > size ? ID_MISSING : p->id_offset;
 	}
 	if (!first->sample_id_all || !p->trailer_id_offset)
-		return NULL;
+		return ID_OF_FIRST;
 	if (type >= PERF_RECORD_KSYMBOL)
 		size = record_end_of((const void *)h, recording->events.v[0]->plan.trailer_size,
 				     recording->swap);
-	*ret_none = (int64_t)size + p->trailer_id_offset < 8;
-	return *ret_none ? NULL : h + size + p->trailer_id_offset;
+	const int64_t at = (int64_t)size + p->trailer_id_offset;
+	return at < 8 ? ID_MISSING : at;
 }
 
 struct event *recording_event(struct recording *recording, const struct perf_event_header *header)
 {
-	const uint8_t *at;
+	int64_t at;
 	uint64_t id;
-	bool none;
 
 	if (!recording->events.n || header->type >= RECORD_HEADER_ATTR)
 		return NULL;
 	if (recording->events.n == 1)
 		return recording->events.v[0];
-	at = recording_id_place(recording, (const uint8_t *)header, header->type, header->size,
-				&none);
-	if (!at)
-		return none ? NULL : recording->events.v[0];
-	memcpy(&id, at, 8);
+	at = recording_id_offset(recording, (const uint8_t *)header, header->type, header->size);
+	if (at < 0)
+		return at == ID_OF_FIRST ? recording->events.v[0] : NULL;
+	memcpy(&id, (const uint8_t *)header + at, 8);
 	return recording_event_by_id(recording, id);
 }

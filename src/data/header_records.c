@@ -140,13 +140,13 @@ static int (*const header_takers[RECORD_MAX - RECORD_HEADER_ATTR])(struct record
 	[RECORD_HEADER_BUILD_ID - RECORD_HEADER_ATTR] = take_build_id,
 };
 
-void header_record_take(struct recording *recording, const uint8_t *record, uint32_t type,
-			uint32_t size, uint64_t offset)
+void header_record_take(struct recording *recording, const struct raw_record *record)
 {
+	const uint32_t type = record->type;
 	int (*taker)(struct recording *, const uint8_t *, size_t) =
 		type < RECORD_MAX ? header_takers[type - RECORD_HEADER_ATTR] : NULL;
 
-	if (taker && taker(recording, record + 8, size - 8) < 0)
+	if (taker && taker(recording, record->p + 8, record->size - 8) < 0)
 		recording_damage(recording, false, "the %s record at offset %llu is malformed",
-				 record_type_name(type), (unsigned long long)offset);
+				 record_type_name(type), (unsigned long long)record->offset);
 }

@@ -82,13 +82,20 @@ struct recording_private {
 
 // Names those without one: tracepoints by their formats.
 void recording_name_events(struct recording *recording);
-// Where a record (of either byte order) has its id; NULL: the first event is meant, or (*ret_none)
-// no event at all.
-const uint8_t *recording_id_place(struct recording *recording, const uint8_t *h, uint32_t type,
-				  uint32_t size, bool *ret_none);
+// Where in a record at h (of either byte order) its id is; ID_OF_FIRST: it has none, the first event is meant; ID_MISSING: it should
+// have one.
+enum { ID_OF_FIRST = -1, ID_MISSING = -2 };
+int64_t recording_id_offset(const struct recording *recording, const uint8_t *h, uint32_t type,
+			    uint32_t size);
+
+// A record as it was read: of either byte order, perhaps not aligned.
+struct raw_record {
+	const uint8_t *p;
+	uint32_t type, size;
+	uint64_t offset; // where it stands, or what it was packed in
+};
 // Takes in a HEADER_ATTR, EVENT_UPDATE, HEADER_FEATURE, ... record; others are left alone.
-void header_record_take(struct recording *recording, const uint8_t *record, uint32_t type,
-			uint32_t size, uint64_t offset);
+void header_record_take(struct recording *recording, const struct raw_record *record);
 // Sets the sentence (once; what the data lacks goes before what the features lack).
 void recording_damage(struct recording *recording, bool data, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

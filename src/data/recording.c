@@ -67,11 +67,10 @@ static bool is_fresh(struct recording_private *p, uint64_t offset, uint32_t size
 	return true;
 }
 
-static bool unpacker_start(struct recording *recording, const uint8_t *record, uint32_t type,
-			   uint32_t size, uint64_t offset)
+static bool unpacker_start(struct recording *recording, const struct raw_record *record)
 {
 	struct unpacker *u = &recording->private->unpacker;
-	uint64_t n = size - 8;
+	uint64_t n = record->size - 8;
 
 	if (!u->zstd) {
 		u->zstd = ZSTD_createDStream();
@@ -82,12 +81,12 @@ static bool unpacker_start(struct recording *recording, const uint8_t *record, u
 		u->buf = xmalloc(u->capacity);
 	}
 	struct recording_private *p = recording->private;
-	u->fresh = is_fresh(p, offset, size);
-	u->in = record + 8;
-	if (type == RECORD_COMPRESSED2) {
+	u->fresh = is_fresh(p, record->offset, record->size);
+	u->in = record->p + 8;
+	if (record->type == RECORD_COMPRESSED2) {
 		if (n < 8)
 			return false;
-		uint64_t data_size = load_u64(record + 8, recording->swap);
+		uint64_t data_size = load_u64(record->p + 8, recording->swap);
 		if (data_size > n - 8)
 			return false;
 		u->in += 8;
@@ -95,7 +94,7 @@ static bool unpacker_start(struct recording *recording, const uint8_t *record, u
 	}
 	u->in_size = n;
 	u->packed_bytes += n;
-	u->offset = offset;
+	u->offset = record->offset;
 	return true;
 }
 
@@ -190,8 +189,8 @@ static void widen_mmap2(uint8_t *ret, const uint8_t *at, uint16_t size)
 }
 
 // Hands out the record at `at`: in native order, aligned.
-static void hand_out(struct recording *recording, const uint8_t *at, uint64_t offset, bool in_file,
-		     struct record *ret)
+// `at`: in a file's mapping, which stays, or in memory.
+static void hand_out(struct recording *recording, const uint8_t *at, bool in_file, struct record *ret)
 {
 	struct recording_private *p = recording->private;
 	const struct perf_event_header *header = (const void *)at;
@@ -222,49 +221,47 @@ static void hand_out(struct recording *recording, const uint8_t *at, uint64_t of
 		uint32_t type = load_u32(at, true);
 
 		if (recording->events.n && type < RECORD_HEADER_ATTR) {
-			bool none;
-			const uint8_t *id = recording_id_place(recording, at, type, size, &none);
+			int64_t id = recording_id_offset(recording, at, type, size);
 
-			event = recording->events.n == 1 ? recording->events.v[0]
-				: id   ? recording_event_by_id(recording, load_u64(id, true))
-				: none ? NULL
-				       : recording->events.v[0];
+			event = recording->events.n == 1 || id == ID_OF_FIRST
+					? recording->events.v[0]
+				: id == ID_MISSING
+					? NULL
+					: recording_event_by_id(recording, load_u64(at + id, true));
 		}
 		if (record_swap((struct perf_event_header *)p->scratch,
 				event ? &event->attr : NULL) < 0)
 			record_swap_header((struct perf_event_header *)p->scratch);
 	}
 	ret->header = header;
-	ret->offset = offset;
 	ret->source = (uint8_t)p->part;
 }
 
 // What lies behind AUXTRACE and TRACING_DATA records.
-static void take_payload(struct recording *recording, const uint8_t *record, uint32_t type,
-			 uint32_t size, bool take)
+static void take_payload(struct recording *recording, const struct raw_record *record, bool take)
 {
 	struct recording_private *p = recording->private;
-	uint64_t offset = bytes_offset(p, record), n;
+	uint64_t n;
 
-	if (type == RECORD_AUXTRACE && size >= 16) {
-		n = load_u64(record + 8, recording->swap);
+	if (record->type == RECORD_AUXTRACE && record->size >= 16) {
+		n = load_u64(record->p + 8, recording->swap);
 		if (!bytes_skip(recording, n)) {
 			recording_damage(recording, true,
 					 "it ends inside the %llu bytes of AUX data of the record "
 					 "at offset %llu",
-					 (unsigned long long)n, (unsigned long long)offset);
+					 (unsigned long long)n, (unsigned long long)record->offset);
 			p->stopped = true;
 		}
 		return;
 	}
-	if (type != RECORD_HEADER_TRACING_DATA || size < 12)
+	if (record->type != RECORD_HEADER_TRACING_DATA || record->size < 12)
 		return;
-	n = ((uint64_t)load_u32(record + 8, recording->swap) + 7) & ~7ull;
+	n = ((uint64_t)load_u32(record->p + 8, recording->swap) + 7) & ~7ull;
 	if (n > PAYLOAD_MAX || !bytes_ensure(recording, (size_t)n)) {
 		recording_damage(recording, true,
 				 "it ends inside the %llu bytes of tracing data of the record at "
 				 "offset %llu",
-				 (unsigned long long)n, (unsigned long long)offset);
+				 (unsigned long long)n, (unsigned long long)record->offset);
 		n = (uint64_t)(p->end - p->at);
 		p->stopped = true;
 	}
@@ -284,37 +281,34 @@ static bool is_unknown(uint32_t type)
 	       (type > SONDE_RECORD_CALLCHAIN_DEFERRED && type < RECORD_HEADER_ATTR);
 }
 
-static void take_in(struct recording *recording, const uint8_t *record, uint32_t size, uint64_t offset)
+static void take_in(struct recording *recording, const struct raw_record *record)
 {
-	uint32_t type = load_u32(record, recording->swap);
-
-	if (is_unknown(type)) {
+	if (is_unknown(record->type)) {
 		recording->records_skipped++;
-		recording->bytes_skipped += size;
+		recording->bytes_skipped += record->size;
 	}
-	if (type >= RECORD_HEADER_ATTR)
-		header_record_take(recording, record, type, size, offset);
+	if (record->type >= RECORD_HEADER_ATTR)
+		header_record_take(recording, record);
 }
 
-// The record, which is size bytes long, has been passed. Takes in and hands out.
-static void take_record(struct recording *recording, const uint8_t *record, uint32_t size,
+// The record has been passed. Takes in and hands out.
+static void take_record(struct recording *recording, const struct raw_record *record,
 			struct record *ret)
 {
 	struct recording_private *p = recording->private;
-	uint32_t type = load_u32(record, recording->swap);
-	uint64_t offset = bytes_offset(p, record);
-	bool fresh = is_fresh(p, offset, size);
+	bool fresh = is_fresh(p, record->offset, record->size);
 
 	if (fresh)
-		take_in(recording, record, size, offset);
-	if (!has_payload(type)) {
-		hand_out(recording, record, offset, true, ret);
+		take_in(recording, record);
+	ret->offset = record->offset;
+	if (!has_payload(record->type)) {
+		hand_out(recording, record->p, true, ret);
 		return;
 	}
 	// a stream's window moves while the payload is read
-	memcpy(p->scratch, record, size);
-	take_payload(recording, record, type, size, fresh);
-	hand_out(recording, (const uint8_t *)p->scratch, offset, false, ret);
+	memcpy(p->scratch, record->p, record->size);
+	take_payload(recording, record, fresh);
+	hand_out(recording, (const uint8_t *)p->scratch, false, ret);
 }
 
 static int next_slow(struct recording *recording, struct record *ret)
@@ -341,9 +335,13 @@ static int next_slow(struct recording *recording, struct record *ret)
 		if (broken)
 			return stop(recording);
 		if (record) {
+			const struct raw_record unpacked = {record, load_u32(record, recording->swap),
+							    size, p->unpacker.offset};
+
 			if (p->unpacker.fresh)
-				take_in(recording, record, size, p->unpacker.offset);
-			hand_out(recording, record, p->unpacker.offset, false, ret);
+				take_in(recording, &unpacked);
+			ret->offset = unpacked.offset;
+			hand_out(recording, record, false, ret);
 			return 1;
 		}
 		if (p->stopped)
@@ -388,21 +386,21 @@ static int next_slow(struct recording *recording, struct record *ret)
 				continue;
 			return stop(recording);
 		}
-		record = p->at;
+		const struct raw_record raw = {p->at, load_u32(p->at, recording->swap), size,
+					       bytes_offset(p, p->at)};
 		p->at += size;
-		uint32_t type = load_u32(record, recording->swap);
-		if (type == RECORD_COMPRESSED || type == RECORD_COMPRESSED2) {
-			if (unpacker_start(recording, record, type, size, bytes_offset(p, record))) {
-				recording->compressed_n += type == RECORD_COMPRESSED;
-				recording->compressed2_n += type == RECORD_COMPRESSED2;
+		if (raw.type == RECORD_COMPRESSED || raw.type == RECORD_COMPRESSED2) {
+			if (unpacker_start(recording, &raw)) {
+				recording->compressed_n += raw.type == RECORD_COMPRESSED;
+				recording->compressed2_n += raw.type == RECORD_COMPRESSED2;
 				continue;
 			}
 			recording_damage(recording, true,
 					 "the compressed record at offset %llu is malformed",
-					 (unsigned long long)bytes_offset(p, record));
+					 (unsigned long long)raw.offset);
 			return stop(recording);
 		}
-		take_record(recording, record, size, ret);
+		take_record(recording, &raw, ret);
 		return 1;
 	}
 }

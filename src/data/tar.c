@@ -174,26 +174,40 @@ bool tar_name_is_safe(const char *name)
 	return true;
 }
 
-static void put_header(struct out *out, const char *name, const char *link, uint64_t size, char type)
-{
-	struct header header = {.type = type};
+struct member;
+static void put_header(struct out *out, const struct member *member);
 
-	if (strlen(name) > sizeof(header.name)) {
-		put_header(out, "././@LongLink", "", strlen(name) + 1, 'L');
-		out_bytes(out, name, strlen(name) + 1);
-		out_fill(out, 0, (BLOCK - (strlen(name) + 1) % BLOCK) % BLOCK);
-	}
-	if (strlen(link) > sizeof(header.link)) {
-		put_header(out, "././@LongLink", "", strlen(link) + 1, 'K');
-		out_bytes(out, link, strlen(link) + 1);
-		out_fill(out, 0, (BLOCK - (strlen(link) + 1) % BLOCK) % BLOCK);
-	}
+struct member {
+	const char *name, *link; // link: "" or where it leads
+	uint64_t size;
+	char type;
+};
+
+// What follows is a name that is too long for a header.
+static void put_long(struct out *out, const char *text, char type)
+{
+	const size_t size = strlen(text) + 1;
+
+	put_header(out, &(struct member){"././@LongLink", "", size, type});
+	out_bytes(out, text, size);
+	out_fill(out, 0, (BLOCK - size % BLOCK) % BLOCK);
+}
+
+static void put_header(struct out *out, const struct member *member)
+{
+	const char *name = member->name, *link = member->link;
+	struct header header = {.type = member->type};
+
+	if (strlen(name) > sizeof(header.name))
+		put_long(out, name, 'L');
+	if (strlen(link) > sizeof(header.link))
+		put_long(out, link, 'K');
 	memcpy(header.name, name, MIN(strlen(name), sizeof(header.name)));
 	memcpy(header.link, link, MIN(strlen(link), sizeof(header.link)));
 	memcpy(header.mode, "0000600", 8);
 	memcpy(header.uid, "0000000", 8);
 	memcpy(header.gid, "0000000", 8);
-	snprintf(header.size, sizeof(header.size), "%011llo", (unsigned long long)size);
+	snprintf(header.size, sizeof(header.size), "%011llo", (unsigned long long)member->size);
 	memcpy(header.mtime, "00000000000", 12);
 	memcpy(header.magic, "ustar", 6);
 	memcpy(header.version, "00", 2);
@@ -204,14 +218,14 @@ static void put_header(struct out *out, const char *name, const char *link, uint
 
 void tar_put_file(struct out *out, const char *name, const void *content, uint64_t size)
 {
-	put_header(out, name, "", size, '0');
+	put_header(out, &(struct member){name, "", size, '0'});
 	out_bytes(out, content, size);
 	out_fill(out, 0, (BLOCK - size % BLOCK) % BLOCK);
 }
 
 void tar_put_symlink(struct out *out, const char *name, const char *target)
 {
-	put_header(out, name, target, 0, '2');
+	put_header(out, &(struct member){name, target, 0, '2'});
 }
 
 void tar_put_end(struct out *out)

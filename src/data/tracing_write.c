@@ -31,19 +31,19 @@ static bool put_file(struct out *out, const struct tracefs *tracefs, const char 
 	return err >= 0;
 }
 
+// The formats of a system's events, among those that are used (which end with {NULL, NULL}).
 static void put_system(struct out *out, const struct tracefs *tracefs, const struct used *used,
-		       size_t n, const char *system)
+		       const char *system)
 {
 	size_t at = out->n;
 	uint32_t count = 0;
 
 	put_size(out, 0, 4);
-	for (size_t i = 0; i < n; i++) {
-		auto_free char *file =
-			text_dup_fmt("events/%s/%s/format", used[i].system, used[i].name);
+	for (; used->system; used++) {
+		auto_free char *file = text_dup_fmt("events/%s/%s/format", used->system, used->name);
 		size_t before = out->n;
 
-		if (strcmp(used[i].system, system))
+		if (strcmp(used->system, system))
 			continue;
 		if (put_file(out, tracefs, file, 8))
 			count++;
@@ -92,7 +92,7 @@ int tracing_data_write(struct out *out, const struct writer_event *events, size_
 	put_file(out, tracefs, "events/header_page", 8);
 	out_bytes(out, "header_event", 13);
 	put_file(out, tracefs, "events/header_event", 8);
-	put_system(out, tracefs, used, used_n, "ftrace");
+	put_system(out, tracefs, used, "ftrace");
 
 	at = out->n;
 	put_size(out, 0, 4);
@@ -100,7 +100,7 @@ int tracing_data_write(struct out *out, const struct writer_event *events, size_
 		if (!strcmp(used[i].system, "ftrace") || is_known(used, i, used[i].system, NULL))
 			continue;
 		out_bytes(out, used[i].system, strlen(used[i].system) + 1);
-		put_system(out, tracefs, used, used_n, used[i].system);
+		put_system(out, tracefs, used, used[i].system);
 		systems++;
 	}
 	memcpy(out->buf + at, &systems, sizeof(systems));

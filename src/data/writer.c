@@ -545,18 +545,17 @@ static void start_clocks(struct writer *writer)
 	writer->clock_id_time_ns = (uint64_t)own.tv_sec * 1000000000 + (uint64_t)own.tv_nsec;
 }
 
-int writer_new(struct writer **ret, int fd, const struct writer_event *events, size_t events_n,
-	       const struct writer_options *options)
+int writer_new(struct writer **ret, int fd, const struct writer_options *options)
 {
 	struct writer *writer = NEW(struct writer);
 	int err;
 
 	writer->fd = fd;
 	writer->options = *options;
-	writer->attr_size = attr_write_size(events, events_n);
-	writer->events = xcalloc(events_n + 1, sizeof(*events));
-	writer->events_n = events_n;
-	copy_events(writer, events);
+	writer->attr_size = attr_write_size(options->events, options->events_n);
+	writer->events_n = options->events_n;
+	writer->events = xcalloc(writer->events_n + 1, sizeof(*writer->events));
+	copy_events(writer, options->events);
 	writer->buf = xmalloc(BUFFER_SIZE);
 	out_init_memory(&writer->build_ids);
 	start_clocks(writer);

@@ -20,6 +20,8 @@ struct writer_event {
 };
 
 struct writer_options {
+	const struct writer_event *events; // copied
+	size_t events_n;
 	bool pipe;
 	int zstd_level;		      // 0: not compressed
 	uint32_t compress_mmap_bytes; // what HEADER_COMPRESSED says
@@ -37,8 +39,7 @@ struct writer_options {
 
 struct writer;
 // fd stays the caller's. Writes the header, attrs and (pipe) attrs, features and tracing data.
-int writer_new(struct writer **ret, int fd, const struct writer_event *events, size_t events_n,
-	       const struct writer_options *options);
+int writer_new(struct writer **ret, int fd, const struct writer_options *options);
 // Bytes of whole records (any number of them), gathered into large writes; packed when zstd_level is set.
 int writer_records(struct writer *writer, const void *records, size_t size);
 // One record where it lies in a ring, perhaps in two pieces.

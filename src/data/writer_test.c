@@ -78,7 +78,7 @@ static void write_and_read(const struct writer_options *options)
 	struct record record;
 	uint64_t n = 0;
 
-	assert_int_equal(writer_new(&writer, fd, events, 2, options), 0);
+	assert_int_equal(writer_new(&writer, fd, options), 0);
 	assert_int_equal(writer_init_done(writer), 0);
 	assert_int_equal(put_samples(writer), 0);
 	writer_build_id(writer, &id);
@@ -119,11 +119,19 @@ static const char *const command_line[] = {"record", "sleep", NULL};
 static void what_is_written_is_read(void **state)
 {
 	static const struct writer_options cases[] = {
-		{.command_line = command_line},
-		{.command_line = command_line, .pipe = true},
-		{.command_line = command_line, .zstd_level = 1},
-		{.command_line = command_line, .zstd_level = 3, .compress_mmap_bytes = 4096},
-		{.command_line = command_line, .zstd_level = 3, .pipe = true},
+		{.events = events, .events_n = 2, .command_line = command_line},
+		{.events = events, .events_n = 2, .command_line = command_line, .pipe = true},
+		{.events = events, .events_n = 2, .command_line = command_line, .zstd_level = 1},
+		{.events = events,
+		 .events_n = 2,
+		 .command_line = command_line,
+		 .zstd_level = 3,
+		 .compress_mmap_bytes = 4096},
+		{.events = events,
+		 .events_n = 2,
+		 .command_line = command_line,
+		 .zstd_level = 3,
+		 .pipe = true},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -134,13 +142,13 @@ static void killed_recordings_are_readable(void **state)
 {
 	auto_close int fd = temporary();
 	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
-	struct writer_options options = {.command_line = command_line};
+	struct writer_options options = {.events = events, .events_n = 2, .command_line = command_line};
 	struct writer *writer;
 	struct recording *recording;
 	struct record record;
 	unsigned n = 0;
 
-	assert_int_equal(writer_new(&writer, fd, events, 2, &options), 0);
+	assert_int_equal(writer_new(&writer, fd, &options), 0);
 	assert_int_equal(put_samples(writer), 0);
 	writer_free(writer); // without writer_finish
 	assert_int_equal(recording_open(&recording, path, NULL), 0);
@@ -158,7 +166,7 @@ static void full_disks_leave_whole_records(void **state)
 {
 	char path[] = "full-XXXXXX";
 	auto_close int fd = mkstemp(path);
-	struct writer_options options = {0};
+	struct writer_options options = {.events = events, .events_n = 2};
 	struct rlimit old, limit;
 	struct writer *writer;
 	struct recording *recording;
@@ -170,7 +178,7 @@ static void full_disks_leave_whole_records(void **state)
 	getrlimit(RLIMIT_FSIZE, &old);
 	limit = (struct rlimit){100003, old.rlim_max};
 	setrlimit(RLIMIT_FSIZE, &limit);
-	assert_int_equal(writer_new(&writer, fd, events, 2, &options), 0);
+	assert_int_equal(writer_new(&writer, fd, &options), 0);
 	assert_int_equal(put_samples(writer), -EFBIG);
 	assert_int_equal(writer_finish(writer), -EFBIG);
 	writer_free(writer);
@@ -192,12 +200,12 @@ static void chunks_are_stable(void **state)
 {
 	auto_close int fd = temporary();
 	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
-	struct writer_options options = {0};
+	struct writer_options options = {.events = events, .events_n = 2};
 	struct writer *writer;
 	struct recording *recording;
 	struct record record;
 
-	assert_int_equal(writer_new(&writer, fd, events, 2, &options), 0);
+	assert_int_equal(writer_new(&writer, fd, &options), 0);
 	assert_int_equal(put_samples(writer), 0);
 	assert_int_equal(writer_finish(writer), 0);
 	writer_free(writer);
@@ -235,7 +243,7 @@ static void pieces_of_any_size_stay_in_order(void **state)
 	static struct sample_record samples[SAMPLES];
 	auto_close int fd = temporary();
 	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
-	struct writer_options options = {0};
+	struct writer_options options = {.events = events, .events_n = 2};
 	struct writer *writer;
 	struct recording *recording;
 	struct record record;
@@ -247,7 +255,7 @@ static void pieces_of_any_size_stay_in_order(void **state)
 			.id = ids[i % 3],
 			.time = 1000 + i,
 		};
-	assert_int_equal(writer_new(&writer, fd, events, 2, &options), 0);
+	assert_int_equal(writer_new(&writer, fd, &options), 0);
 	for (size_t at = 0, i = 0; at < sizeof(samples); i++) {
 		size_t size = MIN(sizes[i % ARRAY_SIZE(sizes)], sizeof(samples) - at);
 
@@ -273,13 +281,13 @@ static void groups_and_newer_attrs(void **state)
 	struct writer_event pair[2] = {events[0], events[1]};
 	auto_close int fd = temporary();
 	auto_free char *path = text_dup_fmt("/proc/self/fd/%d", fd);
-	struct writer_options options = {.command_line = command_line};
+	struct writer_options options = {.events = pair, .events_n = 2, .command_line = command_line};
 	struct writer *writer;
 	struct recording *recording;
 
 	pair[0].group_name = "both";
 	pair[1].leader = 0;
-	assert_int_equal(writer_new(&writer, fd, pair, 2, &options), 0);
+	assert_int_equal(writer_new(&writer, fd, &options), 0);
 	assert_int_equal(writer_finish(writer), 0);
 	writer_free(writer);
 	assert_int_equal(recording_open(&recording, path, NULL), 0);

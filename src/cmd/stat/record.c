@@ -116,14 +116,16 @@ static int write_config(struct counting *stat)
 static int make_writer(struct counting *stat)
 {
 	struct stat_file *file = stat->file;
+	auto_free struct writer_event *events = xcalloc(stat->counters.n + 1, sizeof(*events));
 	const struct writer_options how = {
+		.events = events,
+		.events_n = stat->counters.n,
 		.pipe = stat->file->fd == 1,
 		.no_buildid = true,
 		.counts = true,
 		.command_line = stat->options->command_line,
 		.root = "",
 	};
-	auto_free struct writer_event *events = xcalloc(stat->counters.n + 1, sizeof(*events));
 	size_t cells = cells_of(stat);
 
 	for (size_t i = 0; i < stat->counters.n; i++) {
@@ -158,7 +160,7 @@ static int make_writer(struct counting *stat)
 			known[event->ids_n++] = id;
 		}
 	}
-	int err = writer_new(&file->writer, file->fd, events, stat->counters.n, &how);
+	int err = writer_new(&file->writer, file->fd, &how);
 
 	for (size_t i = 0; i < stat->counters.n; i++)
 		free((void *)(uintptr_t)events[i].ids);

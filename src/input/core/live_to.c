@@ -58,7 +58,9 @@ int watching_to_open(struct watching *live)
 	const struct feed_options *options = live->feed->options;
 	size_t n = live->opened.events.n;
 	auto_free struct writer_event *events = xcalloc(n + 1, sizeof(*events));
-	struct writer_options how = {.command_line = options->command_line,
+	struct writer_options how = {.events = events,
+				     .events_n = n,
+				     .command_line = options->command_line,
 				     .no_buildid = true,
 				     .has_clockid = live->has_clockid,
 				     .clockid = CLOCK_MONOTONIC,
@@ -83,7 +85,7 @@ int watching_to_open(struct watching *live)
 	live->to_fd = open(options->to, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (live->to_fd < 0)
 		return fail(errno, "can't create %s: %s", options->to, strerror(errno));
-	err = writer_new(&live->writer, live->to_fd, events, n, &how);
+	err = writer_new(&live->writer, live->to_fd, &how);
 	return err ? err : put_watched(live);
 }
 

@@ -20,6 +20,8 @@ static int make_writer(struct recorder *recorder)
 	size_t n = recorder->opened.events.n;
 	auto_free struct writer_event *events = xcalloc(n, sizeof(*events));
 	struct writer_options how = {
+		.events = events,
+		.events_n = n,
 		.pipe = recorder->is_pipe,
 		.zstd_level = options->zstd_level,
 		.compress_mmap_bytes =
@@ -50,7 +52,7 @@ static int make_writer(struct recorder *recorder)
 						  .tp_system = event->spec->tp_system,
 						  .tp_name = event->spec->tp_name};
 	}
-	return writer_new(&recorder->writer, recorder->fd, events, n, &how);
+	return writer_new(&recorder->writer, recorder->fd, &how);
 }
 
 bool output_has_folder(const struct record_options *options)
