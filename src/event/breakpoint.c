@@ -22,7 +22,7 @@ static int read_access(struct event_parser *p, uint32_t *ret)
 			return 0;
 		}
 		if (type & bit)
-			return event_fail(p, EINVAL, (struct str){text.p + i, 1},
+			return event_fail(p, (struct str){text.p + i, 1},
 					  "the access '%c' stands twice", text.p[i]);
 		type |= bit;
 	}
@@ -45,14 +45,14 @@ static int take(struct event_parser *p, struct str head)
 	p->pos++;
 	struct str text = event_until(p, ",/:{} ");
 	if (num_parse_u64(text, &address) < 0)
-		return event_fail(p, EINVAL, text.n ? text : head,
+		return event_fail(p, text.n ? text : head,
 				  "behind mem: an address should stand, as 0x...");
 	size_t name_end = p->pos;
 	if (event_peek(p) == '/') {
 		p->pos++;
 		text = event_until(p, ",/:{} ");
 		if (num_parse_u64(text, &length) < 0 || !length || length > 8)
-			return event_fail(p, EINVAL, text.n ? text : head,
+			return event_fail(p, text.n ? text : head,
 					  "the length of a breakpoint is 1 to 8 bytes");
 	}
 	if (event_peek(p) == ':') {

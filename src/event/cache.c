@@ -86,8 +86,7 @@ static int take(struct event_parser *p, struct str head)
 			return 0;
 	}
 	if (op >= 0 && !(valid_ops[cache] & 1u << op))
-		return event_fail(p, EINVAL, head, "%s has no %ss to count", caches[cache][0],
-				  ops[op][0]);
+		return event_fail(p, head, "%s has no %ss to count", caches[cache][0], ops[op][0]);
 	event_add_core(p, PERF_TYPE_HW_CACHE,
 		       (uint64_t)cache | (uint64_t)MAX(op, 0) << 8 | (uint64_t)MAX(result, 0) << 16);
 	return 1;

@@ -90,8 +90,8 @@ static int parse_list(struct event_parser *p)
 		p->item_at = (size_t)(name.p - p->text);
 		int err = encode(&pfm, p, name);
 		if (err != PFM_SUCCESS)
-			return event_fail(p, ENOENT, name, "libpfm4 does not know '%.*s': %s",
-					  STR_FMT(name), pfm.error_text(err));
+			return event_fail_absent(p, name, "libpfm4 does not know '%.*s': %s",
+						 STR_FMT(name), pfm.error_text(err));
 		if (group != SIZE_MAX) {
 			p->specs->events.v[p->item].leader = (uint32_t)group;
 			p->specs->events.v[p->item].group_n = 0;
@@ -106,7 +106,7 @@ static int parse_list(struct event_parser *p)
 		p->pos++;
 	}
 	if (p->pos < p->n)
-		return event_fail(p, EINVAL, event_where(p, p->pos, 1), "a ',' should stand here");
+		return event_fail(p, event_where(p, p->pos, 1), "a ',' should stand here");
 	return 0;
 }
 

@@ -65,16 +65,24 @@ static const struct pmu_event *find_event(const struct pmu *pmu, struct str name
 	return event ? event : pmu_event(pmu, sysfs_name(name));
 }
 
-static int set_field(struct event_parser *p, struct event_spec *spec,
-		     const struct pmu_format *format, const struct event_term *term, struct str where)
+// What terms change, and where in the text the one is that does it.
+struct setting {
+	struct event_parser *p;
+	struct event_spec *spec;
+	struct str where;
+};
+
+static int set_field(const struct setting *to, const struct pmu_format *format,
+		     const struct event_term *term)
 {
+	struct event_spec *spec = to->spec;
 	uint64_t value = 1, bits, *config;
 
 	if (term->has_value && num_parse_u64(term->value, &value) < 0)
-		return event_fail(p, EINVAL, where,
+		return event_fail(to->p, to->where,
 				  "the field '%s' takes a number of at most 64 bits", format->name);
 	if (pmu_spread(format->mask, value, &bits) < 0)
-		return event_fail(p, EINVAL, where,
+		return event_fail(to->p, to->where,
 				  "the field '%s' has %d bits; %#llx does not fit", format->name,
 				  __builtin_popcountll(format->mask), (unsigned long long)value);
 	config = format->config == 0   ? (uint64_t *)&spec->attr.config
@@ -92,9 +100,9 @@ static bool is_parameter(const struct event_term *term)
 	return term->has_value && str_is(term->value, "?");
 }
 
-static int apply_event(struct event_parser *p, struct event_spec *spec, struct pmu *pmu,
-		       const struct pmu_event *event, struct str where)
+static int apply_event(const struct setting *to, struct pmu *pmu, const struct pmu_event *event)
 {
+	struct event_spec *spec = to->spec;
 	struct event_term term;
 	size_t at = 0;
 
@@ -105,7 +113,7 @@ static int apply_event(struct event_parser *p, struct event_spec *spec, struct p
 		if (is_parameter(&term))
 			continue;
 		if (format)
-			err = set_field(p, spec, format, &term, where);
+			err = set_field(to, format, &term);
 		else if (str_is(term.name, "config"))
 			num_parse_u64(term.value, (uint64_t *)&spec->attr.config);
 		else if (str_is(term.name, "config1"))
@@ -128,7 +136,7 @@ static int apply_event(struct event_parser *p, struct event_spec *spec, struct p
 
 static int term(struct event_parser *p, struct event_spec *spec, const struct event_term *term_)
 {
-	struct str where = event_where(p, term_->at, term_->name.n);
+	const struct setting to = {p, spec, event_where(p, term_->at, term_->name.n)};
 	struct pmus *pmus = event_pmus(p->specs, p->ctx);
 	struct pmu *pmu = pmus_find(pmus, str_of(spec->pmu_name));
 	const struct pmu_format *format;
@@ -139,10 +147,10 @@ static int term(struct event_parser *p, struct event_spec *spec, const struct ev
 		return 0;
 	format = pmu_format(pmu, term_->name);
 	if (format)
-		return set_field(p, spec, format, term_, where);
+		return set_field(&to, format, term_);
 	event = term_->has_value ? NULL : find_event(pmu, term_->name);
 	if (event)
-		return apply_event(p, spec, pmu, event, where);
+		return apply_event(&to, pmu, event);
 	if (!term_->has_value && term_->name.p[0] == 'r' && term_->name.n > 1 &&
 	    num_parse_hex((struct str){term_->name.p + 1, term_->name.n - 1}, &raw) == 0) {
 		spec->attr.config = raw;
@@ -180,16 +188,16 @@ static int missing(struct event_parser *p, struct str head)
 			break;
 	}
 	if (str_is(head, "cpu"))
-		return event_fail(p, ENOENT, head,
-				  "there is no PMU 'cpu' here: this machine (or its hypervisor) lends no "
-				  "hardware counters; there are: %s",
-				  known);
+		return event_fail_absent(p, head,
+					 "there is no PMU 'cpu' here: this machine (or its hypervisor) lends no "
+					 "hardware counters; there are: %s",
+					 known);
 	if (head.n && head.p[0] == '.')
-		return event_fail(p, ENOENT, head,
-				  "events of BPF programs in files are not made by sonde, as not by perf since 6.6; tracepoints, "
-				  "kprobes and uprobes have events of their own (sonde list, sonde probe)");
-	return event_fail(p, ENOENT, head, "there is no PMU '%.*s'; there are: %s", STR_FMT(head),
-			  known);
+		return event_fail_absent(p, head,
+					 "events of BPF programs in files are not made by sonde, as not by perf since 6.6; tracepoints, "
+					 "kprobes and uprobes have events of their own (sonde list, sonde probe)");
+	return event_fail_absent(p, head, "there is no PMU '%.*s'; there are: %s", STR_FMT(head),
+				 known);
 }
 
 static int take(struct event_parser *p, struct str head)
@@ -217,7 +225,8 @@ static int take(struct event_parser *p, struct str head)
 		const struct pmu_event *event = pmu_event(pmu, head);
 		if (!event)
 			continue;
-		int err = apply_event(p, add_pmu(p, pmus, pmu), pmu, event, head);
+		const struct setting to = {p, add_pmu(p, pmus, pmu), head};
+		int err = apply_event(&to, pmu, event);
 		if (err < 0)
 			return err;
 		found++;

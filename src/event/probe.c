@@ -64,7 +64,8 @@ static int add_found(struct event_parser *p, const char *text, struct str where)
 
 	if (err < 0) {
 		auto_free char *sentence = xstrdup(err_sentence());
-		return event_fail(p, -err, where, "%s", sentence);
+		event_fail(p, where, "%s", sentence);
+		return err;
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct event_spec *spec = event_add(p, PERF_TYPE_TRACEPOINT, 0);

@@ -12,9 +12,9 @@ static int take_number(struct event_parser *p, struct str head)
 	p->pos++;
 	struct str text = event_until(p, ",/:{} ");
 	if (type > UINT32_MAX)
-		return event_fail(p, EINVAL, head, "the type of an event has 32 bits");
+		return event_fail(p, head, "the type of an event has 32 bits");
 	if (num_parse_u64(text, &config) < 0)
-		return event_fail(p, EINVAL, text.n ? text : head,
+		return event_fail(p, text.n ? text : head,
 				  "behind TYPE: the config should stand, a number");
 	event_add(p, (uint32_t)type, config);
 	return 1;
@@ -32,7 +32,7 @@ static int take(struct event_parser *p, struct str head)
 		return 0;
 	int err = num_parse_hex(digits, &config);
 	if (err == -ERANGE)
-		return event_fail(p, EINVAL, head, "a raw event has at most 64 bits");
+		return event_fail(p, head, "a raw event has at most 64 bits");
 	if (err < 0)
 		return 0;
 	event_add(p, PERF_TYPE_RAW, config);

@@ -142,10 +142,10 @@ static int missing(struct event_parser *p, struct str head)
 	if (event_peek(p) != ':' || !str_starts(head, "sdt_"))
 		return 0;
 	name.n = strcspn(name.p, ",/:{} ");
-	return event_fail(p, ENOENT, head,
-			  "%.*s:%.*s is a static probe, and no event yet; it is made one by: sonde probe -x FILE %.*s:%.*s "
-			  "(without -x when FILE is in the build-id cache)",
-			  STR_FMT(head), STR_FMT(name), STR_FMT(head), STR_FMT(name));
+	return event_fail_absent(p, head,
+				 "%.*s:%.*s is a static probe, and no event yet; it is made one by: sonde probe -x FILE %.*s:%.*s "
+				 "(without -x when FILE is in the build-id cache)",
+				 STR_FMT(head), STR_FMT(name), STR_FMT(head), STR_FMT(name));
 }
 
 const struct event_kind event_kind_sdt = {

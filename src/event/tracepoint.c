@@ -76,11 +76,12 @@ static void add_matching(struct search *s, const char *system)
 
 static int denied(struct event_parser *p, struct str where)
 {
-	return event_fail(p, EACCES, where,
-			  "this user may not read tracefs, so it isn't known whether there is a "
-			  "tracepoint '%.*s'; run as root, or: sudo mount -o "
-			  "remount,mode=750,gid=$(id -g) /sys/kernel/tracing",
-			  STR_FMT(where));
+	event_fail(p, where,
+		   "this user may not read tracefs, so it isn't known whether there is a "
+		   "tracepoint '%.*s'; run as root, or: sudo mount -o "
+		   "remount,mode=750,gid=$(id -g) /sys/kernel/tracing",
+		   STR_FMT(where));
+	return -EACCES;
 }
 
 static int take_glob(struct event_parser *p, struct search *s, struct str where)
@@ -97,10 +98,10 @@ static int take_glob(struct event_parser *p, struct search *s, struct str where)
 		return 1;
 	if (s->denied)
 		return denied(p, where);
-	return event_fail(p, ENOENT, where,
-			  "no tracepoint's name matches '%.*s' (all names: sonde "
-			  "list tracepoint)",
-			  STR_FMT(where));
+	return event_fail_absent(p, where,
+				 "no tracepoint's name matches '%.*s' (all names: sonde "
+				 "list tracepoint)",
+				 STR_FMT(where));
 }
 
 static int take_exact(struct event_parser *p, struct search *s, struct str where)
@@ -131,8 +132,10 @@ static int take(struct event_parser *p, struct str head)
 		return 0;
 	struct str where = {head.p, (size_t)(name.p + name.n - head.p)};
 	err = event_tracefs(p->specs, p->ctx, &tracefs);
-	if (err < 0)
-		return event_fail(p, -err, where, "%s", err_sentence());
+	if (err < 0) {
+		event_fail(p, where, "%s", err_sentence());
+		return err;
+	}
 	s.tracefs = tracefs;
 	auto_free char *system_text = str_dup(head), *name_text = str_dup(name);
 	s.system = system_text;
@@ -209,13 +212,13 @@ static int missing(struct event_parser *p, struct str head)
 	if (!name.n || is_glob(name))
 		return 0;
 	if (head.n > 6)
-		return event_fail(p, ENOENT, whole,
-				  "there is no event '%.*s'; define it first: sonde probe -x FILE --add %.*s, where FILE is the "
-				  "program or library %.*s",
-				  STR_FMT(whole), STR_FMT(name), (int)head.n - 6, head.p + 6);
-	return event_fail(p, ENOENT, whole,
-			  "there is no event '%.*s'; define it first: sonde probe --add %.*s",
-			  STR_FMT(whole), STR_FMT(name));
+		return event_fail_absent(p, whole,
+					 "there is no event '%.*s'; define it first: sonde probe -x FILE --add %.*s, where FILE is the "
+					 "program or library %.*s",
+					 STR_FMT(whole), STR_FMT(name), (int)head.n - 6, head.p + 6);
+	return event_fail_absent(p, whole,
+				 "there is no event '%.*s'; define it first: sonde probe --add %.*s",
+				 STR_FMT(whole), STR_FMT(name));
 }
 
 const struct event_kind event_kind_tracepoint = {

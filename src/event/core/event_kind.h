@@ -77,9 +77,12 @@ struct event_parser {
 
 // Adds an event of p->kind; the address is valid until the next one.
 struct event_spec *event_add(struct event_parser *p, uint32_t type, uint64_t config);
-// The sentence with the text and a caret below `length` bytes at `at`; returns -code.
-int event_fail(struct event_parser *p, int code, struct str where, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5), cold));
+// The sentence with the text and a caret below `where`; returns -EINVAL.
+int event_fail(struct event_parser *p, struct str where, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), cold));
+// Likewise of what isn't there; returns -ENOENT.
+int event_fail_absent(struct event_parser *p, struct str where, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4), cold));
 static inline struct str event_where(const struct event_parser *p, size_t at, size_t n)
 {
 	return (struct str){p->text + at, n};

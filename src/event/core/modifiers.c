@@ -9,19 +9,18 @@ int event_read_modifiers(struct event_parser *p, struct str text, struct event_m
 	struct event_modifiers mods = {0};
 
 	if (!text.n)
-		return event_fail(p, EINVAL, (struct str){text.p, 1},
+		return event_fail(p, (struct str){text.p, 1},
 				  "a modifier should stand here (u k h G H p P S D W e I)");
 	for (size_t i = 0; i < text.n; i++) {
 		struct str here = {text.p + i, 1};
 		const char *known = strchr(letters, text.p[i]);
 
 		if (!text.p[i] || !known)
-			return event_fail(p, EINVAL, here,
+			return event_fail(p, here,
 					  "there is no modifier '%c' (there are u k h G H p P S D W e I b)",
 					  text.p[i]);
 		if (text.p[i] != 'p' && memchr(text.p, text.p[i], i))
-			return event_fail(p, EINVAL, here, "the modifier '%c' stands twice",
-					  text.p[i]);
+			return event_fail(p, here, "the modifier '%c' stands twice", text.p[i]);
 		switch (text.p[i]) {
 		case 'u':
 			mods.user = true;
@@ -64,7 +63,7 @@ int event_read_modifiers(struct event_parser *p, struct str text, struct event_m
 			break;
 		case 'p':
 			if (++mods.precise > 3)
-				return event_fail(p, EINVAL, here,
+				return event_fail(p, here,
 						  "more than three p: ppp is the highest precision");
 			break;
 		}

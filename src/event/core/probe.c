@@ -102,10 +102,11 @@ static const char *fetched(struct arena *arena, const struct elf *elf, const str
 	return ret;
 }
 
-// A static probe has as many places as the compiler made of it.
-static int find_static(struct arena *arena, const char *path, struct str name,
-		       const struct event_probe *model, struct event_probe **ret, size_t *ret_n)
+// A static probe has as many places as the compiler made of it. *ret: what all have in common.
+static int find_static(struct arena *arena, struct str name, struct event_probe **ret, size_t *ret_n)
 {
+	const struct event_probe *model = *ret;
+	const char *path = (const char *)(uintptr_t)model->attr.uprobe_path;
 	struct str rest = name, provider = str_cut(&rest, ':');
 	struct sdt_notes notes;
 	struct sdt_note note;
@@ -216,7 +217,7 @@ int event_probe_find(struct arena *arena, const char *text, struct event_probe *
 	const char *path = arena_strdup(arena, rest);
 	attr->uprobe_path = (uintptr_t)path;
 	if (kind->is_static)
-		return find_static(arena, path, name, probe, ret, ret_n);
+		return find_static(arena, name, ret, ret_n);
 	err = find_function(path, name, &at);
 	attr->probe_offset = at + offset;
 	return err;

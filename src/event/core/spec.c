@@ -117,21 +117,39 @@ void event_add_core(struct event_parser *p, uint32_t type, uint64_t config)
 		event_add(p, type, config);
 }
 
-int event_fail(struct event_parser *p, int code, struct str where, const char *fmt, ...)
+static int failed(struct event_parser *p, struct str where, const char *fmt, va_list args)
 {
 	char message[1024];
 	struct caret caret;
-	va_list args;
 
-	va_start(args, fmt);
 	vsnprintf(message, sizeof(message), fmt, args);
-	va_end(args);
 	for (char *c = message; *c; c++)
 		if ((unsigned char)*c < ' ' || *c == 127)
 			*c = '?';
 	caret_put(&caret, (struct str){p->text, p->n}, where);
-	return fail(code, "event, column %zu: %s\n  %s\n  %s", (size_t)(where.p - p->text) + 1,
+	return fail(EINVAL, "event, column %zu: %s\n  %s\n  %s", (size_t)(where.p - p->text) + 1,
 		    message, caret.text, caret.mark);
+}
+
+int event_fail(struct event_parser *p, struct str where, const char *fmt, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, fmt);
+	err = failed(p, where, fmt, args);
+	va_end(args);
+	return err;
+}
+
+int event_fail_absent(struct event_parser *p, struct str where, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	failed(p, where, fmt, args);
+	va_end(args);
+	return -ENOENT;
 }
 
 struct str event_until(struct event_parser *p, const char *stop)
@@ -193,7 +211,7 @@ static void add_entry(void *arg, const struct event_entry *entry)
 static int no_such_event(struct event_parser *p, struct str head)
 {
 	if (p->ctx->no_hints)
-		return event_fail(p, ENOENT, head, "there is no event '%.*s'", STR_FMT(head));
+		return event_fail_absent(p, head, "there is no event '%.*s'", STR_FMT(head));
 
 	struct event_names names = {0};
 	struct event_lister lister = {.ctx = p->ctx,
@@ -217,8 +235,8 @@ static int no_such_event(struct event_parser *p, struct str head)
 			(*kind)->list(&lister); // what can't be listed isn't near
 	auto_free char *hint = event_names_hint(&names, head);
 	event_names_done(&names);
-	return event_fail(p, ENOENT, head, "there is no event '%.*s'%s (all names: sonde list)",
-			  STR_FMT(head), hint);
+	return event_fail_absent(p, head, "there is no event '%.*s'%s (all names: sonde list)",
+				 STR_FMT(head), hint);
 }
 
 static int take_name(struct event_parser *p, struct str head)
@@ -274,8 +292,7 @@ static int parse_event(struct event_parser *p, struct str head)
 	int err;
 
 	if (!head.n)
-		return event_fail(p, EINVAL, event_where(p, p->pos, 1),
-				  "an event should stand here%s",
+		return event_fail(p, event_where(p, p->pos, 1), "an event should stand here%s",
 				  p->pos && p->pos == p->n && p->text[p->pos - 1] == ','
 					  ? "; a list of events is one word, without blanks"
 					  : "");
@@ -314,7 +331,7 @@ static int parse_one(struct event_parser *p, struct str *ret_group)
 	head = str_trim(head);
 	if (event_peek(p) == '{') {
 		if (!ret_group)
-			return event_fail(p, EINVAL, event_where(p, p->pos, 1),
+			return event_fail(p, event_where(p, p->pos, 1),
 					  "a group can't stand inside a group");
 		*ret_group = head;
 		return 1;
@@ -350,9 +367,9 @@ static int parse_group(struct event_parser *p, struct str name)
 			return err;
 	} while (event_peek(p) == ',');
 	if (event_peek(p) != '}')
-		return p->pos < p->n ? event_fail(p, EINVAL, event_where(p, p->pos, 1),
+		return p->pos < p->n ? event_fail(p, event_where(p, p->pos, 1),
 						  "a ',' or '}' should stand here")
-				     : event_fail(p, EINVAL, event_where(p, open, 1),
+				     : event_fail(p, event_where(p, open, 1),
 						  "this group is not closed by '}'");
 	p->pos++;
 	join_group(p->specs, first, name);
@@ -381,7 +398,7 @@ static int parse_all(struct event_parser *p)
 		if (p->pos == p->n)
 			return 0;
 		if (event_peek(p) != ',')
-			return event_fail(p, EINVAL, event_where(p, p->pos, 1),
+			return event_fail(p, event_where(p, p->pos, 1),
 					  event_peek(p) == '}' ? "no group was opened before this '}'"
 							       : "a ',' should stand here");
 		p->pos++;

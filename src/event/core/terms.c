@@ -194,7 +194,7 @@ static int bad_value(struct event_parser *p, const struct event_term *term, cons
 
 	if (!term->has_value)
 		where = (struct str){p->text + term->at, term->name.n};
-	return event_fail(p, EINVAL, where, "%.*s= takes %s", STR_FMT(term->name), wanted);
+	return event_fail(p, where, "%.*s= takes %s", STR_FMT(term->name), wanted);
 }
 
 int event_term_u64(struct event_parser *p, const struct event_term *term, uint64_t max, uint64_t *ret)
@@ -214,7 +214,7 @@ int event_term_u64(struct event_parser *p, const struct event_term *term, uint64
 	if (num_parse_u64(text, ret) < 0)
 		return bad_value(p, term, "a number");
 	if (*ret > max)
-		return event_fail(p, EINVAL, (struct str){p->text + term->value_at, term->value.n},
+		return event_fail(p, (struct str){p->text + term->value_at, term->value.n},
 				  "%.*s= is at most %llu", STR_FMT(term->name),
 				  (unsigned long long)max);
 	return 0;
@@ -258,7 +258,7 @@ static int apply_row(struct event_parser *p, struct event_spec *spec, const stru
 	int err = 0;
 
 	if ((row->given & EVENT_CONFIG) && spec->kind->no_config_terms)
-		return event_fail(p, EINVAL, (struct str){p->text + term->at, term->name.n},
+		return event_fail(p, (struct str){p->text + term->at, term->name.n},
 				  "%s= is not for %s events", row->name, spec->kind->name);
 	switch (row->value) {
 	case V_U64:
@@ -302,7 +302,7 @@ static int unknown_term(struct event_parser *p, const struct event_spec *spec,
 		spec->kind->term_names(p, spec, event_names_add, &names);
 	auto_free char *hint = event_names_hint(&names, term->name);
 	event_names_done(&names);
-	return event_fail(p, EINVAL, (struct str){p->text + term->at, MAX(term->name.n, (size_t)1)},
+	return event_fail(p, (struct str){p->text + term->at, MAX(term->name.n, (size_t)1)},
 			  "%s%s%s has no term '%.*s'%s", spec->pmu_name ? "the PMU " : "a ",
 			  spec->pmu_name ? spec->pmu_name : spec->kind->name,
 			  spec->pmu_name ? "" : " event", STR_FMT(term->name), hint);
@@ -329,8 +329,7 @@ static int read_value(struct event_parser *p, struct event_term *term)
 	p->pos++;
 	term->value = event_until(p, "'");
 	if (event_peek(p) != '\'')
-		return event_fail(p, EINVAL, event_where(p, term->value_at, 1),
-				  "this quote is not closed");
+		return event_fail(p, event_where(p, term->value_at, 1), "this quote is not closed");
 	p->pos++;
 	return 0;
 }
@@ -349,12 +348,12 @@ int event_read_terms(struct event_parser *p, size_t first)
 
 		term.name = event_until(p, "=,/");
 		if (!term.name.n)
-			return event_fail(p, EINVAL, event_where(p, MIN(p->pos, p->n), 1),
+			return event_fail(p, event_where(p, MIN(p->pos, p->n), 1),
 					  "a term should stand here");
 		if (event_peek(p) == '=' && (err = read_value(p, &term)) < 0)
 			return err;
 		if (p->pos >= p->n)
-			return event_fail(p, EINVAL, event_where(p, open, 1),
+			return event_fail(p, event_where(p, open, 1),
 					  "the terms that begin here are not closed by '/'");
 		for (size_t i = first; i < p->specs->events.n; i++) {
 			err = apply_term(p, &p->specs->events.v[i], &term);
@@ -362,7 +361,7 @@ int event_read_terms(struct event_parser *p, size_t first)
 				return err;
 		}
 		if (p->text[p->pos] != ',' && p->text[p->pos] != '/')
-			return event_fail(p, EINVAL, event_where(p, p->pos, 1),
+			return event_fail(p, event_where(p, p->pos, 1),
 					  "a ',' or '/' should stand here");
 		if (p->text[p->pos++] == '/')
 			return 0;
