@@ -37,9 +37,10 @@ static void put_name(struct out *out, bool prefix, const char *kind, const char 
 	out_text(out, name);
 }
 
-static void put_flags(struct out *out, const struct value_names *names, uint64_t value, bool more,
-		      bool prefix)
+static void put_flags(struct out *out, const struct value_names *names, uint64_t value, bool prefix)
 {
+	bool more = false;
+
 	for (size_t i = 0; i < names->n && value; i++) {
 		uint64_t bits = names->names[i].value;
 
@@ -106,8 +107,10 @@ static void put_open(struct out *out, uint64_t flags, bool prefix)
 
 	if (reads)
 		put_name(out, prefix, "O_", "RDONLY");
+	if (reads && flags)
+		out_char(out, '|');
 	if (flags || !reads)
-		put_flags(out, value_names(ARG_OPEN), flags, reads, prefix);
+		put_flags(out, value_names(ARG_OPEN), flags, prefix);
 }
 
 static void put_futex_op(struct out *out, uint64_t op, bool prefix)
@@ -130,8 +133,10 @@ static void put_socket_type(struct out *out, uint64_t type, bool prefix)
 	else
 		put_hex(out, kind);
 	type &= ~(uint64_t)SOCK_TYPE_BITS;
-	if (type)
-		put_flags(out, value_names(ARG_SOCK_FLAGS), type, true, prefix);
+	if (type) {
+		out_char(out, '|');
+		put_flags(out, value_names(ARG_SOCK_FLAGS), type, prefix);
+	}
 }
 
 static void put_policy(struct out *out, uint64_t policy, bool prefix)
@@ -221,7 +226,7 @@ void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value, 
 	case ARG_MOUNT:
 		if ((value & 0xffff0000) == (uint64_t)MOUNT_MAGIC)
 			value &= 0xffff;
-		put_flags(out, names, value, false, prefix);
+		put_flags(out, names, value, prefix);
 		return;
 	default:
 		break;
@@ -233,7 +238,7 @@ void syscall_put_value(struct out *out, enum syscall_kind kind, uint64_t value, 
 	} else if (names->form == NAMES_FLAGS) {
 		// mmap and mprotect take wider words; all else are ints
 		put_flags(out, names, kind == ARG_MAP || kind == ARG_PROT ? value : (uint32_t)value,
-			  false, prefix);
+			  prefix);
 	} else {
 		put_one(out, names, (uint32_t)value, prefix);
 	}

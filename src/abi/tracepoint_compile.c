@@ -105,9 +105,18 @@ static bool is_plain_length(const char *end, int longs)
 	}
 }
 
-static void add_number(struct compiler *c, struct str spec, int longs,
-		       const struct tep_print_arg *arg, const struct tep_print_arg *length_arg)
+// "%*ld", and what it prints.
+struct conversion {
+	struct str spec;
+	int longs; // letters l, less letters h
+	const struct tep_print_arg *arg, *length_arg;
+};
+
+static void add_number(struct compiler *c, const struct conversion *conversion)
 {
+	const struct tep_print_arg *length_arg = conversion->length_arg;
+	const struct str spec = conversion->spec;
+	const int longs = conversion->longs;
 	static const uint8_t sizes[] = {1, 2, 4, 8, 8}; // by longs + 2
 	char letter = spec.p[spec.n - 1];
 	struct step step = {
@@ -116,7 +125,7 @@ static void add_number(struct compiler *c, struct str spec, int longs,
 		.letter = letter,
 		.is_signed = letter == 'd' || letter == 'i' || letter == 'c',
 		.is_hex = letter == 'x',
-		.number = tp_compile_number(c, arg),
+		.number = tp_compile_number(c, conversion->arg),
 		.length_arg = length_arg ? tp_compile_number(c, length_arg) : NULL,
 		.format = arena_strdup(c->arena, spec),
 	};
@@ -137,16 +146,17 @@ static void add_number(struct compiler *c, struct str spec, int longs,
 	tp_add_step(c, step);
 }
 
-static void add_text(struct compiler *c, struct str spec, const struct tep_print_arg *arg,
-		     const struct tep_print_arg *length_arg)
+static void add_text(struct compiler *c, const struct conversion *conversion)
 {
+	const struct tep_print_arg *length_arg = conversion->length_arg;
+	const struct str spec = conversion->spec;
 	struct step step = {.kind = S_TEXT};
 
 	if (!parse_spec(&step, spec.p + 1, spec.p + spec.n - 1)) {
 		c->unknown = true;
 		return;
 	}
-	step.text = tp_compile_text(c, arg);
+	step.text = tp_compile_text(c, conversion->arg);
 	if (length_arg)
 		step.length_arg = tp_compile_number(c, length_arg);
 	if (!step.width && step.precision < 0 && !length_arg) {
@@ -227,9 +237,9 @@ static size_t take_conversion(struct compiler *c, const char *format, const stru
 			*arg = (*arg)->next;
 			return spec.n + tp_pointer_letters(p + 1);
 		} else if (*p == 's') {
-			add_text(c, spec, *arg, length_arg);
+			add_text(c, &(struct conversion){spec, longs, *arg, length_arg});
 		} else {
-			add_number(c, spec, longs, *arg, length_arg);
+			add_number(c, &(struct conversion){spec, longs, *arg, length_arg});
 		}
 		*arg = (*arg)->next;
 		if (*p != '*')

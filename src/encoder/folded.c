@@ -99,7 +99,7 @@ static int folded_profile(struct out *out, const struct profile *profile)
 			 (struct flame_frame){profile_text(profile,
 							   profile->threads.v[sample->thread].name),
 					      FLAME_PLAIN});
-		flame_stack(&flame, frames.v, frames.n, true, FLAME_AFTER, 1);
+		flame_add(&flame, flame_stack(&flame, frames.v, frames.n), FLAME_AFTER, 1);
 	}
 	flame_finish(&flame, true);
 	folded_flame(out, &flame, &style);

@@ -32,6 +32,13 @@ struct feed_event {
 	void *user; // of the consumer
 };
 
+// Events that another sonde pushes at `where`, by name or glob: found is called with each.
+struct feed_pull {
+	const char *where, *name;
+	int (*found)(void *arg, struct event *event, const char *system, const char *name);
+	void *arg;
+};
+
 // Hooks return 0 to go on, > 0 to end the run quietly, < 0 (fail) to end it with the error. All may be NULL.
 struct feed_hooks {
 	// Once: all stands that the run needs, nothing was given yet and a command not let go. The place to open an output.

@@ -169,12 +169,11 @@ static int find(struct feed *feed, const char *name, input_found *found, void *a
 	return err;
 }
 
-static int pull(struct feed *feed, const char *where, const char *name, input_found *found, void *arg)
+static int pull(struct feed *feed, const struct feed_pull *pull)
 {
 	struct watching *live = feed->input;
-	const struct live_pull_find find = {feed, where, name, found, arg};
 
-	return live_pull_find(&live->pull, &find);
+	return live_pull_find(&live->pull, feed, pull);
 }
 
 // ---- the loop

@@ -327,9 +327,16 @@ void probe_put_offset(struct out *out, const struct probe_arg *arg, int64_t offs
 		   llabs((long long)offset));
 }
 
-static int put_place(const struct fetching *f, const struct place *place,
-		     const struct probe_arg *arg, const struct die *variable, struct out *out)
+// What is asked for, and the variable that it begins with.
+struct asked {
+	const struct probe_arg *arg;
+	struct die variable;
+};
+
+static int put_place(const struct fetching *f, const struct place *place, const struct asked *asked,
+		     struct out *out)
 {
+	const struct probe_arg *arg = asked->arg;
 	unsigned first = 0;
 	char buf[8];
 	const char *name;
@@ -352,7 +359,7 @@ static int put_place(const struct fetching *f, const struct place *place,
 		break;
 	case PLACE_ADDRESS:
 		if (f->target->is_kernel
-			    ? !put_symbol(variable, place->steps[0], out)
+			    ? !put_symbol(&asked->variable, place->steps[0], out)
 			    : !put_address(f, place->number + (uint64_t)place->steps[0], out))
 			return fail(ENOTSUP, "'%s' has a fixed address that probes can't say",
 				    arg->var);
@@ -456,9 +463,9 @@ const char *probe_value_name(struct arena *arena, const struct probe_arg *arg)
 	return arg->type && !arg->fields.n ? arena_fmt(arena, "%s_%s", name, arg->type) : name;
 }
 
-static int put_value(const struct fetching *f, struct cursor *cursor, const struct probe_arg *arg,
-		     const struct die *variable)
+static int put_value(const struct fetching *f, struct cursor *cursor, const struct asked *asked)
 {
+	const struct probe_arg *arg = asked->arg;
 	struct probe_value value = {.name = probe_value_name(&f->target->arena, arg),
 				    .type = arg->type};
 	struct picked picked;
@@ -479,7 +486,7 @@ static int put_value(const struct fetching *f, struct cursor *cursor, const stru
 	if (place->bits && (!size || place->bits < size * 8))
 		return fail(ENOTSUP, "'%s' is only computed here, which probes can't", arg->var);
 	out_init_memory(&out);
-	err = put_place(f, place, arg, variable, &out);
+	err = put_place(f, place, asked, &out);
 	if (err == 0)
 		value.value = keep(f, &out);
 	out.n = 0;
@@ -505,20 +512,20 @@ static int one_value(const struct fetching *f, const struct probe_arg *arg)
 {
 	struct place_context context = probe_context(f->target, f->site);
 	struct cursor cursor = {0};
-	struct die variable;
+	struct asked asked = {.arg = arg};
 	int err;
 
-	if (!find_variable(f, arg->var, &variable))
+	if (!find_variable(f, arg->var, &asked.variable))
 		return not_here(arg->var);
-	cursor.holder = variable;
+	cursor.holder = asked.variable;
 	set_type(&cursor);
-	err = variable_places(&variable, &context, &cursor.places);
+	err = variable_places(&asked.variable, &context, &cursor.places);
 	if (err == -ENOTSUP)
 		return fail(ENOTSUP, "'%s' is computed here in a way that probes can't", arg->var);
 	if (err < 0)
 		return not_here(arg->var);
 	err = follow_fields(&cursor, arg);
-	return err < 0 ? err : put_value(f, &cursor, arg, &variable);
+	return err < 0 ? err : put_value(f, &cursor, &asked);
 }
 
 // ---- all of them

@@ -166,16 +166,15 @@ uint32_t flame_guess_child(const struct flame *flame, uint32_t parent, struct st
 	return child;
 }
 
-void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse,
-		 unsigned side, double value)
+uint32_t flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n)
 {
 	uint32_t node = 0;
 
 	if (n > FLAME_DEPTH_MAX)
 		flame->stacks_cut++;
-	for (size_t i = 0; i < n; i++)
-		node = flame_child(flame, node, frames[reverse ? n - 1 - i : i]);
-	flame_add(flame, node, side, value);
+	while (n)
+		node = flame_child(flame, node, frames[--n]);
+	return node;
 }
 
 void flame_scale(struct flame *flame, unsigned side, double factor)
@@ -222,47 +221,55 @@ static uint32_t *rank_names(const struct intern *names)
 	return rank;
 }
 
-// One stable pass of a counting sort: `order` by key[order[i]] into `ret`.
-static void sort_pass(const uint32_t *order, uint32_t *ret, size_t n, const uint32_t *key, size_t keys)
-{
-	uint32_t *at = xcalloc(keys + 1, sizeof(*at));
+struct sorting {
+	uint32_t *order, *other, *key;
+	size_t n;
+};
 
-	for (size_t i = 0; i < n; i++)
-		at[key[i] + 1]++;
+// One stable pass of a counting sort: the order is by key[order[i]], which is less than `keys`.
+static void sort_pass(struct sorting *s, size_t keys)
+{
+	uint32_t *at = xcalloc(keys + 1, sizeof(*at)), *sorted = s->other;
+
+	for (size_t i = 0; i < s->n; i++)
+		at[s->key[i] + 1]++;
 	for (size_t i = 0; i < keys; i++)
 		at[i + 1] += at[i];
-	for (size_t i = 0; i < n; i++)
-		ret[at[key[order[i]]]++] = order[i];
+	for (size_t i = 0; i < s->n; i++)
+		sorted[at[s->key[s->order[i]]]++] = s->order[i];
 	free(at);
+	s->other = s->order;
+	s->order = sorted;
 }
 
 // Node ids so that siblings stand together, in their drawing order, parents ascending.
 static uint32_t *order_of_siblings(const struct flame *flame, bool by_name)
 {
 	size_t n = flame->nodes.n;
-	uint32_t *order = xreallocarray(NULL, n, sizeof(*order));
-	uint32_t *other = xreallocarray(NULL, n, sizeof(*other));
-	uint32_t *key = xreallocarray(NULL, n, sizeof(*key));
+	struct sorting s = {.order = xreallocarray(NULL, n, sizeof(*s.order)),
+			    .other = xreallocarray(NULL, n, sizeof(*s.other)),
+			    .key = xreallocarray(NULL, n, sizeof(*s.key)),
+			    .n = n};
 
 	for (size_t i = 0; i < n; i++)
-		order[i] = (uint32_t)i;
+		s.order[i] = (uint32_t)i;
 	if (by_name) {
 		uint32_t *rank = rank_names(&flame->names);
 
 		for (size_t i = 0; i < n; i++)
-			key[i] = flame->nodes.v[i].kind;
-		sort_pass(order, other, n, key, FLAME_KINDS);
+			s.key[i] = flame->nodes.v[i].kind;
+		sort_pass(&s, FLAME_KINDS);
 		for (size_t i = 0; i < n; i++)
-			key[i] = rank[flame->nodes.v[i].name];
-		sort_pass(other, order, n, key, flame->names.strings.n);
+			s.key[i] = rank[flame->nodes.v[i].name];
+		sort_pass(&s, flame->names.strings.n);
 		free(rank);
 	}
 	for (size_t i = 0; i < n; i++)
-		key[i] = flame->nodes.v[i].parent;
-	sort_pass(order, other, n, key, n);
-	free(order);
-	free(key);
-	return other;
+		s.key[i] = flame->nodes.v[i].parent;
+	sort_pass(&s, n);
+	free(s.other);
+	free(s.key);
+	return s.order;
 }
 
 void flame_finish(struct flame *flame, bool by_name)

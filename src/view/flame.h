@@ -67,9 +67,8 @@ static inline void flame_add(struct flame *flame, uint32_t node, unsigned side, 
 {
 	flame->nodes.v[node].self[side] += value;
 }
-// A stack of n frames, outermost first (reverse: begins with the last).
-void flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n, bool reverse,
-		 unsigned side, double value);
+// The node of a stack of n frames, innermost first.
+uint32_t flame_stack(struct flame *flame, const struct flame_frame *frames, size_t n);
 
 // Totals, order and places. Without `by_name` siblings stay in the order of first sight. Cost: a few passes.
 void flame_finish(struct flame *flame, bool by_name);

@@ -7,11 +7,11 @@ static void add(struct flame *flame, const char *stack, unsigned side, double va
 {
 	struct flame_frame frames[16];
 	struct str rest = str_of(stack);
-	size_t n = 0;
+	size_t first = ARRAY_SIZE(frames);
 
 	while (rest.p)
-		frames[n++] = flame_frame_parse(str_cut(&rest, ';'));
-	flame_stack(flame, frames, n, false, side, value);
+		frames[--first] = flame_frame_parse(str_cut(&rest, ';'));
+	flame_add(flame, flame_stack(flame, frames + first, ARRAY_SIZE(frames) - first), side, value);
 }
 
 static void assert_node(const struct flame *flame, size_t i, const char *name, double start,
@@ -129,7 +129,7 @@ static void depth_is_bounded(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(frames); i++)
 		frames[i] = (struct flame_frame){STR("deep"), FLAME_PLAIN};
 	flame_init(&flame);
-	flame_stack(&flame, frames, ARRAY_SIZE(frames), false, FLAME_AFTER, 1);
+	flame_add(&flame, flame_stack(&flame, frames, ARRAY_SIZE(frames)), FLAME_AFTER, 1);
 	flame_finish(&flame, true);
 	assert_int_equal(flame.nodes.n, FLAME_DEPTH_MAX + 1);
 	assert_int_equal(flame.stacks_cut, 1);
@@ -150,7 +150,7 @@ static void many_frames(void **state)
 						{{name, (size_t)sprintf(name, "f%d", i % 3000)},
 						 FLAME_PLAIN}};
 
-		flame_stack(&flame, frames, 2, true, FLAME_AFTER, i);
+		flame_add(&flame, flame_stack(&flame, frames, 2), FLAME_AFTER, i);
 		sum += i;
 	}
 	flame_finish(&flame, true);

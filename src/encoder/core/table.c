@@ -110,14 +110,14 @@ static size_t width_of(const struct table *table, size_t column, const struct ta
 	return width;
 }
 
-static void put_padded(struct out *out, struct str text, size_t width, bool left, bool last)
+static void put_padded(struct out *out, struct str text, size_t width, bool left)
 {
 	size_t pad = width > text.n ? width - text.n : 0;
 
 	if (!left)
 		out_fill(out, ' ', pad);
 	out_str(out, text);
-	if (left && !last)
+	if (left)
 		out_fill(out, ' ', pad);
 }
 
@@ -137,10 +137,11 @@ static void put_titles(struct out *out, const struct table *table, const size_t 
 
 	for (size_t i = 0; i < n; i++) {
 		const struct table_column *c = &table->columns.v[i];
+		const bool ends = c->left && i + 1 == n;
 
 		if (i)
 			put_between(out, c, false);
-		put_padded(out, str_of(c->title), widths[i], c->left, i + 1 == n);
+		put_padded(out, str_of(c->title), ends ? 0 : widths[i], c->left);
 	}
 	out_char(out, '\n');
 	for (size_t i = 0; table->rule && i < n; i++) {
@@ -168,13 +169,15 @@ static void print_text(struct out *out, const struct table *table, const struct 
 	out_init_memory(&one);
 	for (size_t i = 0; i < table->cells.n; i++) {
 		const struct table_column *c = &table->columns.v[i % n];
+		const bool is_last = i % n + 1 == n;
 
 		one.n = 0;
 		put_cell(&one, c, &table->cells.v[i]);
 		if (i % n)
 			put_between(out, c, false);
-		put_padded(out, (struct str){one.buf, one.n}, widths[i % n], c->left, i % n + 1 == n);
-		if (i % n + 1 == n)
+		put_padded(out, (struct str){one.buf, one.n},
+			   c->left && is_last ? 0 : widths[i % n], c->left);
+		if (is_last)
 			out_char(out, '\n');
 	}
 	out_done(&one);

@@ -13,9 +13,8 @@ struct input {
 	// All events that SYSTEM:NAME (globs are allowed) or the name of a counter stands for; their formats are known
 	// then. -ENOENT, -EACCES with a sentence.
 	int (*find)(struct feed *feed, const char *name, input_found *found, void *arg);
-	// Likewise of what another sonde pushes at `where` (flow/wire.h); NULL: there is no such thing. May wait for it.
-	int (*pull)(struct feed *feed, const char *where, const char *name, input_found *found,
-		    void *arg);
+	// Likewise of what another sonde pushes (flow/wire.h); NULL: there is no such thing. May wait for it.
+	int (*pull)(struct feed *feed, const struct feed_pull *pull);
 	// Opens the feed's events, then gives what happens to its hooks until all tasks have ended, the recording ends,
 	// a signal comes, or a hook says so.
 	int (*run)(struct feed *feed);

@@ -393,19 +393,16 @@ int watching_open(struct watching *live)
 	return watching_tell_opened(live, 0, live->target.cpus.n);
 }
 
-static int take_count(struct watching *live, const struct opened_event *event, size_t at,
-		      struct feed_event *wanted, uint64_t *last)
+// The count so far of one of the event's cells. False: it can't be read.
+static bool read_count(struct watching *live, const struct opened_event *event, size_t at,
+		       uint64_t *ret)
 {
-	const struct target *target = &live->target;
-	size_t threads = target->threads.n;
 	struct {
 		uint64_t value, enabled, running;
 	} count;
-	uint32_t instance;
-	uint64_t delta;
 
-	if (read(event->fds.v[at], &count, sizeof(count)) != sizeof(count))
-		return 0;
+	if (event->fds.v[at] < 0 || read(event->fds.v[at], &count, sizeof(count)) != sizeof(count))
+		return false;
 	if (count.enabled && !count.running && !live->warned_not_running) {
 		live->warned_not_running = true;
 		warn("event %s did not count: the processor's counters were all taken", event->name);
@@ -413,17 +410,22 @@ static int take_count(struct watching *live, const struct opened_event *event, s
 	if (count.running && count.running < count.enabled)
 		count.value = (uint64_t)((double)count.value * (double)count.enabled /
 					 (double)count.running);
-	delta = count.value > *last ? count.value - *last : 0;
-	*last = count.value;
-	instance = target->threads.v[at % threads] >= 0 ? (uint32_t)target->threads.v[at % threads]
-							: (uint32_t)target->cpus.v[at / threads];
-	return live->feed->hooks->count
-		       ? live->feed->hooks->count(live->feed->arg, wanted, instance, delta)
-		       : 0;
+	*ret = count.value;
+	return true;
+}
+
+// The thread of a cell, or its CPU.
+static uint32_t instance_of(const struct target *target, size_t at)
+{
+	const size_t threads = target->threads.n;
+	const pid_t thread = target->threads.v[at % threads];
+
+	return thread >= 0 ? (uint32_t)thread : (uint32_t)target->cpus.v[at / threads];
 }
 
 int watching_counts(struct watching *live)
 {
+	const struct feed_hooks *hooks = live->feed->hooks;
 	size_t n = 0;
 	int err = 0;
 
@@ -434,9 +436,16 @@ int watching_counts(struct watching *live)
 		if (!wanted || !wanted->counts)
 			continue;
 		for (size_t k = 0; k < event->fds.n && !err; k++) {
-			if (event->fds.v[k] >= 0)
-				err = take_count(live, event, k, wanted,
-						 &live->last_counts[n * live->counts_stride + k]);
+			uint64_t *last = &live->last_counts[n * live->counts_stride + k], now, before;
+
+			if (!read_count(live, event, k, &now))
+				continue;
+			before = *last;
+			*last = now;
+			if (hooks->count)
+				err = hooks->count(live->feed->arg, wanted,
+						   instance_of(&live->target, k),
+						   now > before ? now - before : 0);
 		}
 		n++;
 	}

@@ -153,10 +153,9 @@ static int not_found(const struct pull_source *source, const char *name)
 	return err;
 }
 
-int live_pull_find(struct live_pull **pull_, const struct live_pull_find *find)
+int live_pull_find(struct live_pull **pull_, struct feed *feed, const struct feed_pull *find)
 {
 	struct live_pull *pull = *pull_;
-	struct feed *feed = find->feed;
 	struct pull_source *source;
 	size_t n = 0;
 	int err;

@@ -8,15 +8,9 @@ struct live_pull; // all sources
 
 // NULL is allowed as `pull` from here on where nothing else is said.
 void live_pull_free(struct live_pull *pull);
-// Events that `where` sends, by name or glob. Waits for it when it is not there yet: until then nothing is known of its events. *pull is
-// made when it is NULL. -ENOENT, -EINVAL with a sentence.
-struct live_pull_find {
-	struct feed *feed;
-	const char *where, *name;
-	input_found *found;
-	void *arg;
-};
-int live_pull_find(struct live_pull **pull, const struct live_pull_find *find);
+// Waits for the other when it is not there yet: until then nothing is known of its events. *pull is made when it is NULL. -ENOENT,
+// -EINVAL with a sentence.
+int live_pull_find(struct live_pull **pull, struct feed *feed, const struct feed_pull *find);
 // Before the loop: whose events go where.
 void live_pull_begin(struct live_pull *pull, const struct pull_clock *clock);
 

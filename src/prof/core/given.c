@@ -101,6 +101,7 @@ static int add_with_peer(struct prof *prof, struct adding *adding)
 {
 	const struct prof_spec *spec = adding->spec;
 	const char *push = prof_spec_attr(spec, "push"), *where = prof_spec_attr(spec, "pull");
+	const struct feed_pull pull = {where, spec->name, found, adding};
 	size_t before = prof->events.n;
 	int err = 0;
 
@@ -116,7 +117,7 @@ static int add_with_peer(struct prof *prof, struct adding *adding)
 		return fail(EINVAL,
 			    "%s: pull takes part in the running kernel's events, not in a recording's",
 			    spec->name);
-	err = where ? prof->pull(prof->feed, where, spec->name, found, adding)
+	err = where ? prof->pull(prof->feed, &pull)
 		    : prof->find(prof->feed, spec->name, found, adding);
 	for (; push && !err && before < prof->events.n; before++)
 		err = prof_push_add(prof, prof->events.v[before], push);

@@ -118,9 +118,7 @@ struct prof {
 		    int (*found)(void *arg, struct event *event, const char *system, const char *name),
 		    void *arg);
 	// Events that another sonde pushes; NULL: there are none.
-	int (*pull)(struct feed *feed, const char *where, const char *name,
-		    int (*found)(void *arg, struct event *event, const char *system, const char *name),
-		    void *arg);
+	int (*pull)(struct feed *feed, const struct feed_pull *pull);
 	struct expr_machine *machine;
 	struct prof_pace *pace; // when what is due
 	struct out *out;	// lines of text; beside tables in csv or json, standard error
