@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/log.h"
 #include "base/err.h"
+#include "base/out.h"
 #include <stdio.h>
 
 static int level;
+static struct out *diverted;
 
 void log_set_level(int new_level)
 {
@@ -15,12 +17,20 @@ int log_get_level(void)
 	return level;
 }
 
+void log_divert(struct out *to)
+{
+	diverted = to;
+}
+
 static void put(const char *fmt, va_list args)
 {
 	char text[ERR_SENTENCE_SIZE];
 
 	err_format(text, sizeof(text), fmt, args);
-	fprintf(stderr, "%s\n", text);
+	if (diverted)
+		out_printf(diverted, "%s\n", text);
+	else
+		fprintf(stderr, "%s\n", text);
 }
 
 void say(const char *fmt, ...)

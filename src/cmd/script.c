@@ -11,6 +11,8 @@
 #include "flow/chain.h"
 #include "flow/event_switch.h"
 #include "flow/filter.h"
+#include "flow/findings.h"
+#include "flow/workers.h"
 #include <stdio.h>
 
 // perf's PERF_MAX_STACK_DEPTH
@@ -26,7 +28,7 @@ struct options {
 	bool show_kernel_path, inline_frames, full_source_path, all_cpus, no_demangle,
 		demangle_kernel, stitch_lbr;
 	int verbose;
-	unsigned max_stack, max_blocks;
+	unsigned max_stack, max_blocks, jobs;
 	const char *stop_at;
 	struct filter_options filter;
 	struct sym_options sym;
@@ -108,6 +110,9 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 0, "dump-unsorted-raw-trace", AT(dump_unsorted),
 	 .help = "the same in the order of the file"},
 	{OPT_FLAG, 'd', "debug-mode", AT(debug_order), .help = "only look for samples out of order"},
+	{OPT_U32, 'j', "jobs", AT(jobs), "N", .least = OPT_ABOVE_ZERO,
+	 .help = "work in N processes; without it in as many as there are CPUs, 16 at most, where the "
+		 "recording is large enough. The result is the same"},
 	{OPT_FLAG, 0, "per-event-dump", AT(per_event),
 	 .help = "a file FILE.EVENT.dump for each event"},
 	{OPT_FLAG, 0, "show-kernel-path", AT(show_kernel_path),
@@ -461,16 +466,45 @@ static int prepare(struct script *script)
 	return 0;
 }
 
+// What a line says may not depend on lines before it, and all go to one file.
+static bool may_share(const struct script *script)
+{
+	const struct options *o = script->options;
+	const struct recording *recording = script->run->recording;
+
+	if (recording->is_pipe || script->dumping || o->debug_order || o->per_event ||
+	    o->show_round || o->relative || o->delta || o->event_switch.on || o->event_switch.off)
+		return false;
+	for (size_t i = 0; i < recording->events.n && !script->json; i++) {
+		const struct output *output =
+			fields_of(&script->fields, &recording->events.v[i]->attr);
+
+		if (output->fields & (FIELD_BIT(SRCCODE) | FIELD_BIT(DATA_SRC)))
+			return false;
+	}
+	return true;
+}
+
 static int process(struct script *script)
 {
+	const struct workers_options sharing = {.jobs = script->options->jobs,
+						.out = &script->out,
+						.put_findings = findings_put,
+						.take_findings = findings_take,
+						.arg = script->run};
 	const struct run_hooks hooks = {
 		.hit = on_sample,
 		.record = on_record,
 		.raw = script->dumping ? on_raw : NULL,
 		.begin = on_start,
 	};
-	int err = run_process(script->run, &hooks, script);
+	int err;
 
+	if (may_share(script))
+		script->run->workers = workers_new(&sharing);
+	err = run_process(script->run, &hooks, script);
+	workers_free(script->run->workers);
+	script->run->workers = NULL;
 	if (err < 0)
 		return err;
 	if (script->options->debug_order)

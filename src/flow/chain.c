@@ -5,6 +5,7 @@
 struct run_unwind {
 	struct unwinder *unwinder; // NULL: of a machine that can't be unwound
 	VEC(uint64_t) chain;
+	struct unwind_counts marked, added; // what others counted
 };
 
 static struct run_unwind *unwind_of(struct run *run)
@@ -46,13 +47,55 @@ static void add_noted(struct str line, struct unwind_counts *ret)
 	}
 }
 
+static void add_counts(struct unwind_counts *to, const struct unwind_counts *more)
+{
+	for (int i = 0; i < UNWIND_ENDS; i++)
+		to->ends[i] += more->ends[i];
+	to->without += more->without;
+	to->frames += more->frames;
+}
+
+static void count_own(const struct run *run, struct unwind_counts *ret)
+{
+	*ret = run->unwind && run->unwind->unwinder ? run->unwind->unwinder->counts
+						    : (struct unwind_counts){0};
+}
+
+void run_unwind_mark(struct run *run)
+{
+	if (run->unwind)
+		count_own(run, &run->unwind->marked);
+}
+
+void run_unwind_since_mark(const struct run *run, struct unwind_counts *ret)
+{
+	const struct unwind_counts *marked;
+
+	count_own(run, ret);
+	if (!run->unwind)
+		return;
+	marked = &run->unwind->marked;
+	for (int i = 0; i < UNWIND_ENDS; i++)
+		ret->ends[i] -= marked->ends[i];
+	ret->without -= marked->without;
+	ret->frames -= marked->frames;
+}
+
+void run_unwind_add(struct run *run, const struct unwind_counts *counts)
+{
+	if (!memcmp(counts, &(struct unwind_counts){0}, sizeof(*counts)))
+		return;
+	add_counts(&unwind_of(run)->added, counts);
+}
+
 void run_unwind_counts(const struct run *run, struct unwind_counts *ret)
 {
 	const char *notes = run->recording->info.notes;
 	struct str rest = str_of(notes ? notes : "");
 
-	*ret = run->unwind && run->unwind->unwinder ? run->unwind->unwinder->counts
-						    : (struct unwind_counts){0};
+	count_own(run, ret);
+	if (run->unwind)
+		add_counts(ret, &run->unwind->added);
 	while (rest.n)
 		add_noted(str_cut(&rest, '\n'), ret);
 }

@@ -31,3 +31,7 @@ static inline const struct sample *run_chain(struct run *run, const struct chain
 void run_find_stacks(struct run *run, struct hit *hits, size_t n);
 // How the stacks of user space ended that were unwound for this run, and those that sonde unwound when it recorded.
 void run_unwind_counts(const struct run *run, struct unwind_counts *ret);
+// For processes that share a run's work: what one has counted since the mark is added to another one's.
+void run_unwind_mark(struct run *run);
+void run_unwind_since_mark(const struct run *run, struct unwind_counts *ret);
+void run_unwind_add(struct run *run, const struct unwind_counts *counts);

@@ -10,7 +10,9 @@
 #include "flow/archive.h"
 #include "flow/chain.h"
 #include "flow/fetch.h"
+#include "flow/findings.h"
 #include "flow/queue.h"
+#include "flow/workers.h"
 #include "sym/options.h"
 #include <stdio.h>
 #include <sys/utsname.h>
@@ -23,6 +25,7 @@ struct run_private {
 	struct archive_beside archive;
 	bool started, unordered, count_places;
 	size_t build_ids_taken;
+	uint64_t read_to;	// offset
 	struct map last_values; // id -> last value of PERF_SAMPLE_READ
 	size_t batch_n;		// of the samples hook: those that wait
 	struct hit batch[RUN_BATCH];
@@ -248,6 +251,8 @@ static int give_sample(struct run_private *p, struct event *event, struct sample
 	run_note_sample(run, sample);
 	if (p->count_places)
 		count_place(run, sample, hit->task);
+	if (run->workers && !run->workers->mine)
+		return 0;
 	if (!run->hooks->hits)
 		return run->hooks->hit ? run->hooks->hit(run->arg, run, hit) : 0;
 	if (run->hooks->wants && !run->hooks->wants(run->arg, run, hit))
@@ -426,12 +431,49 @@ int run_take_record(struct run *run, const struct hit *record)
 	return err || !hooks->record ? err : hooks->record(run->arg, run, record);
 }
 
+// About: by the records that wait, and by the bytes that were not read yet.
+static uint64_t records_left(const struct run_private *p)
+{
+	const struct recording *recording = p->run->recording;
+	uint64_t end = recording->data_offset + recording->data_size;
+	uint64_t waiting = p->run->stats.total - MIN(p->run->workers->records, p->run->stats.total);
+
+	if (p->read_to <= recording->data_offset || p->read_to >= end)
+		return waiting;
+	return waiting + (uint64_t)((double)p->run->stats.total * (double)(end - p->read_to) /
+				    (double)(p->read_to - recording->data_offset));
+}
+
+// Before each record.
+static int share(struct run_private *p)
+{
+	struct workers *workers = p->run->workers;
+	uint64_t left;
+	int err;
+
+	if (!workers || !workers_step(workers))
+		return 0;
+	err = give_batch(p);
+	if (err)
+		return err;
+	if (workers_have_begun(workers))
+		return workers_next(workers);
+	left = records_left(p);
+	if (workers_pay(workers, left)) {
+		findings_begin(p->run);
+		workers_begin(workers, left);
+	}
+	return 0;
+}
+
 static int deliver(struct run_private *p, struct event *event, const struct record *record)
 {
 	const struct perf_event_header *header = record->header;
 	struct hit hit;
 	int err = p->started ? 0 : start(p);
 
+	if (!err)
+		err = share(p);
 	if (err)
 		return err;
 	if (header->type == PERF_RECORD_SAMPLE)
@@ -490,6 +532,7 @@ static int take(struct run_private *p, const struct record *record)
 	int err;
 
 	run->stats.total++;
+	p->read_to = record->offset;
 	if (header->type < ARRAY_SIZE(run->stats.records))
 		run->stats.records[header->type]++;
 	if (p->run->hooks->raw && (err = p->run->hooks->raw(p->run->arg, run, record)))
@@ -507,6 +550,9 @@ static int take(struct run_private *p, const struct record *record)
 			take_machine(run);
 		}
 		struct hit hit;
+		err = share(p);
+		if (err)
+			return err;
 		hit_init(&hit, NULL, record);
 		return run->hooks->record ? run->hooks->record(run->arg, run, &hit) : 0;
 	}
@@ -548,6 +594,7 @@ static void take_samples(struct run_private *p)
 		if (time == 0 || time == UINT64_MAX)
 			break;
 		queue_add_stable(&p->queue, time, header, run.offset, event);
+		p->read_to = run.offset;
 		sample_run_pass(&run, header);
 		n++;
 	}
@@ -585,6 +632,8 @@ int run_process(struct run *run, const struct run_hooks *hooks, void *arg)
 		err = start(p);
 	if (!err)
 		err = run_tell_counted(run);
+	if (run->workers)
+		err = workers_end(run->workers, err);
 	run->stats.out_of_order = p->queue.late_n;
 	return err < 0 ? err : 0;
 }

@@ -65,6 +65,7 @@ struct run {
 		counted_n; // lost: by records that came; by what the events' own counters had at the end
 	struct run_private *private;
 	struct run_unwind *unwind; // of chain.c
+	struct workers *workers;   // the consumer's: others that share the work; NULL: none
 	struct stacks *stacks;	   // the consumer's: hits have their stack; NULL: they have none
 };
 

@@ -4,6 +4,7 @@
 #include "flow/chain.h"
 #include "flow/run.h"
 #include <stdio.h>
+#include <stdlib.h>
 
 static void warn_loss(const struct run_event_loss *loss, uint64_t first_ns, uint64_t last_ns)
 {
@@ -46,6 +47,27 @@ static void warn_losses(const struct run *run)
 		     (unsigned long long)(records.lost - counted));
 }
 
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// In an order that doesn't hang on who came across them first.
+static void warn_refused(const struct sym *sym)
+{
+	VEC(const char *) refused = {0};
+
+	for (size_t i = 0; i < sym->dsos.n; i++) {
+		if (sym->dsos.v[i]->refused)
+			vec_push(&refused, sym->dsos.v[i]->refused);
+	}
+	if (refused.n)
+		qsort(refused.v, refused.n, sizeof(*refused.v), by_text);
+	vec_each(const char *, it, &refused)
+		warn("%s", *it);
+	vec_done(&refused);
+}
+
 // Names that are missing in the result, and why: the kernel's by itself, of the others the first stands for all.
 static void warn_symbols(const struct run *run)
 {
@@ -54,11 +76,10 @@ static void warn_symbols(const struct run *run)
 	enum { SHOWN = 5 };
 	size_t others = 0, refused = 0;
 
+	warn_refused(run->sym);
 	for (size_t i = 0; i < run->sym->dsos.n; i++) {
 		const struct dso *dso = run->sym->dsos.v[i];
 
-		if (dso->refused)
-			warn("%s", dso->refused);
 		if (dso->state != DSO_NO_SYMBOLS || !dso->note)
 			continue;
 		if (dso->kind == DSO_KERNEL) {
