@@ -78,6 +78,39 @@ LANGUAGES = {
               "try {{ if (a & 1) throw new Exception(\"x\"); sink++; }} catch (Exception e) {{ sink += e.msg.length; }}"],
         main="void main(string[] v) { double t = v[1].to!double; auto s = StopWatch(AutoStart.yes); ulong x = 1;\n"
              "\twhile (s.peek.total!\"msecs\" < t * 1000) x = f0(x, 3); sink = x; }"),
+    "nim": dict(
+        file="t.nim", head="import std/[algorithm, os, strutils, times]\nvar sink: uint64",
+        declaration="proc f{i}(a0, b0: uint64): uint64 {{.noinline.}}",
+        function="proc f{i}(a0, b0: uint64): uint64 =\n  var a = a0\n  var b = b0\n{body}\n  result = a + b",
+        call="  a += f{k}(a xor {k}, b + {k})",
+        work=["  for j in 0'u64 .. {n}: (a = a * 31 + j; sink = a)",
+              "  block:\n    var v = newSeq[int]({n})\n    for j in 0 ..< {n}: v[j] = int(a * uint64(j) mod 1000)\n    v.sort()\n    b = b xor uint64(v[3])",
+              "  b += uint64(len($a & \" \" & toHex(b)))",
+              "  try:\n    if (a and 1) == 1: raise newException(ValueError, \"x\")\n    sink += 1\n  except ValueError: sink = 0"],
+        main="let t = parseFloat(paramStr(1))\nlet s = epochTime()\nvar x = 1'u64\nwhile epochTime() - s < t: x = f0(x, 3)\nsink = x"),
+    "ruby": dict(
+        file="t.rb", head="", function="def f{i}(a, b)\n{body}\n  (a + b) & 0xffffffff\nend",
+        call="  a = (a + f{k}(a ^ {k}, b + {k})) & 0xffffffff",
+        work=["  {n}.times {{ |j| a = (a * 31 + j) & 0xffffffff }}", "  b ^= (0..{n}).map {{ |j| (a * j) % 1000 }}.sort[3]"],
+        main="t = ARGV[0].to_f; s = Time.now; x = 1; x = f0(x, 3) while Time.now - s < t"),
+    "perl": dict(
+        file="t.pl", head="use Time::HiRes 'time';", function="sub f{i} {{ my ($p, $q) = @_;\n{body}\n  return ($p + $q) & 0xffffffff; }}",
+        call="  $p = ($p + f{k}($p ^ {k}, $q + {k})) & 0xffffffff;",
+        work=["  for my $j (0..{n}) {{ $p = ($p * 31 + $j) & 0xffffffff; }}",
+              "  {{ my @v = sort {{ $a <=> $b }} map {{ ($p * $_) % 1000 }} 0..{n}; $q ^= $v[3]; }}"],
+        main="my ($s, $x) = (time, 1); $x = f0($x, 3) while time - $s < $ARGV[0];"),
+    "php": dict(
+        file="t.php", head="<?php", function="function f{i}($a, $b) {{\n{body}\n  return ($a + $b) & 0xffffffff; }}",
+        call="  $a = ($a + f{k}($a ^ {k}, $b + {k})) & 0xffffffff;",
+        work=["  for ($j = 0; $j < {n}; $j++) $a = ($a * 31 + $j) & 0xffffffff;",
+              "  $v = []; for ($j = 0; $j < {n}; $j++) $v[] = ($a * $j) % 1000; sort($v); $b ^= $v[3];"],
+        main="$s = microtime(true); $x = 1; while (microtime(true) - $s < (float)$argv[1]) $x = f0($x, 3);"),
+    "lua": dict(
+        file="t.lua", head="", function="function f{i}(a, b)\n{body}\n  return (a + b) % 1048576\nend",
+        call="  a = (a + f{k}((a + {k}) % 65536, b + {k})) % 1048576",
+        work=["  for j = 0, {n} do a = (a * 31 + j) % 1048576 end",
+              "  do local v = {{}} for j = 1, {n} do v[j] = (a * j) % 1000 end table.sort(v) b = b + v[3] end"],
+        main="local t, s, x = tonumber(arg[1]), os.clock(), 1 while os.clock() - s < t do x = f0(x, 3) end"),
     "ocaml": dict(
         file="t.ml", head="let sink = ref 0", callees_first=True,
         function="let[@inline never] f{i} a b =\n  let a = ref a and b = ref b in\n{body}\n  !a + !b",
