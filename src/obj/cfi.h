@@ -39,6 +39,7 @@ enum {
 	CFI_SIGNAL = 1, // the caller was interrupted here, it did not call
 	CFI_SIMPLE = 2, // CFA from a register, and all that is saved is CFI_AT_CFA
 	CFI_SWITCH = 4, // goes on on another stack: who called it is not on that of whom it calls
+	CFI_MAKES_FRAME = 16, // of instructions: makes its caller's frame, which has none yet
 	CFI_KEEPS_FP =
 		8, // of Go, which does not say so by the CFA: the frame pointer is the function's own
 };

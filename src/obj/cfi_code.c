@@ -141,6 +141,26 @@ static bool follow(struct search *search)
 	return false;
 }
 
+// At its return the frame pointer is where it was returned to: that one's frame begins there, and is not made yet.
+static bool makes_frame(const struct path *path)
+{
+	const struct value *sp = &path->regs[X86_SP], *fp = &path->regs[X86_FP];
+
+	return sp->kind == KNOWN && sp->base == X86_SP && sp->at < 0 && fp->kind == KNOWN &&
+	       fp->base == X86_SP && !fp->at;
+}
+
+static void begin_rule(struct cfi_rule *rule, uint8_t cfa_reg, int32_t cfa)
+{
+	memset(rule, 0, CFI_CODE_WORDS * sizeof(uint64_t));
+	rule->cfa = CFI_CFA_REGISTER;
+	rule->cfa_reg = cfa_reg;
+	rule->cfa_offset = cfa;
+	rule->flags = CFI_SIMPLE;
+	rule->saved[rule->saved_n++] =
+		(struct cfi_saved){.reg = CFI_RA_COLUMN, .where = CFI_AT_CFA, .value = -8};
+}
+
 static bool write_rule(const struct path *path, uint64_t *ret)
 {
 	static const uint8_t dwarf[] = {0, 2, 1, 3, 7, 6, 4, 5};
@@ -149,19 +169,18 @@ static bool write_rule(const struct path *path, uint64_t *ret)
 	const struct value *sp = &path->regs[X86_SP], *fp = &path->regs[X86_FP];
 	int32_t cfa = sp->at + 8;
 
+	if (makes_frame(path)) {
+		begin_rule(rule, dwarf[X86_SP], 8);
+		rule->flags |= CFI_MAKES_FRAME;
+		return true;
+	}
 	if (sp->kind != KNOWN || (sp->base != X86_SP && sp->base != X86_FP) ||
 	    (sp->base == X86_SP && sp->at < 0) || (sp->base == X86_FP && sp->at < 8))
 		return false;
 	if (fp->kind == LOST || (fp->kind == KNOWN && (fp->base != X86_FP || fp->at)) ||
 	    (fp->kind == IN_MEMORY && fp->base != sp->base))
 		return false;
-	memset(ret, 0, CFI_CODE_WORDS * sizeof(*ret));
-	rule->cfa = CFI_CFA_REGISTER;
-	rule->cfa_reg = dwarf[sp->base];
-	rule->cfa_offset = cfa;
-	rule->flags = CFI_SIMPLE;
-	rule->saved[rule->saved_n++] =
-		(struct cfi_saved){.reg = CFI_RA_COLUMN, .where = CFI_AT_CFA, .value = -8};
+	begin_rule(rule, dwarf[sp->base], cfa);
 	for (size_t i = 0; i < sizeof(kept); i++) {
 		const struct value *v = &path->regs[kept[i]];
 

@@ -6,7 +6,7 @@
 // one step: what to do at an address is remembered by (address space, address; unwind_places); registers that were saved are
 // all followed, as another frame's rule may need them. Where a file has no information its instructions up to the return say
 // what they do with the stack (sym/unwind_code; live, those of code that a compiler just made are read from the program's
-// memory); else it takes frame pointers, the kernel's signal frame, or what a call must have left. A frame pointer is believed
+// memory; a function may call what makes its frame, and has none until then: V8); else it takes frame pointers, the kernel's signal frame, or what a call must have left. A frame pointer is believed
 // where it leads to behind a call. Each stack ends with a reason; those that only frame pointers of undescribed code led to the
 // root are guessed. Where a frame's information leads nowhere (assembly that doesn't tell how it moves the stack pointer), its
 // instructions are asked. Where a compiler says of a realigned stack that the registers lie by the frame pointer after that is

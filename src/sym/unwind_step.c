@@ -268,19 +268,29 @@ static bool step_code(struct walk *w, const struct cfi_rule *rule)
 
 	memcpy(before, w->regs, sizeof(before));
 	if (step_simple(w, rule) && w->regs[w->machine->sp] > sp &&
-	    walk_is_code(w, w->regs[PC] - 1) && walk_is_return(w))
+	    walk_is_code(w, w->regs[PC] - 1) && walk_is_return(w)) {
+		w->no_frame_at = rule->flags & CFI_MAKES_FRAME ? w->regs[PC] : 0;
 		return true;
+	}
 	memcpy(w->regs, before, sizeof(before));
 	return false;
 }
 
 static bool step_without(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
+	static const struct cfi_rule no_frame = {.cfa = CFI_CFA_REGISTER,
+						 .cfa_reg = 7,
+						 .cfa_offset = 8,
+						 .flags = CFI_SIMPLE,
+						 .saved_n = 1,
+						 .saved = {{CFI_RA_COLUMN, CFI_AT_CFA, 0, -8}}};
 	uint64_t pc = w->regs[PC] - !is_leaf, fp = w->regs[w->machine->fp];
 
 	*ret_signal = !is_leaf && walk_is_sigreturn(w, w->regs[PC]);
 	if (*ret_signal)
 		return walk_step_sigreturn(w);
+	if (w->no_frame_at && w->no_frame_at == w->regs[PC] && step_code(w, &no_frame))
+		return true;
 	if (known->rule && !known->table && step_code(w, known->rule))
 		return true;
 	if (!walk_step_guessed(w, is_leaf)) {

@@ -472,6 +472,37 @@ static void test_made_code(void **state)
 	}
 }
 
+// A function whose frame is made by what it calls first: until then it has none, though its instructions leave one.
+static void test_made_frame(void **state)
+{
+	static const uint8_t function[] = {0xe8, 11, 0, 0, 0, 0xc9, 0xc3, 0xcc, 0xcc, 0xcc, 0xcc,
+					   0xcc, 0xcc, 0xcc, 0xcc, 0xcc,
+					   // pop %r15; push %rbp; mov %rsp,%rbp; push %rsi; push %r15; ret
+					   0x41, 0x5f, 0x55, 0x48, 0x89, 0xe5, 0x56, 0x41, 0x57,
+					   0xc3};
+	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const uint64_t jit = (uintptr_t)page, code = FILE_AT;
+	struct world w;
+
+	assert_true(page != MAP_FAILED);
+	sample_pid = (uint32_t)getpid();
+	x86_64_world(&w);
+	w.unwinder->is_live = true;
+	memset(page, 0xcc, 4096);
+	memcpy(page + 64, function, sizeof(function));
+	sample_map(w.sym, jit, jit + 4096, 0, "//anon");
+	sample_pid = PID;
+	// Its caller's: another frame, that must not be left out.
+	w.regs[6] = STACK_AT + 0x40;
+	w.regs[8] = jit + 64 + 16;
+	w.stack[0] = jit + 64 + 5;
+	w.stack[1] = code + 0x88;
+	const uint64_t ips[] = {w.regs[8], jit + 64 + 4, code + 0x87};
+	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
+	munmap(page, 4096);
+	world_done(&w);
+}
+
 // The first look may come before the compiler has put in what is called: nothing tells of the change.
 static void test_made_later(void **state)
 {
@@ -804,5 +835,5 @@ static void test_cache(void **state)
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
 	  TEST(test_realigned), TEST(test_no_return), TEST(test_i386), TEST(test_made_later),
-	  TEST(test_by_kernel), TEST(test_made_code), TEST(test_elsewhere), TEST(test_nowhere),
-	  TEST(test_sample), TEST(test_cache))
+	  TEST(test_by_kernel), TEST(test_made_code), TEST(test_made_frame), TEST(test_elsewhere),
+	  TEST(test_nowhere), TEST(test_sample), TEST(test_cache))

@@ -48,7 +48,8 @@ struct walk {
 	enum unwind_end end; // why the last read failed
 	bool reads_later; // what the copy doesn't hold is read from the thread's memory as it is now
 	bool has_read_later;
-	bool is_guessed;   // a frame on the way was found by what nothing confirms
+	bool is_guessed; // a frame on the way was found by what nothing confirms
+	uint64_t no_frame_at; // where a function goes on that has no frame yet: what it has called makes one
 	bool is_elsewhere; // code without a file has its frame on none that the copy is of
 };
 

@@ -148,6 +148,10 @@ static bool step_assembly(struct walk *w)
 		if (i && !is_of_here)
 			continue;
 		w->is_guessed |= !is_of_here;
+		// Its own frame pointer, if it has made one.
+		if (i && regs[w->machine->fp] == sp + i * 8 - 8 &&
+		    !walk_read_word(w, regs[w->machine->fp], &regs[w->machine->fp]))
+			return false;
 		regs[PC] = pc;
 		regs[w->machine->sp] = sp + i * 8 + 8;
 		return true;

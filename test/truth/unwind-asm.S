@@ -81,6 +81,20 @@ undescribed:
 	popq	%rbp
 	ret
 	.size	undescribed, . - undescribed
+// Where it goes to in the end its instructions don't tell.
+	.globl	untold
+	.type	untold, %function
+untold:
+	pushq	%rbp
+	movq	%rsp, %rbp
+	pushq	$6
+	pushq	$0
+1:	decq	%rdi
+	jnz	1b
+	leave
+	popq	%rcx
+	jmp	*%rcx
+	.size	untold, . - untold
 #elif defined(__aarch64__)
 by_hand:
 	.cfi_startproc
@@ -142,5 +156,15 @@ undescribed:
 	ldp	x29, x30, [sp], 16
 	ret
 	.size	undescribed, . - undescribed
+	.globl	untold
+	.type	untold, %function
+untold:
+	stp	x29, x30, [sp, -16]!
+	mov	x29, sp
+1:	subs	x0, x0, 1
+	b.ne	1b
+	ldp	x29, x30, [sp], 16
+	ret
+	.size	untold, . - untold
 #endif
 	.section .note.GNU-stack, "", %progbits

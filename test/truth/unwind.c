@@ -207,12 +207,17 @@ NOINLINE void assembly(void)
 }
 
 extern void undescribed(unsigned long n);
+extern void untold(unsigned long n);
 
-// Assembly that nothing describes, and that uses rbp for something else.
+// Assembly that nothing describes, and that uses rbp for something else, or for its frame; here it is needed to get on.
 NOINLINE void bare(void)
 {
-	undescribed((unsigned long)milliseconds * 2000000);
-	sink++;
+	volatile char *some = alloca((size_t)milliseconds + 16);
+
+	some[milliseconds] = 1;
+	undescribed((unsigned long)milliseconds * 1000000);
+	untold((unsigned long)milliseconds * 1000000);
+	sink = sink + some[milliseconds];
 }
 
 extern void templates(void (*call)(void));
