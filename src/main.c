@@ -69,10 +69,11 @@ static int exit_status(const char *command, int result)
 	return say_failure(command, result);
 }
 
-static int run(const struct command *command, int argc, char **argv)
+// `name`: as its user called it.
+static int run(const struct command *command, const char *name, int argc, char **argv)
 {
 	int result = command->run(argc, argv);
-	int status = exit_status(command->name, result);
+	int status = exit_status(name, result);
 
 	return status == EXIT_FAILED && command->exits_by_errno && result < 0 && result > -COMMAND_USAGE
 		       ? result & 0xff
@@ -144,14 +145,14 @@ static int unknown_command(const char *word)
 }
 
 // A profiler or tool by its name alone.
-static int run_sub(const struct command *owner, int argc, char **argv)
+static int run_sub(const struct command *owner, const char *called, int argc, char **argv)
 {
 	auto_free char **words = xcalloc((size_t)argc + 2, sizeof(*words));
-	auto_free char *name = xstrdup(owner->name);
+	auto_free char *first = xstrdup(owner->name);
 
-	words[0] = name;
+	words[0] = first;
 	memcpy(words + 1, argv, (size_t)argc * sizeof(*words));
-	return run(owner, argc + 1, words);
+	return run(owner, called, argc + 1, words);
 }
 
 static int run_by_name(const char *name, int argc, char **argv)
@@ -160,9 +161,9 @@ static int run_by_name(const char *name, int argc, char **argv)
 	struct command sub = {0};
 
 	if (command)
-		return run(command, argc, argv);
+		return run(command, command->name, argc, argv);
 	owner = command_of_sub(argv, &sub);
-	return owner ? run_sub(owner, argc, argv) : unknown_command(name);
+	return owner ? run_sub(owner, sub.name, argc, argv) : unknown_command(name);
 }
 
 // Options before the command, perf's. Returns how many words they take, or a negative value with *ret_status

@@ -10,14 +10,23 @@ result()
 skip() { echo "skip $*"; exit 77; }
 # needs PROGRAM [PACKAGE]
 needs() { command -v "$1" >/dev/null || skip "$1 is not installed${2:+ (package $2)}"; }
-# same_script MINE PERFS: as perf names stubs of libraries otherwise (docs/differences.md), a stub is as good as another one
-same_script() { cmp -s <(sed 's/[^ ]*@plt/STUB/g' "$1") <(sed 's/[^ ]*@plt/STUB/g' "$2"); }
-# same_but_stubs MINE PERFS: where perf's have some, their rows may stand elsewhere, and make columns wider
+# same_script MINE PERFS: as perf names stubs of libraries otherwise, or not at all (docs/differences.md), a stub is as good as another one
+same_script()
+{
+	awk 'function bare(line) {
+			gsub(/ [^ ]*@plt(\+0x[0-9a-f]+)?| \[unknown\]| _init(\+0x[0-9a-f]+)?/, " STUB", line)
+			return line
+		}
+		NR == FNR { mine[n = NR] = $0; next }
+		$0 != mine[FNR] && ($0 mine[FNR] !~ /@plt/ || bare($0) != bare(mine[FNR])) { bad = 1 }
+		END { exit bad || FNR != n }' "$1" "$2"
+}
+# same_but_stubs MINE PERFS: where there are some, their rows may stand elsewhere, make columns wider, and be addresses in perf
 same_but_stubs()
 {
-	grep -q '@plt' "$2" && cmp -s <(stub_rows "$1") <(stub_rows "$2")
+	grep -q '@plt' "$1" "$2" && cmp -s <(stub_rows "$1") <(stub_rows "$2")
 }
-stub_rows() { sed -E -e '/@plt/d' -e 's/\.{3,}/.../g' -e 's/ +/ /g' -e 's/ $//' "$1" | sort; }
+stub_rows() { sed -E -e '/@plt/d' -e '/[] -]0x[0-9a-f]+$/d' -e 's/\.{3,}/.../g' -e 's/ +/ /g' -e 's/ $//' "$1" | sort; }
 # between NUMBER LEAST MOST NAME
 between()
 {

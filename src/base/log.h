@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Messages for the person at the terminal, on stderr: warnings always, more with -v, none with -q.
+// Messages for the person at the terminal, on stderr: warnings always, more with -v, none with -q. What a measurement lost is said with -q, too.
 #pragma once
 
 enum log_level { LOG_QUIET = -1, LOG_WARN = 0, LOG_INFO = 1, LOG_DEBUG = 2 };

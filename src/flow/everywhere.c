@@ -138,9 +138,9 @@ void everywhere_done(struct everywhere *everywhere)
 		close(*fd);
 	}
 	if (everywhere->may_miss && total)
-		warn("Processes were started (%llu): where several run at a time, the kernel may have missed hits of a library's probe in "
-		     "some of them; of everybody (-a) it misses none",
-		     (unsigned long long)total);
+		say("Processes were started (%llu): where several run at a time, the kernel may have missed hits of a library's probe in "
+		    "some of them; of everybody (-a) it misses none",
+		    (unsigned long long)total);
 	vec_done(&everywhere->fds);
 	vec_done(&everywhere->starts);
 	for (size_t i = 0; map_next(&everywhere->files, &i, &slot);)

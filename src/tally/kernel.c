@@ -358,20 +358,20 @@ static void tell_stats(const struct tally_kernel *kernel, const char *name)
 	if (bpf_count_stats(kernel->count, &stats) < 0)
 		return;
 	if (stats.failed)
-		warn("%s: for %llu events the expressions failed; they are not counted", name,
-		     (unsigned long long)stats.failed);
+		say("%s: for %llu events the expressions failed; they are not counted", name,
+		    (unsigned long long)stats.failed);
 	if (stats.full)
-		warn("%s: %llu events are not counted: there were more keys than the kernel's table has places",
-		     name, (unsigned long long)stats.full);
+		say("%s: %llu events are not counted: there were more keys than the kernel's table has places",
+		    name, (unsigned long long)stats.full);
 	if (stats.waits_full)
-		warn("%s: %llu first events are not counted: more waited for their second than the kernel's table has places",
-		     name, (unsigned long long)stats.waits_full);
+		say("%s: %llu first events are not counted: more waited for their second than the kernel's table has places",
+		    name, (unsigned long long)stats.waits_full);
 	if (stats.backward)
-		warn("%s: %llu pairs ran backward in time; they are no delays and are left out",
-		     name, (unsigned long long)stats.backward);
+		say("%s: %llu pairs ran backward in time; they are no delays and are left out",
+		    name, (unsigned long long)stats.backward);
 	if (stats.missed && stats.missed != UINT64_MAX)
-		warn("%s: the kernel left out %llu events that came while it was counting others",
-		     name, (unsigned long long)stats.missed);
+		say("%s: the kernel left out %llu events that came while it was counting others",
+		    name, (unsigned long long)stats.missed);
 }
 
 void tally_kernel_close(struct tally_kernel *kernel, const char *name)

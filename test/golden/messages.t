@@ -60,3 +60,8 @@ named sonde record -a -o x.data -e
 named sonde prof top -e
 named sonde config
 named sonde annotate -i $T/data/sleep.data
+# who is called by a name of its own says so
+run sonde runqlat --format nosuch
+run sonde lock contention --format nosuch
+run sonde rundelay --format nosuch
+run sonde tool runqlat --format nosuch

@@ -83,11 +83,11 @@ void prof_warn_sched(const struct sched *sched)
 {
 	// States of tasks don't depend on CPUs.
 	if (sched->odd_cpus_n && !sched->left)
-		warn("%llu switches are left out: of CPUs with numbers from %u on",
-		     (unsigned long long)sched->odd_cpus_n, SCHED_MOST_CPUS);
+		say("%llu switches are left out: of CPUs with numbers from %u on",
+		    (unsigned long long)sched->odd_cpus_n, SCHED_MOST_CPUS);
 	if (sched->forgotten_n)
-		warn("%llu tasks were forgotten, as there were too many: what they did last is left out",
-		     (unsigned long long)sched->forgotten_n);
+		say("%llu tasks were forgotten, as there were too many: what they did last is left out",
+		    (unsigned long long)sched->forgotten_n);
 }
 
 // A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.

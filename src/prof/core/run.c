@@ -536,10 +536,10 @@ int prof_finish(struct prof *prof)
 		err = prof_flame_write(prof);
 	if (prof->heat && !err)
 		err = prof_heat_write(prof);
-	if (prof->lost_all && !prof->options->quiet)
-		warn("%llu events were lost in all, beside %llu that are in the results: give larger rings (-m), or fewer events",
-		     (unsigned long long)prof->lost_all,
-		     (unsigned long long)prof->feed->stats.samples);
+	if (prof->lost_all)
+		say("%llu events were lost in all, beside %llu that are in the results: give larger rings (-m), or fewer events",
+		    (unsigned long long)prof->lost_all,
+		    (unsigned long long)prof->feed->stats.samples);
 	if (prof->feed->stats.late)
 		inform("%llu events came behind newer ones",
 		       (unsigned long long)prof->feed->stats.late);

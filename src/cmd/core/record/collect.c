@@ -370,8 +370,8 @@ void collect_report(const struct recorder *recorder)
 			snprintf(when, sizeof(when), ", between %.6f s and %.6f s",
 				 (double)loss->first_ns / 1e9, (double)loss->last_ns / 1e9);
 		// The kernel counts lost samples in both ways where it can; the larger is the whole.
-		warn("lost %llu of event %s%s%s",
-		     (unsigned long long)MAX(loss->records, loss->samples), name, cpu, when);
+		say("lost %llu of event %s%s%s",
+		    (unsigned long long)MAX(loss->records, loss->samples), name, cpu, when);
 	}
 	if (recorder->losses_n && copies_for_each(recorder))
 		warn("the stack is copied for each event, and they came faster than copies could be taken: -c N records every Nth, "

@@ -179,12 +179,12 @@ static void tell_result(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
 
+	collect_report(recorder); // what was lost is told whoever wants no messages
 	if (options->quiet)
 		return;
 	if (recorder->kernel_hidden && samples_kernel(recorder))
 		warn("kernel addresses are hidden from this user: kernel symbols will be missing; sysctl "
 		     "kernel.kptr_restrict=0, or run as root");
-	collect_report(recorder);
 	if (recorder->live)
 		live_report(recorder->live);
 	fprintf(stderr, "[ sonde record: Woken up %llu times to write data ]\n",
