@@ -201,7 +201,7 @@ static int on_sample(void *arg, struct run *run, const struct hit *hit)
 		return 0;
 	if (!task)
 		task = sym_task(run->sym, UINT32_MAX, UINT32_MAX);
-	sym_resolve(run->sym, task, sample->cpumode, sample->ip, &location);
+	location = sym_resolve(run->sym, task, sample->cpumode, sample->ip);
 	if (!is_place_wanted(annotate, &location)) {
 		run_count_place(run, &location); // the others are counted by the report
 		return 0;

@@ -206,7 +206,7 @@ static int mark(void *arg, struct run *run, const struct hit *hit)
 
 	if (!task)
 		return 0;
-	sym_resolve_map(run->sym, task, sample->cpumode, sample->ip, &location);
+	location = sym_resolve_map(run->sym, task, sample->cpumode, sample->ip);
 	if (location.dso)
 		location.dso->hit = true;
 	return 0;

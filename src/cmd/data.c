@@ -174,7 +174,7 @@ static void put_chain(struct writer *writer, struct run *run, const struct sampl
 		if (is_return)
 			location = sym_resolve_return(run->sym, task, cpumode, ip);
 		else
-			sym_resolve(run->sym, task, cpumode, ip, &location);
+			location = sym_resolve(run->sym, task, cpumode, ip);
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 		put_frame(writer->out, ip, &location);
 	}
@@ -214,7 +214,7 @@ static int take_sample(void *arg, struct run *run, const struct hit *hit)
 	if (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		put_chain(writer, run, sample, task);
 	} else {
-		sym_resolve(run->sym, task, sample->cpumode, sample->ip, &location);
+		location = sym_resolve(run->sym, task, sample->cpumode, sample->ip);
 		put_frame(out, sample->ip, &location);
 	}
 	start_line(out, false, 3);

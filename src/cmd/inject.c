@@ -302,8 +302,8 @@ static void mark_hit(struct injector *in, const struct sample *sample)
 {
 	struct location location;
 
-	sym_resolve_map(in->sym, sym_task(in->sym, sample->pid, sample->tid), sample->cpumode,
-			sample->ip, &location);
+	location = sym_resolve_map(in->sym, sym_task(in->sym, sample->pid, sample->tid),
+				   sample->cpumode, sample->ip);
 	if (location.dso)
 		put_build_id(in, location.dso);
 }

@@ -215,7 +215,7 @@ static bool wanted(struct script *script, const struct sample *sample, struct ta
 		return true;
 	if (!task)
 		return false;
-	sym_resolve(script->run->sym, task, sample->cpumode, sample->ip, &where);
+	where = sym_resolve(script->run->sym, task, sample->cpumode, sample->ip);
 	return filter_location(script->filter, &where);
 }
 

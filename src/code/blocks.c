@@ -116,10 +116,10 @@ void blocks_add_sample(struct blocks *blocks, struct sym *sym, struct task *task
 		const struct perf_branch_entry *branch = &sample->branches[i];
 		unsigned cycles = branch_cycles(branch);
 
-		sym_resolve_any(sym, task, branch->from, from);
+		*from = sym_resolve_any(sym, task, branch->from);
 		blocks_add(blocks, from, known ? to : NULL, cycles);
 		blocks->total_cycles += cycles;
-		sym_resolve_any(sym, task, branch->to, to);
+		*to = sym_resolve_any(sym, task, branch->to);
 		known = !blocks->no_starts;
 	}
 }

@@ -107,8 +107,8 @@ static void count_cut(struct sym *sym, struct task *task, const struct sample *s
 
 	if (!sample->callchain_n)
 		return;
-	sym_resolve_map(sym, task, PERF_RECORD_MISC_USER,
-			sample->callchain[sample->callchain_n - 1], &location);
+	location = sym_resolve_map(sym, task, PERF_RECORD_MISC_USER,
+				   sample->callchain[sample->callchain_n - 1]);
 	if (location.dso)
 		location.dso->cut_stacks_n++;
 }
@@ -117,6 +117,7 @@ const struct sample *run_chain_unwound(struct run *run, const struct chain_of *o
 				       const struct sample *sample, struct sample *ret)
 {
 	struct run_unwind *unwind = unwind_of(run);
+	const struct unwind_sample cut_off = {of->task, sample, &of->event->plan};
 	uint64_t *cut, before;
 
 	if (!unwind->unwinder)
@@ -128,8 +129,7 @@ const struct sample *run_chain_unwound(struct run *run, const struct chain_of *o
 	ret->callchain = unwind->chain.v;
 	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
 	before = *cut;
-	ret->callchain_n = unwind_sample(unwind->unwinder, of->task, sample, &of->event->plan,
-					 unwind->chain.v, of->max_stack);
+	ret->callchain_n = unwind_sample(unwind->unwinder, &cut_off, unwind->chain.v, of->max_stack);
 	if (*cut > before)
 		count_cut(run->sym, of->task, ret);
 	return ret;

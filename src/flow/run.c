@@ -40,7 +40,10 @@ static void take_machine(struct run *run)
 	for (; p->build_ids_taken < info->build_ids.n; p->build_ids_taken++) {
 		const struct recorded_build_id *id = &info->build_ids.v[p->build_ids_taken];
 
-		sym_build_id(run->sym, id->name, id->misc, id->id, id->id_size);
+		struct build_id own = {.n = (uint8_t)MIN(id->id_size, sizeof(own.bytes))};
+
+		memcpy(own.bytes, id->id, own.n);
+		sym_build_id(run->sym, id->name, id->misc, &own);
 	}
 	if (uname(&here) == 0) {
 		run->sym->options.same_host =
@@ -208,7 +211,7 @@ static void count_place(struct run *run, const struct sample *sample, struct tas
 {
 	struct location location;
 
-	sym_resolve_map(run->sym, task, sample->cpumode, sample->ip, &location);
+	location = sym_resolve_map(run->sym, task, sample->cpumode, sample->ip);
 	run_count_place(run, &location);
 }
 

@@ -225,7 +225,7 @@ static void resolve_any(struct report *report, struct task *task, uint64_t ip, s
 {
 	struct location location;
 
-	sym_resolve_any(report->run->sym, task, ip, &location);
+	location = sym_resolve_any(report->run->sym, task, ip);
 	place_of(ret, &location);
 }
 
@@ -250,8 +250,8 @@ static int add_branches(struct hist *hist, struct entry *template, const struct 
 		struct branch_ends ends;
 		struct entry *e;
 
-		sym_resolve_any(report->run->sym, task, sample->branches[i].to, &to);
-		sym_resolve_any(report->run->sym, task, sample->branches[i].from, &from);
+		to = sym_resolve_any(report->run->sym, task, sample->branches[i].to);
+		from = sym_resolve_any(report->run->sym, task, sample->branches[i].from);
 		template->x->map_size = place_map_size(&to);
 		place_of(&ends.to, &to);
 		place_of(&ends.from, &from);
@@ -298,7 +298,7 @@ static void add_memory(struct entry *template, const struct taken *taken, uint32
 	struct entry *e;
 
 	resolve_any(report, task, sample->ip, &mem.code);
-	sym_resolve(report->run->sym, task, sample->cpumode, sample->addr, &location);
+	location = sym_resolve(report->run->sym, task, sample->cpumode, sample->addr);
 	place_of(&mem.data, &location);
 	template->x->mem = &mem;
 	e = hist_entry(hist, template);
@@ -428,7 +428,7 @@ static bool locate(struct report *report, struct taken *taken)
 	if (report->no_places)
 		*location = (struct location){.ip = sample->ip, .cpumode = sample->cpumode};
 	else
-		sym_resolve(report->run->sym, taken->task, sample->cpumode, sample->ip, location);
+		*location = sym_resolve(report->run->sym, taken->task, sample->cpumode, sample->ip);
 	run_count_place(report->run, location);
 	if ((report->o.hide_unresolved && !location->sym) ||
 	    (report->mode == MODE_BRANCH && !sample->branches))

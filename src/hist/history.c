@@ -120,9 +120,9 @@ static void add_step(struct history *history, uint32_t *node, struct task *task,
 	struct sym *sym = report->run->sym;
 	struct location location;
 
-	sym_resolve(sym, task, cpumode, step.ip, &location);
+	location = sym_resolve(sym, task, cpumode, step.ip);
 	if (!location.map && step.is_branch)
-		sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, step.ip, &location);
+		location = sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, step.ip);
 	if (report->o.hide_unresolved && !location.sym)
 		return;
 	*node = stacks_child(&report->stacks, *node, stacks_line_frame(&report->stacks, &location));

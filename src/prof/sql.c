@@ -58,8 +58,8 @@ static void ksymbol(sqlite3_context *context, int argc, sqlite3_value **argv)
 	struct prof *prof = sqlite3_user_data(context);
 	struct location location;
 
-	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, 0, 0), PERF_RECORD_MISC_KERNEL,
-		    (uint64_t)sqlite3_value_int64(argv[0]), &location);
+	location = sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, 0, 0),
+			       PERF_RECORD_MISC_KERNEL, (uint64_t)sqlite3_value_int64(argv[0]));
 	if (location.sym)
 		sqlite3_result_text(context, location.sym->name, -1, SQLITE_TRANSIENT);
 	else

@@ -274,7 +274,7 @@ static const char *kernel_name(struct code *code, uint64_t addr, uint64_t *ret_o
 {
 	struct location location;
 
-	sym_resolve(code->sym, NULL, PERF_RECORD_MISC_KERNEL, addr, &location);
+	location = sym_resolve(code->sym, NULL, PERF_RECORD_MISC_KERNEL, addr);
 	if (!location.sym)
 		return NULL;
 	*ret_offset = location.addr - location.sym->start;

@@ -92,12 +92,16 @@ static void keep_symbol(struct symtab *symtab, const struct table_walk *walk,
 			   });
 }
 
-static bool walk_start(struct table_walk *walk, struct arena *names, const struct elf_source *symbols,
-		       const struct elf_source *runtime, const struct elf_section *section)
+// Of a table in `symbols`, with the sections of the file that runs.
+static struct table_walk table_walk(const struct elf_source *symbols, const struct elf_source *runtime)
 {
-	*walk = (struct table_walk){.symbols = &symbols->elf,
-				    .sections = {.symbols = &symbols->elf, .runtime = &runtime->elf}};
-	if (!elf_symbols_init(&walk->table, &symbols->elf, section) || !walk->table.strings.n)
+	return (struct table_walk){.symbols = &symbols->elf,
+				   .sections = {.symbols = &symbols->elf, .runtime = &runtime->elf}};
+}
+
+static bool walk_start(struct table_walk *walk, struct arena *names, const struct elf_section *section)
+{
+	if (!elf_symbols_init(&walk->table, walk->symbols, section) || !walk->table.strings.n)
 		return false;
 	walk->strings = arena_memdup(names, walk->table.strings.p, walk->table.strings.n);
 	return true;
@@ -155,20 +159,20 @@ static void cut_at_sections(struct symtab *symtab, const struct elf *elf)
 	vec_done(&sections);
 }
 
-static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
-			 const struct elf_source *runtime, const struct elf_section *section)
+static size_t load_table(struct sym *sym, struct dso *dso, struct table_walk walk,
+			 const struct elf_section *section)
 {
+	const struct elf *runtime = walk.sections.runtime;
 	struct elf_segment segment = {0};
 	struct elf_symbol symbol;
-	struct table_walk walk;
 	size_t n = 0;
 
-	if (!walk_start(&walk, &dso->symtab->names, symbols, runtime, section))
+	if (!walk_start(&walk, &dso->symtab->names, section))
 		return 0;
 	vec_reserve(&dso->symtab->symbols, walk.table.n);
 	while (walk_next(&walk, &symbol)) {
 		if (symbol.value - segment.vaddr < segment.memory_size ||
-		    elf_segment_of(&runtime->elf, symbol.value, &segment))
+		    elf_segment_of(runtime, symbol.value, &segment))
 			symbol.value -= segment.vaddr - segment.offset;
 		else
 			symbol.value -= walk.sections.section.addr - walk.sections.section.offset;
@@ -178,7 +182,7 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 	}
 	if (n) {
 		symtab_fix(dso->symtab, SYMTAB_FILE);
-		cut_at_sections(dso->symtab, &runtime->elf);
+		cut_at_sections(dso->symtab, runtime);
 	}
 	return n;
 }
@@ -186,14 +190,15 @@ static size_t load_table(struct sym *sym, struct dso *dso, const struct elf_sour
 size_t load_elf(struct sym *sym, struct dso *dso, const struct elf_source *symbols,
 		const struct elf_source *runtime)
 {
+	const struct table_walk walk = table_walk(symbols, runtime);
 	size_t n = 0;
 
 	dso->is_64bit = symbols->elf.is_64bit;
 	dso->adjust_symbols = true;
 	if (symbols->has_symtab)
-		n += load_table(sym, dso, symbols, runtime, &symbols->symtab);
+		n += load_table(sym, dso, walk, &symbols->symtab);
 	if (symbols->has_dynsym)
-		n += load_table(sym, dso, symbols, runtime, &symbols->dynsym);
+		n += load_table(sym, dso, walk, &symbols->dynsym);
 	return n;
 }
 
@@ -435,8 +440,8 @@ size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source
 {
 	struct sym *sym = load->sym;
 	bool demangle = !sym->options.no_demangle && sym->options.demangle_kernel;
+	struct table_walk walk = table_walk(source, source);
 	struct elf_symbol symbol;
-	struct table_walk walk;
 	size_t n = 0, dsos_before = sym->dsos.n;
 
 	if (!source->has_symtab)
@@ -445,7 +450,7 @@ size_t load_kernel_elf(struct kernel_load *load, const struct elf_source *source
 	load->dso->adjust_symbols = load->adjust = source->elf.type == ET_EXEC ||
 						   source->elf.type == ET_REL ||
 						   source->elf.type == ET_DYN;
-	if (!walk_start(&walk, &load->dso->symtab->names, source, source, &source->symtab))
+	if (!walk_start(&walk, &load->dso->symtab->names, &source->symtab))
 		return 0;
 	symtab_clear(load->dso->symtab);
 	while (walk_next(&walk, &symbol)) {

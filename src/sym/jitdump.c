@@ -48,15 +48,23 @@ struct pending {
 	struct str lines, eh_frame, eh_frame_hdr;
 };
 
-static bool read_load(struct jitdump *dump, struct reader r, const uint8_t *start,
-		      const struct pending *pending, uint64_t time)
+struct reading {
+	struct jitdump *dump;
+	const uint8_t *start; // of the file
+	struct pending pending;
+	struct map loaded; // codes by the file's index
+	uint64_t time;	   // of the record
+};
+
+static bool read_load(struct reading *reading, struct reader r)
 {
 	enum { FIXED = 40 };
+	struct jitdump *dump = reading->dump;
 	struct jit_code code = {.kind = JIT_LOAD,
-				.time = time,
-				.lines = pending->lines,
-				.eh_frame = pending->eh_frame,
-				.eh_frame_hdr = pending->eh_frame_hdr};
+				.time = reading->time,
+				.lines = reading->pending.lines,
+				.eh_frame = reading->pending.eh_frame,
+				.eh_frame_hdr = reading->pending.eh_frame_hdr};
 	const uint8_t *end;
 
 	if (r.n < FIXED)
@@ -72,7 +80,7 @@ static bool read_load(struct jitdump *dump, struct reader r, const uint8_t *star
 		return false;
 	code.name = (const char *)r.p;
 	r.n -= (size_t)(end + 1 - r.p);
-	code.offset = (uint64_t)(end + 1 - start);
+	code.offset = (uint64_t)(end + 1 - reading->start);
 	if (code.size <= r.n)
 		code.code = (struct str){(const char *)end + 1, code.size};
 	else if (r.n)
@@ -83,9 +91,10 @@ static bool read_load(struct jitdump *dump, struct reader r, const uint8_t *star
 	return true;
 }
 
-static bool read_move(struct jitdump *dump, struct reader r, const struct map *loaded, uint64_t time)
+static bool read_move(struct reading *reading, struct reader r)
 {
 	enum { FIXED = 48 };
+	struct jitdump *dump = reading->dump;
 	struct jit_code code;
 	uint64_t *from, addr, size, index;
 	uint32_t pid, tid;
@@ -99,7 +108,7 @@ static bool read_move(struct jitdump *dump, struct reader r, const struct map *l
 	take_u64(&r); // new_code_addr
 	size = take_u64(&r);
 	index = take_u64(&r);
-	from = map_find(loaded, index);
+	from = map_find(&reading->loaded, index);
 	// Moved before it was told of: no name is known.
 	if (!from)
 		return true;
@@ -107,7 +116,7 @@ static bool read_move(struct jitdump *dump, struct reader r, const struct map *l
 	if (addr + size < addr || size > code.size)
 		return false;
 	code.kind = JIT_MOVE;
-	code.time = time;
+	code.time = reading->time;
 	code.pid = pid;
 	code.tid = tid;
 	code.addr = addr;
@@ -133,20 +142,22 @@ static bool read_unwinding(struct reader r, struct pending *pending)
 	return true;
 }
 
-static bool read_record(struct jitdump *dump, uint32_t id, struct reader r, const uint8_t *start,
-			struct pending *pending, struct map *loaded, uint64_t time)
+static bool read_record(struct reading *reading, uint32_t id, struct reader r)
 {
+	struct pending *pending = &reading->pending;
+	struct jitdump *dump = reading->dump;
 	bool is_good = true;
 
 	switch (id) {
 	case CODE_LOAD:
-		is_good = read_load(dump, r, start, pending, time);
+		is_good = read_load(reading, r);
 		if (is_good)
-			*map_at(loaded, vec_last(&dump->codes).index, NULL) = dump->codes.n - 1;
+			*map_at(&reading->loaded, vec_last(&dump->codes).index, NULL) =
+				dump->codes.n - 1;
 		*pending = (struct pending){0};
 		break;
 	case CODE_MOVE:
-		is_good = read_move(dump, r, loaded, time);
+		is_good = read_move(reading, r);
 		break;
 	case CODE_DEBUG_INFO:
 		take_u64(&r); // code_addr
@@ -166,8 +177,7 @@ int jitdump_read(struct jitdump *ret, const uint8_t *p, size_t n)
 {
 	struct jitdump dump = {0};
 	struct reader r = {p, n, false};
-	struct pending pending = {0};
-	struct map loaded = {0};
+	struct reading reading = {.dump = &dump, .start = p};
 	uint32_t magic, header_size;
 
 	if (n < HEADER_SIZE)
@@ -189,8 +199,8 @@ int jitdump_read(struct jitdump *ret, const uint8_t *p, size_t n)
 	while (r.n >= RECORD_SIZE) {
 		struct reader body = r;
 		uint32_t id = take_u32(&body), size = take_u32(&body);
-		uint64_t time = take_u64(&body);
 
+		reading.time = take_u64(&body);
 		if (size < RECORD_SIZE || size > r.n) {
 			dump.damaged = true;
 			break;
@@ -198,14 +208,14 @@ int jitdump_read(struct jitdump *ret, const uint8_t *p, size_t n)
 		body.n = size - RECORD_SIZE;
 		if (id == CODE_CLOSE)
 			break;
-		if (!read_record(&dump, id, body, p, &pending, &loaded, time)) {
+		if (!read_record(&reading, id, body)) {
 			dump.damaged = true;
 			break;
 		}
 		r.p += size;
 		r.n -= size;
 	}
-	map_done(&loaded);
+	map_done(&reading.loaded);
 	*ret = dump;
 	return 0;
 }

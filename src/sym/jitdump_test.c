@@ -212,7 +212,7 @@ static const char *dso_at(struct sym *sym, uint64_t ip)
 {
 	struct location location;
 
-	sym_resolve(sym, sym_task(sym, 77, 77), PERF_RECORD_MISC_USER, ip, &location);
+	location = sym_resolve(sym, sym_task(sym, 77, 77), PERF_RECORD_MISC_USER, ip);
 	return location.dso ? location.dso->short_name : "";
 }
 

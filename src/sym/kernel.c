@@ -339,8 +339,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 		return;
 	}
 	if (!options->ignore_vmlinux) {
-		if (cache_path(sym, dso, "elf", path, sizeof(path)) &&
-		    load_vmlinux(sym, dso, path) == SOURCE_OK)
+		if (cache_path(sym, dso, "elf", path) && load_vmlinux(sym, dso, path) == SOURCE_OK)
 			return;
 		if (load_vmlinux_debug(sym, dso) || load_vmlinux_path(sym, dso))
 			return;
@@ -353,7 +352,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 	    same_build_id(&dso->build_id, running.bytes, running.n)) {
 		load_running(sym, dso);
 		// Another user may have kept what is hidden from this one.
-		if (dso->state != DSO_LOADED && cache_path(sym, dso, "kallsyms", path, sizeof(path)) &&
+		if (dso->state != DSO_LOADED && cache_path(sym, dso, "kallsyms", path) &&
 		    load_kallsyms_file(sym, dso, path))
 			dso->note = NULL;
 		return;
@@ -368,7 +367,7 @@ void load_kernel(struct sym *sym, struct dso *dso)
 		load_running(sym, dso);
 		return;
 	}
-	if (cache_path(sym, dso, "kallsyms", path, sizeof(path)) && load_kallsyms_file(sym, dso, path))
+	if (cache_path(sym, dso, "kallsyms", path) && load_kallsyms_file(sym, dso, path))
 		return;
 	build_id_text(&dso->build_id, id);
 	cache_folder(sym, folder);
@@ -388,10 +387,11 @@ static struct mapping *map_of(struct sym *sym, const struct dso *dso)
 	return NULL;
 }
 
-static bool load_ko(struct sym *sym, struct dso *dso, const char *path,
-		    const struct kernel_load *with, char origin)
+static bool load_ko(const struct kernel_load *with, const char *path, char origin)
 {
 	struct kernel_load load = *with;
+	struct sym *sym = load.sym;
+	struct dso *dso = load.dso;
 	struct elf_source source;
 	int state = source_open(sym, dso, path, &source);
 
@@ -425,13 +425,13 @@ void load_module(struct sym *sym, struct dso *dso, const struct mapping *map)
 	if (kernel && kernel->dso->state == DSO_NOT_LOADED)
 		dso_load(sym, kernel->dso, kernel);
 	dso->state = DSO_NO_SYMBOLS;
-	if (cache_path(sym, dso, "elf", path, sizeof(path)) && load_ko(sym, dso, path, &with, 'B'))
+	if (cache_path(sym, dso, "elf", path) && load_ko(&with, path, 'B'))
 		return;
 	if (dso->long_name[0] == '/') {
 		module_name_parse(&name, dso->long_name);
 		snprintf(path, sizeof(path), "%s%s", sym->options.symfs ? sym->options.symfs : "",
 			 dso->long_name);
-		if (load_ko(sym, dso, path, &with, name.is_compressed ? 'm' : 'K'))
+		if (load_ko(&with, path, name.is_compressed ? 'm' : 'K'))
 			return;
 	}
 	if (dso->symtab->symbols.n) {

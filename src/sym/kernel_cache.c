@@ -75,11 +75,12 @@ bool kernel_cache_key(struct kernel_cache_key *ret)
 	return true;
 }
 
-bool kernel_cache_parse(const uint8_t *p, size_t n, const struct kernel_cache_key *key,
-			struct symtab *ret, uint64_t ret_references[2])
+bool kernel_cache_parse(struct str copy, const struct kernel_cache_key *key, struct symtab *ret,
+			uint64_t ret_references[2])
 {
-	const struct file_head *head = (const void *)p;
-	const struct file_symbol *symbols = (const void *)(p + sizeof(*head));
+	const struct file_head *head = (const void *)copy.p;
+	const struct file_symbol *symbols = (const void *)(copy.p + sizeof(*head));
+	const size_t n = copy.n;
 	const char *names;
 
 	if (n < sizeof(*head) || head->magic != MAGIC || memcmp(&head->key, key, sizeof(*key)) != 0)
@@ -126,7 +127,7 @@ bool kernel_cache_load(const struct kernel_cache_key *key, struct symtab *ret,
 		err_clear();
 		return false;
 	}
-	if (!kernel_cache_parse(map.p, map.n, key, ret, ret_references)) {
+	if (!kernel_cache_parse((struct str){(const char *)map.p, map.n}, key, ret, ret_references)) {
 		file_unmap(&map);
 		return false;
 	}

@@ -23,5 +23,5 @@ void kernel_cache_save(const struct kernel_cache_key *key, const struct symtab *
 		       const uint64_t references[2]);
 
 // Of what lies in memory, for tests: false unless every byte makes sense.
-bool kernel_cache_parse(const uint8_t *p, size_t n, const struct kernel_cache_key *key,
-			struct symtab *ret, uint64_t ret_references[2]);
+bool kernel_cache_parse(struct str copy, const struct kernel_cache_key *key, struct symtab *ret,
+			uint64_t ret_references[2]);

@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(&key, copy + 8, sizeof(key));
 	check = hash_bytes(copy + HEAD, size - HEAD);
 	memcpy(copy + CHECK_AT, &check, 8);
-	if (kernel_cache_parse(copy, size, &key, &symtab, references)) {
+	if (kernel_cache_parse((struct str){(char *)copy, size}, &key, &symtab, references)) {
 		vec_each(const struct symbol, symbol, &symtab.symbols) {
 			size_t n = strlen(symbol->name);
 

@@ -81,15 +81,15 @@ static void test_damage(void **state)
 	snprintf(path, sizeof(path), "%s/sonde/kallsyms", folder);
 	assert_int_equal(file_read(path, 1 << 20, &text, &n), 0);
 	for (size_t i = 0; i <= n; i++)
-		assert_int_equal(kernel_cache_parse((uint8_t *)text, i, &key, &symtab, references),
+		assert_int_equal(kernel_cache_parse((struct str){text, i}, &key, &symtab, references),
 				 i == n);
 	for (size_t i = 0; i < n; i++) {
 		text[i] ^= 1;
 		symtab.symbols.n = 0;
 		// The addresses of the references are only numbers.
 		if (i < 24 || i >= 40)
-			assert_false(
-				kernel_cache_parse((uint8_t *)text, n, &key, &symtab, references));
+			assert_false(kernel_cache_parse((struct str){text, n}, &key, &symtab,
+							references));
 		text[i] ^= 1;
 	}
 	free(text);

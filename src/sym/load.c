@@ -38,9 +38,9 @@ void cache_folder(const struct sym *sym, char ret[4096])
 		snprintf(ret, 4096, "%s/.debug", symfs && *symfs ? symfs : home ? home : "");
 }
 
-bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
-		size_t ret_size)
+bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char ret[PATH_MAX])
 {
+	enum { SIZE = PATH_MAX };
 	char folder[4096], id[41];
 	struct stat st;
 
@@ -48,18 +48,18 @@ bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, 
 		return false;
 	build_id_text(&dso->build_id, id);
 	if (sym->options.archive_dir &&
-	    (size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s/%s", sym->options.archive_dir, id,
-			     id + 2, kind) < ret_size &&
+	    (size_t)snprintf(ret, SIZE, "%s/.build-id/%.2s/%s/%s", sym->options.archive_dir, id,
+			     id + 2, kind) < SIZE &&
 	    access(ret, R_OK) == 0)
 		return true;
 	cache_folder(sym, folder);
-	if ((size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s", folder, id, id + 2) >= ret_size)
+	if ((size_t)snprintf(ret, SIZE, "%s/.build-id/%.2s/%s", folder, id, id + 2) >= SIZE)
 		return false;
 	// Caches of old perfs have the file itself there.
 	if (stat(ret, &st) == 0 && S_ISREG(st.st_mode))
 		return true;
-	return (size_t)snprintf(ret, ret_size, "%s/.build-id/%.2s/%s/%s", folder, id, id + 2, kind) <
-	       ret_size;
+	return (size_t)snprintf(ret, SIZE, "%s/.build-id/%.2s/%s/%s", folder, id, id + 2, kind) <
+	       SIZE;
 }
 
 void load_done(struct sym *sym, struct dso *dso, char origin, const char *path)

@@ -80,6 +80,5 @@ void load_failed(struct sym *sym, struct dso *dso, const char *why, ...)
 // Where the build-id cache is.
 void cache_folder(const struct sym *sym, char ret[4096]);
 // ~/.debug/.build-id/xx/yyyy/KIND, false when the dso has no build-id or there is no cache.
-bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char *ret,
-		size_t ret_size);
+bool cache_path(const struct sym *sym, const struct dso *dso, const char *kind, char ret[PATH_MAX]);
 bool same_build_id(const struct build_id *recorded, const uint8_t *id, size_t n);

@@ -25,11 +25,6 @@ static struct space *space_of(struct sym *sym, struct task *task, uint8_t cpumod
 	}
 }
 
-static void start_location(struct location *location, uint8_t cpumode, uint64_t ip)
-{
-	*location = (struct location){.addr = ip, .ip = ip, .cpumode = cpumode};
-}
-
 static void put_map(struct location *location, const struct mapping *map)
 {
 	location->map = map;
@@ -39,16 +34,15 @@ static void put_map(struct location *location, const struct mapping *map)
 	}
 }
 
-void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-		     struct location *ret)
+struct location sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip)
 {
-	struct space *space;
+	struct location at = {.addr = ip, .ip = ip, .cpumode = cpumode};
+	struct space *space = space_of(sym, task, cpumode, &at.level);
 
-	start_location(ret, cpumode, ip);
-	space = space_of(sym, task, cpumode, &ret->level);
 	if (space)
-		put_map(ret, space == sym->kernel ? space_find(space, ip)
+		put_map(&at, space == sym->kernel ? space_find(space, ip)
 						  : space_find_near(sym, space, ip));
+	return at;
 }
 
 static const struct symbol *named(struct dso *dso, struct symbol *symbol)
@@ -126,22 +120,21 @@ static void resolve_kernel(struct sym *sym, struct location *location)
 	location->sym = known->sym;
 }
 
-void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-		 struct location *ret)
+struct location sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip)
 {
-	struct space *space;
+	struct location at = {.addr = ip, .ip = ip, .cpumode = cpumode};
+	struct space *space = space_of(sym, task, cpumode, &at.level);
 
-	start_location(ret, cpumode, ip);
-	space = space_of(sym, task, cpumode, &ret->level);
 	if (!space)
-		return;
+		return at;
 	if (space == sym->kernel) {
-		resolve_kernel(sym, ret);
-		return;
+		resolve_kernel(sym, &at);
+		return at;
 	}
-	put_map(ret, loaded_map(sym, space, ip));
-	if (ret->map)
-		ret->sym = user_symbol(sym, ret->dso, ret->addr);
+	put_map(&at, loaded_map(sym, space, ip));
+	if (at.map)
+		at.sym = user_symbol(sym, at.dso, at.addr);
+	return at;
 }
 
 // The kernel's padding in front of functions, which never runs.
@@ -153,13 +146,12 @@ static bool is_padding(const struct location *location)
 
 struct location sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip)
 {
-	struct location there, call;
+	struct location there = sym_resolve(sym, task, cpumode, ip), call;
 
-	sym_resolve(sym, task, cpumode, ip, &there);
 	if ((cpumode != PERF_RECORD_MISC_USER && !is_padding(&there)) ||
 	    (there.sym && there.sym->start != there.addr))
 		return there;
-	sym_resolve(sym, task, cpumode, ip - 1, &call);
+	call = sym_resolve(sym, task, cpumode, ip - 1);
 	// A label in a file's assembly (_dl_start_user of ld.so): code goes on there.
 	if (!call.sym || (call.sym->type == STT_NOTYPE && call.dso->kind == DSO_USER))
 		return there;
@@ -168,24 +160,26 @@ struct location sym_resolve_return(struct sym *sym, struct task *task, uint8_t c
 	return call;
 }
 
-void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-		       struct location *ret)
+struct location sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip)
 {
+	struct location at = sym_resolve(sym, task, cpumode, ip);
 	uint8_t other = sym_cpumode_of(sym, ip);
 
-	sym_resolve(sym, task, cpumode, ip, ret);
-	if (!ret->map && other != cpumode &&
+	if (!at.map && other != cpumode &&
 	    (cpumode == PERF_RECORD_MISC_KERNEL || cpumode == PERF_RECORD_MISC_USER))
-		sym_resolve(sym, task, other, ip, ret);
+		at = sym_resolve(sym, task, other, ip);
+	return at;
 }
 
-void sym_resolve_any(struct sym *sym, struct task *task, uint64_t ip, struct location *ret)
+struct location sym_resolve_any(struct sym *sym, struct task *task, uint64_t ip)
 {
-	sym_resolve(sym, task, PERF_RECORD_MISC_USER, ip, ret);
-	if (!ret->dso)
-		sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, ip, ret);
-	if (!ret->dso)
-		ret->level = 'H';
+	struct location at = sym_resolve(sym, task, PERF_RECORD_MISC_USER, ip);
+
+	if (!at.dso)
+		at = sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, ip);
+	if (!at.dso)
+		at.level = 'H';
+	return at;
 }
 
 const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, const char *name)

@@ -71,10 +71,16 @@ static bool may_grow(struct sym *sym, const struct space *space, size_t more)
 	return false;
 }
 
-// Puts n maps in place of those in [from, to).
-static void splice(struct sym *sym, struct space *space, size_t from, size_t to,
-		   struct mapping *const *maps, size_t n)
+// n maps that come in place of those in [from, to).
+struct change {
+	size_t from, to;
+	struct mapping *const *maps;
+	size_t n;
+};
+
+static void splice(struct sym *sym, struct space *space, const struct change *change)
 {
+	const size_t from = change->from, to = change->to, n = change->n;
 	size_t behind = space->maps.n - to;
 
 	if (n > to - from)
@@ -83,7 +89,7 @@ static void splice(struct sym *sym, struct space *space, size_t from, size_t to,
 		memmove(space->maps.v + from + n, space->maps.v + to,
 			behind * sizeof(*space->maps.v));
 	if (n)
-		memcpy(space->maps.v + from, maps, n * sizeof(*maps));
+		memcpy(space->maps.v + from, change->maps, n * sizeof(*change->maps));
 	space->maps.n = from + n + behind;
 	sym->private->maps_total += n - (to - from);
 	space->generation++;
@@ -127,7 +133,7 @@ void space_insert(struct sym *sym, struct space *space, struct mapping *map)
 	}
 	for (size_t i = from; i < to; i++)
 		mapping_put(space->maps.v[i]);
-	splice(sym, space, from, to, put, n);
+	splice(sym, space, &(struct change){from, to, put, n});
 }
 
 void space_insert_raw(struct sym *sym, struct space *space, struct mapping *map)
@@ -139,7 +145,7 @@ void space_insert_raw(struct sym *sym, struct space *space, struct mapping *map)
 		return;
 	}
 	at = first_above(space, map->start);
-	splice(sym, space, at, at, &map, 1);
+	splice(sym, space, &(struct change){at, at, &map, 1});
 }
 
 struct mapping *space_own(struct space *space, const struct mapping *map)
@@ -164,7 +170,7 @@ void space_remove(struct sym *sym, struct space *space, struct mapping *map)
 		at--;
 	if (at == 0)
 		return;
-	splice(sym, space, at - 1, at, NULL, 0);
+	splice(sym, space, &(struct change){.from = at - 1, .to = at});
 	mapping_put(map);
 }
 

@@ -442,8 +442,8 @@ static struct answer find_answer(struct source *source, uint64_t addr, const str
 	return (struct answer){frames, (uint32_t)n};
 }
 
-size_t source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
-		     const struct symbol *sym, const struct source_frame **ret)
+struct source_frames source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
+				   const struct symbol *sym)
 {
 	struct source *source = source_of(sources, dso);
 	const struct answer *answer;
@@ -451,7 +451,7 @@ size_t source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
 	bool is_new;
 
 	if (!source->main)
-		return 0;
+		return (struct source_frames){NULL, 0};
 	known = map_find(&source->answers, addr);
 	if (!known) {
 		struct answer found = find_answer(source, addr, sym);
@@ -461,8 +461,7 @@ size_t source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
 		vec_push(&sources->answers, found);
 	}
 	answer = &sources->answers.v[*known];
-	*ret = answer->frames;
-	return answer->n;
+	return (struct source_frames){answer->frames, answer->n};
 }
 
 bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct source_frame *ret)

@@ -20,8 +20,12 @@ void sources_free(struct sources *sources);
 // The function at an address (location.addr) of a dso behind those inlined into it there, innermost first, each with the line
 // where it is. The last one is the function that the address is in, named by `sym`. 0: the file has no debug information
 // for it. Borrowed; stays until sources_free. About 1 us the first time, 30 ns later.
-size_t source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
-		     const struct symbol *sym, const struct source_frame **ret);
+struct source_frames {
+	const struct source_frame *v;
+	size_t n;
+};
+struct source_frames source_frames(struct sources *sources, struct dso *dso, uint64_t addr,
+				   const struct symbol *sym);
 // Only the innermost line: cheaper. False: not known.
 bool source_line(struct sources *sources, struct dso *dso, uint64_t addr, struct source_frame *ret);
 // The debug information of the dso itself, borrowed until sources_free; NULL: there is none.

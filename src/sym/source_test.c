@@ -105,29 +105,28 @@ static unsigned check_mark(struct sym *sym, struct sources *sources, struct dso 
 			   const struct expected *expected)
 {
 	const struct symbol *mark = dso_find_symbol_by_name(sym, dso, expected->mark);
-	const struct source_frame *frames;
+	struct source_frames frames;
 	unsigned wanted = 0, wrong = 0;
 	struct source_frame line;
-	size_t n;
 
 	assert_non_null(mark);
-	n = source_frames(sources, dso, mark->start, mark, &frames);
+	frames = source_frames(sources, dso, mark->start, mark);
 	while (wanted < 3 && expected->frames[wanted].name)
 		wanted++;
-	if (n != wanted) {
-		print_error("%s: %zu frames\n", expected->mark, n);
+	if (frames.n != wanted) {
+		print_error("%s: %zu frames\n", expected->mark, frames.n);
 		return 1;
 	}
-	for (unsigned i = 0; i < n; i++) {
-		const char *text = source_text(sources, &frames[i]);
+	for (unsigned i = 0; i < frames.n; i++) {
+		const char *text = source_text(sources, &frames.v[i]);
 		char line_text[64];
 		// The last one is named by the symbol that was given.
-		const char *name = i + 1 < n ? expected->frames[i].name : mark->name;
+		const char *name = i + 1 < frames.n ? expected->frames[i].name : mark->name;
 
 		snprintf(line_text, sizeof(line_text), "code.c:%u", expected->frames[i].line);
-		if (strcmp(frames[i].sym->name, name) || !text || strcmp(text, line_text) ||
-		    frames[i].sym->inlined != (i + 1 < n)) {
-			print_error("%s: %s %s\n", expected->mark, frames[i].sym->name,
+		if (strcmp(frames.v[i].sym->name, name) || !text || strcmp(text, line_text) ||
+		    frames.v[i].sym->inlined != (i + 1 < frames.n)) {
+			print_error("%s: %s %s\n", expected->mark, frames.v[i].sym->name,
 				    text ? text : "");
 			wrong++;
 		}
@@ -287,7 +286,7 @@ static unsigned check_module(const char *below, const char *path)
 	assert_int_equal(sym_new(&sym, &options), 0);
 	sources = sources_new(sym);
 	map_to(sym, path, PERF_RECORD_MISC_KERNEL, 0xffffffffc0000000);
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000010, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000010);
 	assert_non_null(location.dso);
 	dso = (struct dso *)location.dso;
 	assert_int_equal(dso->kind, DSO_MODULE);
@@ -296,8 +295,8 @@ static unsigned check_module(const char *below, const char *path)
 	// The same from an address of the kernel's.
 	mark = dso_find_symbol_by_name(sym, dso, "at_middle");
 	assert_non_null(mark);
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL,
-		    location.map->start + mark->start - location.map->pgoff, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL,
+			       location.map->start + mark->start - location.map->pgoff);
 	wrong += location.sym != mark;
 	sources_free(sources);
 	sym_free(sym);

@@ -117,17 +117,17 @@ uint32_t stacks_line_frame(struct stacks *stacks, const struct location *locatio
 }
 
 // What the source says about a location. The call itself stands before where it returns to.
-static size_t source_of_location(struct stacks *stacks, const struct location *location,
-				 bool is_return, const struct source_frame **ret)
+static struct source_frames source_of_location(struct stacks *stacks,
+					       const struct location *location, bool is_return)
 {
 	uint64_t addr = location->addr - is_return;
 
 	if (!stacks->sources || !location->dso || !location->sym)
-		return 0;
+		return (struct source_frames){NULL, 0};
 	if (!stacks->no_inlines)
-		return source_frames(stacks->sources, location->dso, addr, location->sym, ret);
-	*ret = &stacks->line;
-	return source_line(stacks->sources, location->dso, addr, &stacks->line);
+		return source_frames(stacks->sources, location->dso, addr, location->sym);
+	return (struct source_frames){&stacks->line, source_line(stacks->sources, location->dso,
+								 addr, &stacks->line)};
 }
 
 // The frame of a location or, where functions were inlined, the run of frames.
@@ -141,27 +141,27 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 			      .cpumode = location->cpumode,
 			      .level = location->level,
 			      .is_return = is_return};
-	const struct source_frame *lines;
+	const struct source_frames lines = source_of_location(stacks, location, is_return);
 	uint64_t key, *known;
-	size_t n = source_of_location(stacks, location, is_return, &lines);
 
-	if (stacks->want_srclines && n)
-		frame.srcline = source_text(stacks->sources, &lines[0]);
+	if (stacks->want_srclines && lines.n)
+		frame.srcline = source_text(stacks->sources, &lines.v[0]);
 	else if (stacks->want_srclines && location->sym &&
 		 source_exists(stacks->sources, location->dso))
 		frame.srcline = "??:0";
-	if (n <= 1 || stacks->runs.n >= STACK_RUN)
+	if (lines.n <= 1 || stacks->runs.n >= STACK_RUN)
 		return intern_frame(stacks, &frame);
 	key = hash_mix(hash_mix(location->addr, (uintptr_t)location->dso), location->ip + is_return);
 	known = map_find(&stacks->run_ids, key);
 	if (known)
 		return STACK_RUN | (uint32_t)*known;
 	*map_at(&stacks->run_ids, key, NULL) = stacks->runs.n;
-	vec_push(&stacks->runs, (struct frame_run){(uint32_t)stacks->run_frames.n, (uint32_t)n});
-	for (size_t i = 0; i < n; i++) {
-		frame.sym = lines[i].sym;
+	vec_push(&stacks->runs,
+		 (struct frame_run){(uint32_t)stacks->run_frames.n, (uint32_t)lines.n});
+	for (size_t i = 0; i < lines.n; i++) {
+		frame.sym = lines.v[i].sym;
 		if (stacks->want_srclines)
-			frame.srcline = source_text(stacks->sources, &lines[i]);
+			frame.srcline = source_text(stacks->sources, &lines.v[i]);
 		vec_push(&stacks->run_frames, intern_frame(stacks, &frame));
 	}
 	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);
@@ -276,7 +276,7 @@ static void resolve_step(struct stacks *stacks, struct task *task, const struct 
 	if (step->is_return)
 		*ret = sym_resolve_return(stacks->sym, task, step->cpumode, step->ip);
 	else
-		sym_resolve(stacks->sym, task, step->cpumode, step->ip, ret);
+		*ret = sym_resolve(stacks->sym, task, step->cpumode, step->ip);
 }
 
 static uint32_t frames_of_step(struct stacks *stacks, const struct stack_step *step,

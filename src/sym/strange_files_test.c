@@ -104,7 +104,7 @@ static void look_up(bool foreign_maps, char ret[512])
 	memcpy(record->filename, "//anon", 7);
 	assert_int_equal(sym_new(&sym, &options), 0);
 	assert_int_equal(sym_record(sym, &record->header, 1), 0);
-	sym_resolve(sym, sym_task(sym, PID, PID), PERF_RECORD_MISC_USER, 0x1010, &location);
+	location = sym_resolve(sym, sym_task(sym, PID, PID), PERF_RECORD_MISC_USER, 0x1010);
 	assert_non_null(location.dso);
 	snprintf(ret, 512, "%s", location.sym ? location.sym->name : location.dso->note);
 	sym_free(sym);
@@ -189,7 +189,7 @@ static void check_name(struct sym *sym, uint64_t ip, const char *name)
 {
 	struct location location;
 
-	sym_resolve(sym, sym_task(sym, PID, PID), PERF_RECORD_MISC_USER, ip, &location);
+	location = sym_resolve(sym, sym_task(sym, PID, PID), PERF_RECORD_MISC_USER, ip);
 	assert_non_null(location.dso);
 	if (!name)
 		assert_null(location.sym);

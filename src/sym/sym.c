@@ -531,7 +531,7 @@ const char *sym_cgroup(const struct sym *sym, uint64_t id)
 	return map_find_ptr(&sym->private->cgroups, id);
 }
 
-void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id, size_t id_size)
+void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const struct build_id *id)
 {
 	uint8_t cpumode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct module_name module;
@@ -541,7 +541,7 @@ void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_
 	    cpumode != PERF_RECORD_MISC_GUEST_KERNEL && cpumode != PERF_RECORD_MISC_GUEST_USER)
 		return;
 	dso = dso_get(sym, name, NULL);
-	dso_set_build_id(dso, id, id_size);
+	dso_set_build_id(dso, id->bytes, id->n);
 	dso_private_of(dso)->header_build_id = true;
 	if (cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_GUEST_USER)
 		return;
@@ -566,7 +566,7 @@ const char *sym_name_in_print(void *arg, uint64_t addr, uint64_t *ret_start, con
 	struct sym *sym = arg;
 	struct location location;
 
-	sym_resolve(sym, sym_task(sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr, &location);
+	location = sym_resolve(sym, sym_task(sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr);
 	if (!location.sym)
 		return NULL;
 	*ret_start = addr - (location.addr - location.sym->start);

@@ -152,8 +152,7 @@ void sym_age(struct sym *sym);
 // Code that JIT compilers made up to `time` (jitdump) appears; to be called when time >= sym->next_jit_ns.
 void sym_advance(struct sym *sym, uint64_t time);
 // Build-ids of the recording's table.
-void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const uint8_t *id,
-		  size_t id_size);
+void sym_build_id(struct sym *sym, const char *name, uint16_t misc, const struct build_id *id);
 
 // What the recording notes of a file; before the first record.
 void sym_learn_file(struct sym *sym, const struct file_facts *facts);
@@ -186,8 +185,7 @@ struct location {
 };
 
 // Like perf's machine__resolve/thread__find_symbol. About 10 ns for an address of a file seen lately, in whatever space.
-void sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-		 struct location *ret);
+struct location sym_resolve(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip);
 // A tp_resolver (abi/tracepoint.h) of the kernel's functions; arg: struct sym.
 const char *sym_name_in_print(void *arg, uint64_t addr, uint64_t *ret_start, const char **ret_module);
 // Likewise of where a call returns to. Behind a call that never returns (throw, abort) another function begins there, or none is:
@@ -196,13 +194,11 @@ const char *sym_name_in_print(void *arg, uint64_t addr, uint64_t *ret_start, con
 struct location sym_resolve_return(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip);
 // Likewise for addresses whose cpumode is a guess (sample.addr, branches): when nothing lies there, the half that
 // the address belongs to decides. Like perf's thread__find_map_fb.
-void sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-		       struct location *ret);
+struct location sym_resolve_guess(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip);
 // Likewise where nothing says in which mode it lies (ends of branches): user, kernel, else nowhere (level 'H', as perf).
-void sym_resolve_any(struct sym *sym, struct task *task, uint64_t ip, struct location *ret);
+struct location sym_resolve_any(struct sym *sym, struct task *task, uint64_t ip);
 // Only the map, symbols are not loaded.
-void sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip,
-		     struct location *ret);
+struct location sym_resolve_map(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t ip);
 // In a dso's symbol space; loads the symbols when needed.
 const struct symbol *dso_find_symbol(struct sym *sym, struct dso *dso, uint64_t addr);
 const struct symbol *dso_find_symbol_by_name(struct sym *sym, struct dso *dso, const char *name);

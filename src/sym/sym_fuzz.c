@@ -21,7 +21,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					    .no_cache_dir = true,
 					    .other_machine = true};
 	struct perf_event_header *header = aligned_alloc(8, 1 << 16);
-	struct location location;
 	struct sym *sym;
 
 	sym_new(&sym, &options);
@@ -37,9 +36,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size -= header->size;
 		sym_record(sym, header, 0);
 		struct task *task = sym->tasks.v[sym->tasks.n - 1];
-		sym_resolve(sym, task, header->misc & 7, header->size * 4096ull, &location);
+		sym_resolve(sym, task, header->misc & 7, header->size * 4096ull);
 		sym_resolve_guess(sym, task, PERF_RECORD_MISC_USER,
-				  task->space->maps.n ? task->space->maps.v[0]->start : 0, &location);
+					     task->space->maps.n ? task->space->maps.v[0]->start : 0);
 		check_order(task->space);
 	}
 	sym_free(sym);

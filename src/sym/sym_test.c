@@ -77,7 +77,7 @@ static const char *where(struct sym *sym, uint32_t tid, uint64_t ip)
 {
 	struct location location;
 
-	sym_resolve(sym, sym_find_task(sym, tid), PERF_RECORD_MISC_USER, ip, &location);
+	location = sym_resolve(sym, sym_find_task(sym, tid), PERF_RECORD_MISC_USER, ip);
 	return location.dso ? location.dso->name : "nowhere";
 }
 
@@ -181,7 +181,7 @@ static const char *named(struct sym *sym, uint32_t pid)
 {
 	struct location location;
 
-	sym_resolve(sym, sym_find_task(sym, pid), PERF_RECORD_MISC_USER, 0x1010, &location);
+	location = sym_resolve(sym, sym_find_task(sym, pid), PERF_RECORD_MISC_USER, 0x1010);
 	return location.sym ? location.sym->name : "nothing";
 }
 
@@ -259,7 +259,7 @@ static void overlapping_maps_are_cut(void **state)
 	mmap2(sym, "/b", (struct mmap_args){.pid = 1, .start = 0x2000, .len = 0x1000});
 	assert_string_equal(where(sym, 1, 0x1fff), "/a");
 	assert_string_equal(where(sym, 1, 0x2000), "/b");
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0x3010, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0x3010);
 	assert_string_equal(location.dso->name, "/a");
 	assert_int_equal(location.addr, 0x2110);
 	assert_int_equal(location.level, '.');
@@ -302,7 +302,7 @@ static void names_of_dsos(void **state)
 					 .start = 0x1000,
 					 .len = 0x1000,
 					 .prot = cases[i].prot});
-		sym_resolve_map(sym, sym_task(sym, 3, 3), PERF_RECORD_MISC_USER, 0x1000, &location);
+		location = sym_resolve_map(sym, sym_task(sym, 3, 3), PERF_RECORD_MISC_USER, 0x1000);
 		assert_non_null(location.dso);
 		assert_string_equal(location.dso->name, cases[i].dso);
 		assert_string_equal(location.dso->short_name, cases[i].short_name);
@@ -393,7 +393,7 @@ static void kernel_of_kallsyms(void **state)
 				 .start = 0xffffffffc0000000,
 				 .len = 0x1000,
 				 .misc = PERF_RECORD_MISC_KERNEL});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000110, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000110);
 	assert_string_equal(location.dso->name, "[kernel.kallsyms]");
 	assert_int_equal(location.level, 'k');
 	assert_string_equal(location.sym->name, "do_thing");
@@ -407,14 +407,14 @@ static void kernel_of_kallsyms(void **state)
 	location = sym_resolve_return(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL,
 				      0xffffffff81001110);
 	assert_string_equal(location.sym->name, "another");
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000104, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffffc0000104);
 	assert_string_equal(location.dso->short_name, "[ext4]");
 	assert_int_equal(location.dso->kind, DSO_MODULE);
 	assert_string_equal(location.sym->name, "module_run");
 	assert_int_equal(location.addr, 0x104);
 	// A guess that was wrong is put right.
-	sym_resolve_guess(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0xffffffff81000000,
-			  &location);
+	location = sym_resolve_guess(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER,
+				     0xffffffff81000000);
 	assert_string_equal(location.sym->name, "_text");
 	sym_free(sym);
 	remove_root(root);
@@ -453,7 +453,7 @@ static void another_kernel_is_refused(void **state)
 				 .len = 0x1000000,
 				 .pgoff = 0xffffffff81000000,
 				 .misc = PERF_RECORD_MISC_KERNEL});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000);
 	assert_string_equal(location.dso->name, "[kernel.kallsyms]");
 	assert_null(location.sym);
 	assert_non_null(location.dso->note);
@@ -474,7 +474,7 @@ static void hidden_addresses_are_said(void **state)
 				 .start = 0xffffffff81000000,
 				 .len = 0x1000000,
 				 .misc = PERF_RECORD_MISC_KERNEL});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_KERNEL, 0xffffffff81000000);
 	assert_null(location.sym);
 	assert_non_null(strstr(location.dso->note, "kptr_restrict"));
 	sym_free(sym);
@@ -494,13 +494,13 @@ static void bpf_programs_come_and_go(void **state)
 	record->ksym_type = PERF_RECORD_KSYMBOL_TYPE_BPF;
 	strcpy(record->name, "bpf_prog_1234_x");
 	give(sym, &record->header, sizeof(*record) + 16);
-	sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000010, &location);
+	location = sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000010);
 	assert_string_equal(location.sym->name, "bpf_prog_1234_x");
 	assert_int_equal(location.addr - location.sym->start, 0x10);
 	assert_int_equal(location.dso->kind, DSO_BPF);
 	record->flags = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER;
 	give(sym, &record->header, sizeof(*record) + 16);
-	sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000010, &location);
+	location = sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, 0xffffffffa0000010);
 	assert_null(location.dso);
 	sym_free(sym);
 }
@@ -530,7 +530,7 @@ static const char *name_at(struct sym *sym, uint64_t addr)
 {
 	struct location location;
 
-	sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, addr, &location);
+	location = sym_resolve(sym, NULL, PERF_RECORD_MISC_KERNEL, addr);
 	return location.sym ? location.sym->name : "";
 }
 
@@ -601,7 +601,7 @@ static void own_symbols(void **state)
 					"own_symbols");
 	assert_non_null(symbol);
 	load = 0x10000000 + symbol->start;
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, load + 1, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, load + 1);
 	assert_string_equal(location.sym->name, "own_symbols");
 	assert_int_equal(location.addr - location.sym->start, 1);
 	sym_free(sym);
@@ -661,16 +661,16 @@ static void stubs_are_not_init(void **state)
 
 static void another_build_id_is_refused(void **state)
 {
-	static const uint8_t id[20] = {1, 2, 3};
+	static const struct build_id id = {20, {1, 2, 3}};
 	struct location location;
 	char path[256] = {0};
 	struct sym *sym;
 
 	assert_true(readlink("/proc/self/exe", path, sizeof(path) - 1) > 0);
 	sym_new(&sym, &(const struct sym_options){.no_cache_dir = true});
-	sym_build_id(sym, path, PERF_RECORD_MISC_USER, id, sizeof(id));
+	sym_build_id(sym, path, PERF_RECORD_MISC_USER, &id);
 	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
-	sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0x10002000, &location);
+	location = sym_resolve(sym, sym_task(sym, 1, 1), PERF_RECORD_MISC_USER, 0x10002000);
 	assert_null(location.sym);
 	assert_non_null(strstr(location.dso->note, "build-id"));
 	sym_free(sym);

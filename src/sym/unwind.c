@@ -276,14 +276,13 @@ static void let_go(struct unwinder *unwinder, const struct held *held)
 	}
 }
 
-uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
-		      uint32_t max, enum unwind_end *ret_end)
+uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, struct unwound *ret)
 {
 	struct walk w = {.unwinder = unwinder,
 			 .task = input->task,
 			 .input = input,
-			 .ips = ips,
-			 .max = max,
+			 .ips = ret->ips,
+			 .max = ret->max,
 			 .stack = input->stack,
 			 .stack_size = input->stack_size,
 			 .readable = input->stack_size >= 8 ? input->stack_size - 7 : 0,
@@ -294,31 +293,32 @@ uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *inpu
 		w.readable = 0;
 	if (unwinder->sym->options.held)
 		let_go(unwinder, unwinder->sym->options.held);
-	if (!max || !take_registers(&w)) {
-		*ret_end = w.end;
+	if (!w.max || !take_registers(&w)) {
+		ret->end = w.end;
 		return 0;
 	}
 	w.stack_at = w.regs[w.machine->sp];
 	w.first_fp = w.regs[w.machine->fp];
-	vec_reserve(&unwinder->frames, max);
+	vec_reserve(&unwinder->frames, w.max);
 	walk_up(&w);
 	join(&w);
 	walk_later(&w);
 	walk_by_kernel(&w);
-	*ret_end = w.end == UNWIND_ROOT && w.is_guessed ? UNWIND_GUESSED : w.end;
+	ret->end = w.end == UNWIND_ROOT && w.is_guessed ? UNWIND_GUESSED : w.end;
 	return w.n;
 }
 
-uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struct sample *sample,
-		       const struct sample_plan *plan, uint64_t *chain, uint32_t max)
+uint32_t unwind_sample(struct unwinder *unwinder, const struct unwind_sample *of, uint64_t *chain,
+		       uint32_t max)
 {
-	const struct unwind_input input = {.task = task,
+	const struct sample *sample = of->sample;
+	const struct unwind_input input = {.task = of->task,
 					   .regs = sample->user_regs,
-					   .regs_mask = plan->user_mask,
+					   .regs_mask = of->plan->user_mask,
 					   .regs_abi = sample->user_abi,
 					   .stack = sample->user_stack,
 					   .stack_size = sample->user_stack_size};
-	enum unwind_end end;
+	struct unwound found = {.max = max};
 	uint32_t kernel = 0, n;
 
 	for (uint32_t i = 0, left = max; i < sample->callchain_n; i++) {
@@ -328,16 +328,15 @@ uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struc
 			break;
 		chain[kernel++] = ip;
 	}
-	n = input.regs && input.stack_size
-		    ? unwind_stack(unwinder, &input, chain + kernel + 1, max, &end)
-		    : 0;
+	found.ips = chain + kernel + 1;
+	n = input.regs && input.stack_size ? unwind_stack(unwinder, &input, &found) : 0;
 	if (!n) {
 		if (sample->cpumode == PERF_RECORD_MISC_USER)
 			unwinder->counts.without++;
 		return kernel;
 	}
 	chain[kernel] = PERF_CONTEXT_USER;
-	unwinder->counts.ends[end]++;
+	unwinder->counts.ends[found.end]++;
 	unwinder->counts.frames += n;
 	return kernel + 1 + n;
 }

@@ -83,15 +83,25 @@ struct unwind_input {
 	uint32_t by_kernel_n;
 };
 
-// Writes at most `max` addresses, innermost first; returns how many (0: no registers). Warm about 20 ns a frame.
-uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input, uint64_t *ips,
-		      uint32_t max, enum unwind_end *ret_end);
+struct unwound {
+	uint64_t *ips; // room for max, the caller's
+	uint32_t max;
+	enum unwind_end end; // set by unwind_stack
+};
+// Writes at most ret->max addresses, innermost first; returns how many (0: no registers). Warm about 20 ns a frame.
+uint32_t unwind_stack(struct unwinder *unwinder, const struct unwind_input *input,
+		      struct unwound *ret);
 
+struct unwind_sample {
+	struct task *task;
+	const struct sample *sample;
+	const struct sample_plan *plan;
+};
 // The whole chain of a sample that has registers and stack of user space: what was recorded of the kernel, then
 // PERF_CONTEXT_USER and at most `max` addresses. `chain` has room for sample->callchain_n + 1 + max entries. Returns
 // how many there are; counts how the stack ended.
-uint32_t unwind_sample(struct unwinder *unwinder, struct task *task, const struct sample *sample,
-		       const struct sample_plan *plan, uint64_t *chain, uint32_t max);
+uint32_t unwind_sample(struct unwinder *unwinder, const struct unwind_sample *of, uint64_t *chain,
+		       uint32_t max);
 
 // "root reached", "stack copy too short"...
 const char *unwind_end_text(enum unwind_end end);

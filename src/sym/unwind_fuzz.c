@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct sample_frames frames = {0};
 	struct unwind_input input = {.regs_abi = PERF_SAMPLE_REGS_ABI_64};
 	uint64_t regs[REGS], ips[64];
-	enum unwind_end end;
+	struct unwound found = {ips, ARRAY_SIZE(ips), UNWIND_ENDS};
 	uint16_t machine;
 	char path[64];
 	struct unwinder *unwinder;
@@ -70,8 +70,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	input.stack_size = size;
 	// Into the code, mostly.
 	regs[machine == EM_X86_64 ? 8 : 32] = FILE_AT + regs[0] % SAMPLE_SIZE;
-	n = unwind_stack(unwinder, &input, ips, 64, &end);
-	if (n > 64 || end >= UNWIND_ENDS)
+	n = unwind_stack(unwinder, &input, &found);
+	if (n > 64 || found.end >= UNWIND_ENDS)
 		abort();
 	unwinder_free(unwinder);
 	sym_free(sym);

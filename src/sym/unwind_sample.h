@@ -21,6 +21,15 @@ static inline struct sym *sample_sym(void)
 	return sym;
 }
 
+static inline uint32_t unwind_to(struct unwinder *unwinder, const struct unwind_input *input,
+				 struct unwound to, enum unwind_end *ret_end)
+{
+	uint32_t n = unwind_stack(unwinder, input, &to);
+
+	*ret_end = to.end;
+	return n;
+}
+
 static uint32_t sample_pid = SAMPLE_PID; // whose maps are told of
 
 static inline void sample_map(struct sym *sym, uint64_t start, uint64_t end, uint64_t pgoff,

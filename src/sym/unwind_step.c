@@ -20,8 +20,7 @@ static bool read_for_expression(void *arg, uint64_t addr, unsigned size, uint64_
 	return true;
 }
 
-static bool evaluate(struct walk *w, const struct cfi_table *table, int32_t at, const uint64_t *cfa,
-		     uint64_t *ret)
+static bool evaluate(struct walk *w, struct str code, const uint64_t *cfa, uint64_t *ret)
 {
 	const struct cfi_expr expr = {.regs = w->regs,
 				      .regs_n = PC,
@@ -31,23 +30,23 @@ static bool evaluate(struct walk *w, const struct cfi_table *table, int32_t at, 
 				      .arg = w};
 
 	w->end = UNWIND_BAD;
-	return cfi_expr_run(&expr, cfi_expression(table, at), cfa, ret) == 0;
+	return cfi_expr_run(&expr, code, cfa, ret) == 0;
 }
 
-static bool find_cfa(struct walk *w, const struct unwind_known *known, uint64_t *ret)
+static bool find_cfa(struct walk *w, const struct unwind_known *known)
 {
 	const struct cfi_rule *rule = known->rule;
 
 	switch (rule->cfa) {
 	case CFI_CFA_REGISTER:
-		*ret = w->regs[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_offset;
+		w->cfa = w->regs[rule->cfa_reg] + (uint64_t)(int64_t)rule->cfa_offset;
 		return true;
 	case CFI_CFA_PLT:
-		*ret = w->regs[rule->cfa_reg] + 8 +
-		       ((w->regs[PC] & 15) >= (uint64_t)rule->cfa_offset ? 8 : 0);
+		w->cfa = w->regs[rule->cfa_reg] + 8 +
+			 ((w->regs[PC] & 15) >= (uint64_t)rule->cfa_offset ? 8 : 0);
 		return true;
 	case CFI_CFA_EXPRESSION:
-		return evaluate(w, known->table, rule->cfa_offset, NULL, ret);
+		return evaluate(w, cfi_expression(known->table, rule->cfa_offset), NULL, &w->cfa);
 	default:
 		w->end = UNWIND_NO_INFO;
 		return false;
@@ -55,8 +54,9 @@ static bool find_cfa(struct walk *w, const struct unwind_known *known, uint64_t 
 }
 
 static bool value_of(struct walk *w, const struct unwind_known *known,
-		     const struct cfi_saved *saved, uint64_t cfa, uint64_t *ret)
+		     const struct cfi_saved *saved, uint64_t *ret)
 {
+	const uint64_t cfa = w->cfa;
 	uint64_t addr;
 
 	switch (saved->where) {
@@ -72,10 +72,10 @@ static bool value_of(struct walk *w, const struct unwind_known *known,
 		*ret = w->regs[saved->value];
 		return true;
 	case CFI_AT_EXPRESSION:
-		return evaluate(w, known->table, saved->value, &cfa, &addr) &&
+		return evaluate(w, cfi_expression(known->table, saved->value), &cfa, &addr) &&
 		       walk_read_word(w, addr, ret);
 	case CFI_VAL_EXPRESSION:
-		return evaluate(w, known->table, saved->value, &cfa, ret);
+		return evaluate(w, cfi_expression(known->table, saved->value), &cfa, ret);
 	default:
 		w->end = UNWIND_ROOT;
 		return false;
@@ -85,13 +85,13 @@ static bool value_of(struct walk *w, const struct unwind_known *known,
 // Compilers that realign a stack say where registers lie by the frame pointer, and say no more when it is the caller's again, just
 // before the return: then all of them are. What it points at is the function's own while it lies in its frame.
 static bool is_restored(const struct walk *w, const struct unwind_known *known,
-			const struct cfi_saved *saved, uint64_t cfa)
+			const struct cfi_saved *saved)
 {
 	enum { BREG0 = 0x70 }; // DW_OP_breg0
 	const uint64_t sp = w->regs[w->machine->sp], fp = w->regs[w->machine->fp];
 	struct str code;
 
-	if (saved->where != CFI_AT_EXPRESSION || fp - sp < cfa - sp)
+	if (saved->where != CFI_AT_EXPRESSION || fp - sp < w->cfa - sp)
 		return false;
 	code = cfi_expression(known->table, saved->value);
 	return code.n && (uint8_t)code.p[0] == BREG0 + w->machine->fp;
@@ -102,22 +102,22 @@ static __attribute__((noinline)) bool step_any(struct walk *w, const struct unwi
 					       bool is_leaf)
 {
 	const struct cfi_rule *rule = known->rule;
-	uint64_t next[CFI_REGS], cfa;
+	uint64_t next[CFI_REGS];
 
 	if (rule->saved[0].where == CFI_UNDEFINED) {
 		w->end = UNWIND_ROOT;
 		return false;
 	}
-	if (!find_cfa(w, known, &cfa))
+	if (!find_cfa(w, known))
 		return false;
 	memcpy(next, w->regs, sizeof(next));
-	next[w->machine->sp] = cfa;
+	next[w->machine->sp] = w->cfa;
 	for (uint32_t i = 0; i < rule->saved_n; i++) {
 		const struct cfi_saved *saved = &rule->saved[i];
 
-		if (is_leaf && is_restored(w, known, saved, cfa))
+		if (is_leaf && is_restored(w, known, saved))
 			continue;
-		if (!value_of(w, known, saved, cfa, &next[saved->reg]) && saved->reg == PC)
+		if (!value_of(w, known, saved, &next[saved->reg]) && saved->reg == PC)
 			return false;
 	}
 	memcpy(w->regs, next, sizeof(next));
@@ -144,12 +144,12 @@ static bool saves(const struct cfi_rule *rule, uint8_t reg)
 // frame goes on at a landing pad, no call returns there.
 static bool step_landing(struct walk *w, const struct unwind_known *known)
 {
-	uint64_t cfa, pc;
+	uint64_t pc;
 
-	if (!find_cfa(w, known, &cfa) || !value_of(w, known, &known->rule->saved[0], cfa, &pc))
+	if (!find_cfa(w, known) || !value_of(w, known, &known->rule->saved[0], &pc))
 		return false;
 	w->regs[PC] = pc;
-	w->regs[w->machine->sp] = cfa;
+	w->regs[w->machine->sp] = w->cfa;
 	return true;
 }
 

@@ -262,7 +262,7 @@ static uint32_t unwind(struct stepped *s, uint64_t *ips, enum unwind_end *ret_en
 				     .stack_size = MIN(s->top - r->rsp, (uint64_t)COPY)};
 
 	assert_true(read_of(s, r->rsp, s->stack, input.stack_size));
-	return unwind_stack(s->unwinder, &input, ips, MOST, ret_end);
+	return unwind_to(s->unwinder, &input, (struct unwound){ips, MOST, 0}, ret_end);
 }
 
 static bool is_throwing(uint64_t pc)

@@ -41,7 +41,7 @@ static uint32_t unwind_context(struct unwinder *unwinder, const ucontext_t *cont
 #endif
 	input.regs = regs;
 	input.stack_size = top - (uintptr_t)input.stack;
-	return unwind_stack(unwinder, &input, ips, MOST, ret_end);
+	return unwind_to(unwinder, &input, (struct unwound){ips, MOST, 0}, ret_end);
 }
 
 static struct unwinder *self;
@@ -189,7 +189,7 @@ static void world_done(struct world *w)
 static enum unwind_end expect(struct world *w, const uint64_t *ips, uint32_t n)
 {
 	enum unwind_end end = UNWIND_ENDS;
-	uint32_t got = unwind_stack(w->unwinder, &w->input, w->ips, MOST, &end);
+	uint32_t got = unwind_to(w->unwinder, &w->input, (struct unwound){w->ips, MOST, 0}, &end);
 
 	for (uint32_t i = 0; i < got && i < n; i++) {
 		if (w->ips[i] != ips[i])
@@ -269,9 +269,9 @@ static void test_x86_64(void **state)
 	assert_int_equal(expect(&w, ips, 5), UNWIND_GUESSED);
 	// Not deeper than asked for.
 	enum unwind_end end;
-	assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 4, &end), 4);
+	assert_int_equal(unwind_to(w.unwinder, &w.input, (struct unwound){w.ips, 4, 0}, &end), 4);
 	assert_int_equal(end, UNWIND_LIMIT);
-	assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 5, &end), 5);
+	assert_int_equal(unwind_to(w.unwinder, &w.input, (struct unwound){w.ips, 5, 0}, &end), 5);
 	assert_int_equal(end, UNWIND_GUESSED);
 	// A copy that ends in between.
 	w.input.stack_size = 32;
@@ -528,7 +528,7 @@ static void test_made_later(void **state)
 	assert_int_equal(expect(&w, ips, 2), UNWIND_NO_INFO);
 	memcpy(page + 70, "\x48\x83\xc4\x08\xc3", 5);
 	for (int i = 0; i < 8; i++)
-		unwind_stack(w.unwinder, &w.input, w.ips, MOST, &end);
+		unwind_to(w.unwinder, &w.input, (struct unwound){w.ips, MOST, 0}, &end);
 	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
 	munmap(page, 4096);
 	world_done(&w);
@@ -672,7 +672,8 @@ static void test_i386(void **state)
 			const uint64_t signal[] = {CODE + 8, VDSO + 0x560, CODE + 0x10, CODE + 0x87};
 			assert_int_equal(expect(&w, signal, 4), UNWIND_ROOT);
 		}
-		assert_int_equal(unwind_stack(w.unwinder, &w.input, w.ips, 1, &end), 1);
+		assert_int_equal(unwind_to(w.unwinder, &w.input, (struct unwound){w.ips, 1, 0}, &end),
+				 1);
 		// In a system call, as kernels do it now and as they did it.
 		memset(stack, 0, sizeof(stack));
 		w.regs[8] = VDSO + 0x549;
@@ -736,16 +737,17 @@ static void test_sample(void **state)
 	sample.user_regs = w.regs;
 	sample.user_stack = w.input.stack;
 	sample.user_stack_size = sizeof(w.stack);
+	const struct unwind_sample of = {w.input.task, &sample, &plan};
 	const uint64_t whole[] = {PERF_CONTEXT_KERNEL, 1,	 2,	     3,
 				  PERF_CONTEXT_USER,   code + 8, code + 0x87};
-	assert_int_equal(unwind_sample(w.unwinder, w.input.task, &sample, &plan, chain, 10), 7);
+	assert_int_equal(unwind_sample(w.unwinder, &of, chain, 10), 7);
 	assert_memory_equal(chain, whole, sizeof(whole));
 	// Both parts have the limit.
 	const uint64_t cut[] = {PERF_CONTEXT_KERNEL, 1, PERF_CONTEXT_USER, code + 8};
-	assert_int_equal(unwind_sample(w.unwinder, w.input.task, &sample, &plan, chain, 1), 4);
+	assert_int_equal(unwind_sample(w.unwinder, &of, chain, 1), 4);
 	assert_memory_equal(chain, cut, sizeof(cut));
 	sample.user_regs = NULL;
-	assert_int_equal(unwind_sample(w.unwinder, w.input.task, &sample, &plan, chain, 10), 4);
+	assert_int_equal(unwind_sample(w.unwinder, &of, chain, 10), 4);
 	assert_memory_equal(chain, recorded, sizeof(recorded));
 	assert_int_equal(w.unwinder->counts.ends[UNWIND_ROOT], 1);
 	assert_int_equal(w.unwinder->counts.ends[UNWIND_LIMIT], 1);

@@ -42,6 +42,7 @@ struct walk {
 	const uint8_t *stack;
 	uint64_t stack_at, readable; // readable: first bytes of what 8 can be read from
 	uint64_t stack_size;
+	uint64_t cfa;	   // of the frame that a step is taken from
 	uint64_t first_fp; // the frame pointer of the innermost frame
 	uint64_t regs[CFI_REGS];
 	const struct machine *machine;

@@ -89,12 +89,12 @@ static bool debuglink_path(const struct sym *sym, const struct dso *dso, char re
 
 static bool cached_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
-	return cache_path(sym, dso, dso->kind == DSO_VDSO ? "vdso" : "elf", ret, PATH_MAX);
+	return cache_path(sym, dso, dso->kind == DSO_VDSO ? "vdso" : "elf", ret);
 }
 
 static bool cached_debug_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
 {
-	return dso->kind != DSO_VDSO && cache_path(sym, dso, "debug", ret, PATH_MAX);
+	return dso->kind != DSO_VDSO && cache_path(sym, dso, "debug", ret);
 }
 
 static bool fedora_path(const struct sym *sym, const struct dso *dso, char ret[PATH_MAX])
@@ -220,6 +220,8 @@ static void learn_build_id(const struct sym *sym, struct dso *dso)
 }
 
 struct choice {
+	struct sym *sym;
+	struct dso *dso; // whose files these are
 	struct elf_source symbols, runtime;
 	bool has_symbols, has_runtime;
 	bool is_both;		// symbols is the runtime file as well
@@ -228,11 +230,10 @@ struct choice {
 };
 
 // `origin`: perf's letter of the kind of place.
-static void look_at_file(const struct sym *sym, const struct dso *dso, struct choice *choice,
-			 char origin, const char *path)
+static void look_at_file(struct choice *choice, char origin, const char *path)
 {
 	struct elf_source source;
-	int state = source_open(sym, dso, path, &source);
+	int state = source_open(choice->sym, choice->dso, path, &source);
 
 	if (origin == 'd')
 		choice->own_exists = state != SOURCE_ABSENT;
@@ -254,18 +255,19 @@ static void look_at_file(const struct sym *sym, const struct dso *dso, struct ch
 	}
 }
 
-static void look_at(const struct sym *sym, const struct dso *dso, struct choice *choice,
-		    const struct place *place)
+static void look_at(struct choice *choice, const struct place *place)
 {
 	char path[PATH_MAX];
 
-	if (place_path(place, sym, dso, path))
-		look_at_file(sym, dso, choice, place->origin, path);
+	if (place_path(place, choice->sym, choice->dso, path))
+		look_at_file(choice, place->origin, path);
 }
 
 // Asked only when nothing here has the names.
-static void ask_server(struct sym *sym, struct dso *dso, struct choice *choice, enum fetched kind)
+static void ask_server(struct choice *choice, enum fetched kind)
 {
+	struct sym *sym = choice->sym;
+	struct dso *dso = choice->dso;
 	const struct debuginfod_file file = {&dso->build_id, kind, dso->short_name};
 	char path[PATH_MAX];
 
@@ -278,7 +280,7 @@ static void ask_server(struct sym *sym, struct dso *dso, struct choice *choice, 
 		before(sym->before_servers_arg);
 	}
 	if (debuginfod_fetch(&sym->private->debuginfod, &file, path))
-		look_at_file(sym, dso, choice, kind == FETCH_DEBUG ? 'D' : 'B', path);
+		look_at_file(choice, kind == FETCH_DEBUG ? 'D' : 'B', path);
 }
 
 // What a distribution strips it has debug packages for; whoever made another program can make it again.
@@ -296,8 +298,10 @@ static void say_stripped(struct sym *sym, struct dso *dso)
 				: "link it without -s, or put its debug file beside it");
 }
 
-static void load_choice(struct sym *sym, struct dso *dso, struct choice *choice)
+static void load_choice(struct choice *choice)
 {
+	struct sym *sym = choice->sym;
+	struct dso *dso = choice->dso;
 	const struct elf_source *symbols = choice->has_symbols ? &choice->symbols : NULL;
 	const struct elf_source *runtime =
 		choice->has_runtime && !choice->is_both ? &choice->runtime : symbols;
@@ -343,7 +347,7 @@ static bool has_no_file(const char *name)
 
 void load_user(struct sym *sym, struct dso *dso)
 {
-	struct choice choice = {0};
+	struct choice choice = {.sym = sym, .dso = dso};
 
 	if (dso->long_name[0] != '/' && dso->kind != DSO_VDSO) {
 		dso->state = DSO_NO_SYMBOLS;
@@ -352,14 +356,14 @@ void load_user(struct sym *sym, struct dso *dso)
 	learn_build_id(sym, dso);
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		if (!choice.has_symbols || !choice.has_runtime)
-			look_at(sym, dso, &choice, &places[i]);
+			look_at(&choice, &places[i]);
 	}
 	if (!choice.has_symbols)
-		ask_server(sym, dso, &choice, FETCH_DEBUG);
+		ask_server(&choice, FETCH_DEBUG);
 	if (!choice.has_symbols && !choice.has_runtime)
-		ask_server(sym, dso, &choice, FETCH_PROGRAM);
+		ask_server(&choice, FETCH_PROGRAM);
 	if (choice.has_symbols || choice.has_runtime) {
-		load_choice(sym, dso, &choice);
+		load_choice(&choice);
 		source_done(&choice.symbols);
 		source_done(&choice.runtime);
 	} else if (dso->is_other_file) {
@@ -450,11 +454,11 @@ bool source_open_mapped(struct sym *sym, struct dso *dso, struct elf_source *ret
 
 void load_vdso(struct sym *sym, struct dso *dso)
 {
-	struct choice choice = {0};
+	struct choice choice = {.sym = sym, .dso = dso};
 	uint8_t id[20];
 	size_t n;
 
-	look_at(sym, dso, &choice, &(const struct place){'B', cached_path});
+	look_at(&choice, &(const struct place){'B', cached_path});
 	if (!choice.has_symbols && !choice.has_runtime && may_be_own(sym, dso) &&
 	    own_vdso(&choice.runtime)) {
 		if (source_of_bytes(sym, dso, &choice.runtime) == SOURCE_OK) {
@@ -465,7 +469,7 @@ void load_vdso(struct sym *sym, struct dso *dso)
 		}
 	}
 	if (choice.has_symbols || choice.has_runtime)
-		load_choice(sym, dso, &choice);
+		load_choice(&choice);
 	else
 		load_failed(sym, dso, "the vdso of the recording's kernel is not here");
 	source_done(&choice.symbols);

@@ -62,11 +62,11 @@ void ranges_add_sample(struct ranges *ranges, struct sym *sym, struct task *task
 	for (uint64_t i = sample->branch_n; i-- > 0;) {
 		const struct perf_branch_entry *branch = &sample->branches[i];
 
-		sym_resolve_any(sym, task, branch->from, &from);
+		from = sym_resolve_any(sym, task, branch->from);
 		// The processor runs forward; where it doesn't, a branch is missing.
 		if (to.dso && to.dso == from.dso && to.ip && to.addr <= from.addr)
 			ranges_add(ranges, to.dso, to.addr, from.addr, branch->predicted);
-		sym_resolve_any(sym, task, branch->to, &to);
+		to = sym_resolve_any(sym, task, branch->to);
 	}
 }
 

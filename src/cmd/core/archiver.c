@@ -173,7 +173,7 @@ static void mark(struct run *run, struct task *task, uint8_t cpumode, uint64_t i
 {
 	struct location location;
 
-	sym_resolve_map(run->sym, task, cpumode, ip, &location);
+	location = sym_resolve_map(run->sym, task, cpumode, ip);
 	if (location.dso)
 		location.dso->hit = true;
 }

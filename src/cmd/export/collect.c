@@ -243,32 +243,31 @@ static void find_line(struct collector *collector, const struct frame *frame,
 		      struct profile_frame *ret)
 {
 	struct profile *profile = collector->profile;
-	const struct source_frame *lines;
+	struct source_frames lines;
 	struct source_frame line;
-	size_t n, i = 0;
+	size_t i = 0;
 
 	if (!frame->dso || !frame->sym)
 		return;
 	if (collector->options->no_inline) {
 		if (!source_line(collector->sources, frame->dso, ret->address, &line))
 			return;
-		lines = &line;
-		n = 1;
+		lines = (struct source_frames){&line, 1};
 	} else {
-		n = source_frames(collector->sources, frame->dso, ret->address, frame->sym, &lines);
+		lines = source_frames(collector->sources, frame->dso, ret->address, frame->sym);
 		if (frame->sym->inlined)
-			while (i < n && lines[i].sym != frame->sym)
+			while (i < lines.n && lines.v[i].sym != frame->sym)
 				i++;
 		else
-			i = n - 1;
+			i = lines.n - 1;
 	}
-	if (!n || i >= n)
+	if (i >= lines.n)
 		return;
-	ret->inline_depth = (uint16_t)(n - 1 - i);
-	if (!lines[i].file)
+	ret->inline_depth = (uint16_t)(lines.n - 1 - i);
+	if (!lines.v[i].file)
 		return;
-	ret->source = intern_text(&profile->strings, lines[i].file);
-	ret->line = lines[i].line;
+	ret->source = intern_text(&profile->strings, lines.v[i].file);
+	ret->line = lines.v[i].line;
 }
 
 static void add_frame(struct collector *collector, struct run *run, const struct frame *frame)

@@ -295,7 +295,7 @@ static void put_function(struct walk *walk, uint8_t cpumode, uint64_t ip)
 	struct chains *chains = walk->insns->chains;
 	struct location at;
 
-	sym_resolve(chains->sym, walk->task, cpumode, ip, &at);
+	at = sym_resolve(chains->sym, walk->task, cpumode, ip);
 	if (!at.sym || (at.sym == walk->shown && at.addr >= at.sym->start && at.addr < at.sym->end))
 		return;
 	out_char(walk->out, '\t');
@@ -323,7 +323,7 @@ static enum block find_block(struct walk *walk, uint64_t start, uint64_t end, st
 		return BLOCK_CROSSES;
 	if (end - start > MOST_BLOCK)
 		return BLOCK_NOTHING;
-	sym_resolve(sym, walk->task, cpumode, start, ret);
+	*ret = sym_resolve(sym, walk->task, cpumode, start);
 	return ret->map && insn_at(walk, ret, start) ? BLOCK_OK : BLOCK_NOTHING;
 }
 
@@ -425,7 +425,7 @@ static void put_own(struct walk *walk)
 	struct location at;
 
 	if (ip) {
-		sym_resolve(sym, walk->task, sym_cpumode_of(sym, ip), ip, &at);
+		at = sym_resolve(sym, walk->task, sym_cpumode_of(sym, ip), ip);
 		insn = at.map ? insn_at(walk, &at, ip) : NULL;
 	}
 	if (fields & FIELD_BIT(INSNLEN))

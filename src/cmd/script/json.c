@@ -31,7 +31,7 @@ static void put_ip(struct at *at)
 	json_hex(&at->j, at->sample->ip);
 	if (!at->task)
 		return;
-	sym_resolve(at->run->sym, at->task, at->sample->cpumode, at->sample->ip, &where);
+	where = sym_resolve(at->run->sym, at->task, at->sample->cpumode, at->sample->ip);
 	put_where(at, &where);
 }
 
@@ -59,24 +59,23 @@ static void put_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return)
 {
 	struct at *at = arg;
 	struct location where = {0};
-	const struct source_frame *found;
-	size_t n = 0;
+	struct source_frames found = {NULL, 0};
 
 	if (at->task && is_return)
 		where = sym_resolve_return(at->run->sym, at->task, cpumode, ip);
 	else if (at->task)
-		sym_resolve(at->run->sym, at->task, cpumode, ip, &where);
+		where = sym_resolve(at->run->sym, at->task, cpumode, ip);
 	if (where.dso && where.sym && at->chains->options.inlines)
-		n = source_frames(at->chains->sources, where.dso, where.addr - is_return, where.sym,
-				  &found);
-	for (size_t i = 0; i + 1 < n; i++)
-		put_inlined(at, ip, &found[i]);
+		found = source_frames(at->chains->sources, where.dso, where.addr - is_return,
+				      where.sym);
+	for (size_t i = 0; i + 1 < found.n; i++)
+		put_inlined(at, ip, &found.v[i]);
 	json_object(&at->j);
 	json_key(&at->j, "ip");
 	json_hex(&at->j, ip);
 	put_where(at, &where);
-	if (n)
-		put_source(at, &found[n - 1]);
+	if (found.n)
+		put_source(at, &found.v[found.n - 1]);
 	json_end(&at->j);
 }
 

@@ -445,7 +445,7 @@ static void put_addr(struct print *print, struct out *out, const struct printer 
 	put_hex16(out, sample->addr);
 	if (!addr_has_symbol(&printer->event->attr) || !task)
 		return;
-	resolve_either(print->run->sym, task, sample->cpumode, sample->addr, &where);
+	where = sym_resolve_guess(print->run->sym, task, sample->cpumode, sample->addr);
 	if (printer->fields & FIELD_BIT(SYM)) {
 		out_char(out, ' ');
 		put_symbol(out, print->chains, &where, printer->fields & FIELD_BIT(SYMOFF));
@@ -490,7 +490,7 @@ static void put_code(void *arg, struct out *out, struct task *task, uint8_t cpum
 	struct str code;
 	uint64_t *shown, now;
 
-	sym_resolve(chains->sym, task, cpumode, ip, &where);
+	where = sym_resolve(chains->sym, task, cpumode, ip);
 	if (!where.dso || !source_line(chains->sources, where.dso, where.addr, &frame) || !frame.file)
 		return;
 	if (!print->texts)

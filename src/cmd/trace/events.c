@@ -74,7 +74,7 @@ int trace_stack(struct trace *trace, const struct trace_event *event, const stru
 			if (is_return)
 				location = sym_resolve_return(trace->feed->sym, task, cpumode, ip);
 			else
-				sym_resolve(trace->feed->sym, task, cpumode, ip, &location);
+				location = sym_resolve(trace->feed->sym, task, cpumode, ip);
 			put_frame(ret, &location);
 		}
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
@@ -117,8 +117,8 @@ int trace_fault(struct trace *trace, struct trace_event *event, const struct sam
 	*(major ? &thread->faults_major : &thread->faults_minor) += 1;
 	if (trace->options->summary_only)
 		return 0;
-	sym_resolve(trace->feed->sym, task, sample->cpumode, sample->ip, &at);
-	sym_resolve_map(trace->feed->sym, task, sample->cpumode, sample->addr, &on);
+	at = sym_resolve(trace->feed->sym, task, sample->cpumode, sample->ip);
+	on = sym_resolve_map(trace->feed->sym, task, sample->cpumode, sample->addr);
 	trace_put_head(trace, thread, sample->time, &(uint64_t){0});
 	out_text(out, major ? "majfault [" : "minfault [");
 	put_place(trace, &at, false);

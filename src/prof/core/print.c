@@ -304,7 +304,7 @@ static void put_frames(struct prof *prof, const struct sample *sample, struct ou
 		if (is_return)
 			location = sym_resolve_return(sym, task, cpumode, ip);
 		else
-			sym_resolve(sym, task, cpumode, ip, &location);
+			location = sym_resolve(sym, task, cpumode, ip);
 		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 		out_text(out, around[0]);
 		put_frame(out, &location, ip);

@@ -399,8 +399,8 @@ static const char *ksymbol(void *arg, uint64_t addr)
 
 	if (prof->foreign)
 		return NULL;
-	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, 0, 0), PERF_RECORD_MISC_KERNEL, addr,
-		    &location);
+	location = sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, 0, 0),
+			       PERF_RECORD_MISC_KERNEL, addr);
 	return location.sym ? location.sym->name : NULL;
 }
 
@@ -411,8 +411,8 @@ static const char *usymbol(void *arg, uint32_t pid, uint64_t addr)
 
 	if (prof->foreign)
 		return NULL;
-	sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, pid, pid), PERF_RECORD_MISC_USER,
-		    addr, &location);
+	location = sym_resolve(prof->feed->sym, sym_task(prof->feed->sym, pid, pid),
+			       PERF_RECORD_MISC_USER, addr);
 	return location.sym ? location.sym->name : NULL;
 }
 

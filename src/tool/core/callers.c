@@ -5,7 +5,7 @@ static void resolve(struct tool_run *run, uint64_t ip, struct location *ret)
 {
 	struct sym *sym = run->prof->feed->sym;
 
-	sym_resolve(sym, sym_task(sym, 0, 0), PERF_RECORD_MISC_KERNEL, ip, ret);
+	*ret = sym_resolve(sym, sym_task(sym, 0, 0), PERF_RECORD_MISC_KERNEL, ip);
 }
 
 // The linker puts functions of locks and of the scheduler together: include/asm-generic/vmlinux.lds.h, SCHED_TEXT and LOCK_TEXT.

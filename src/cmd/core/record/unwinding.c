@@ -171,8 +171,7 @@ static void unwind(struct live *live, struct waiting *ret, const struct sample *
 					   .by_kernel_n = sample->callchain_n > n
 								  ? sample->callchain_n - n - 1
 								  : 0};
-	uint32_t chosen = most_frames(live, ret->event);
-	enum unwind_end end;
+	struct unwound found = {.max = most_frames(live, ret->event)};
 	uint64_t *chain;
 
 	vec_reserve(&live->chains, (size_t)n + 1 + MOST_FRAMES);
@@ -180,14 +179,15 @@ static void unwind(struct live *live, struct waiting *ret, const struct sample *
 	ret->first = (uint32_t)live->chains.n;
 	ret->is_new = true;
 	memcpy(chain, sample->callchain, n * 8ull);
+	found.ips = chain + n + 1;
 	if (sample->user_regs && task)
-		frames = unwind_stack(live->unwinder, &input, chain + n + 1, chosen, &end);
+		frames = unwind_stack(live->unwinder, &input, &found);
 	if (frames) {
 		chain[n] = PERF_CONTEXT_USER;
 		frames++;
 		// In an exec the old stack is gone and the new one is not there yet: no fault of the copy's size.
 		if (sample->user_stack_size)
-			live->unwinder->counts.ends[end]++;
+			live->unwinder->counts.ends[found.end]++;
 		else
 			live->unwinder->counts.without++;
 	}

@@ -140,17 +140,6 @@ void put_hex16(struct out *out, uint64_t v)
 	out->n += 16;
 }
 
-void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t addr,
-		    struct location *ret)
-{
-	uint8_t other = sym_cpumode_of(sym, addr);
-
-	sym_resolve(sym, task, cpumode, addr, ret);
-	if (!ret->map && other != cpumode &&
-	    (cpumode == PERF_RECORD_MISC_USER || cpumode == PERF_RECORD_MISC_KERNEL))
-		sym_resolve(sym, task, other, addr, ret);
-}
-
 // Lines that are not known: as perf, which tells apart whether the file has any.
 static void put_srcline(struct out *out, const struct chains *chains,
 			const struct location *location, const struct source_frame *source)
@@ -271,32 +260,30 @@ static void render_line(const struct chains *chains, struct out *out, const stru
 static void render_lines(const struct chains *chains, struct out *out,
 			 const struct location *location, enum how how, uint64_t fields)
 {
-	const struct source_frame *found;
+	struct source_frames found = {NULL, 0};
+	const struct source_frame *last = NULL;
 	struct source_frame line;
 	bool inlines = how != HOW_ALONE && chains->options.inlines && location->sym;
 	uint64_t addr = location->addr - (how == HOW_RETURN);
-	size_t n = 0;
 
 	if (location->dso && inlines)
-		n = source_frames(chains->sources, location->dso, addr, location->sym, &found);
+		found = source_frames(chains->sources, location->dso, addr, location->sym);
 	else if (location->dso && (fields & FIELD_BIT(SRCLINE)) &&
 		 source_line(chains->sources, location->dso, addr, &line))
-		found = &line;
-	else
-		found = NULL;
-	for (size_t i = 0; i + 1 < n; i++) {
+		last = &line;
+	for (size_t i = 0; i + 1 < found.n; i++) {
 		struct location inlined = *location;
 		// Its offset counts from the function around it.
 		struct symbol symbol = *location->sym;
 
-		symbol.name = found[i].sym->name;
+		symbol.name = found.v[i].sym->name;
 		symbol.inlined = true;
 		inlined.sym = &symbol;
-		render_line(chains, out, &inlined, &found[i], fields);
+		render_line(chains, out, &inlined, &found.v[i], fields);
 	}
-	if (inlines)
-		found = n ? &found[n - 1] : NULL;
-	render_line(chains, out, location, found, fields);
+	if (found.n)
+		last = &found.v[found.n - 1];
+	render_line(chains, out, location, last, fields);
 }
 
 static uint32_t key_of(const struct dso *dso, enum how how, uint32_t style)
@@ -324,7 +311,7 @@ static void resolve_frame(const struct chains *chains, struct task *task, struct
 	if (how == HOW_RETURN)
 		*where = sym_resolve_return(chains->sym, task, where->cpumode, where->ip);
 	else
-		sym_resolve(chains->sym, task, where->cpumode, where->ip, where);
+		*where = sym_resolve(chains->sym, task, where->cpumode, where->ip);
 }
 
 // The slot of an address; NULL when its line isn't one to keep: then it lies in scratch.
@@ -371,7 +358,7 @@ static const struct line_slot *line_of(struct chains *chains, struct task *task,
 {
 	struct location where;
 
-	sym_resolve_map(chains->sym, task, cpumode, ip, &where);
+	where = sym_resolve_map(chains->sym, task, cpumode, ip);
 	where.ip = ip;
 	where.cpumode = cpumode;
 	return line(chains, task, &where, how, style);

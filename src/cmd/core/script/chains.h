@@ -69,9 +69,6 @@ void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
 typedef void chain_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return);
 void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *call, void *arg);
 
-// Resolves an address that may lie on the other side (user, kernel) than the sample itself.
-void resolve_either(struct sym *sym, struct task *task, uint8_t cpumode, uint64_t addr,
-		    struct location *ret);
 // A name that strangers chose, as options.escape says.
 void put_name(struct out *out, const struct chains *chains, const char *name);
 // "symbol+0xoffset" or "[unknown]"; without the offset when !offset.

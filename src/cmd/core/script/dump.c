@@ -542,7 +542,7 @@ void dump_place(struct dump *dump, const struct sample *sample, struct task *tas
 
 	if (!task)
 		return;
-	sym_resolve_map(run->sym, task, sample->cpumode, sample->ip, &where);
+	where = sym_resolve_map(run->sym, task, sample->cpumode, sample->ip);
 	out_text(dump->out, " ... thread: ");
 	out_safe(dump->out, task_comm(run->sym, task));
 	out_printf(dump->out, ":%d\n ...... dso: ", (int)task->tid);

@@ -99,7 +99,7 @@ static void put_branch_end(struct out *out, const struct chains *chains, struct 
 	struct location where = {0};
 
 	if (field != FIELD_BRSTACK || dso)
-		resolve_either(chains->sym, task, sample->cpumode, addr, &where);
+		where = sym_resolve_guess(chains->sym, task, sample->cpumode, addr);
 	if (field == FIELD_BRSTACKSYM) {
 		put_symbol(out, chains, &where, true);
 	} else {

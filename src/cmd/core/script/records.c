@@ -226,8 +226,8 @@ static void put_text_poke(struct out *out, const struct chains *chains,
 	struct location where;
 
 	out_printf(out, " %llx ", (unsigned long long)poke->addr);
-	sym_resolve(chains->sym, sym_task(chains->sym, 0, 0), PERF_RECORD_MISC_KERNEL, poke->addr,
-		    &where);
+	where = sym_resolve(chains->sym, sym_task(chains->sym, 0, 0), PERF_RECORD_MISC_KERNEL,
+			    poke->addr);
 	if (where.sym)
 		put_symbol(out, chains, &where, true);
 	out_printf(out, " old len %u new len %u\n", poke->old_len, poke->new_len);
