@@ -347,10 +347,8 @@ static int show_record(struct script *script, const struct sample *ids,
 
 static int on_record(void *arg, struct run *run, const struct hit *hit)
 {
-	struct event *event = hit->event;
 	const struct sample *ids = &hit->sample;
-	const struct record *record = &hit->record;
-	const struct perf_event_header *header = record->header;
+	const struct perf_event_header *header = hit->record.header;
 	struct script *script = arg;
 	bool show;
 	int err = 0;
@@ -368,7 +366,7 @@ static int on_record(void *arg, struct run *run, const struct hit *hit)
 	show = header->type < sizeof(script->show) && script->show[header->type] &&
 	       record_is_whole(header);
 	if (script->dumping)
-		dump_record(&script->dump, event, ids, record, show);
+		dump_record(&script->dump, hit, show);
 	if (show && (!script->filtered || filter_cpu(script->filter, ids->cpu)))
 		err = show_record(script, ids, header);
 	// What ends is shown while it is there, then dumped.

@@ -75,10 +75,15 @@ static bool put_path(struct archiver *a, const char *name, const char *path)
 	return true;
 }
 
-static void put_cached(struct archiver *a, const char *dso, const char id[41], const char *kind,
-		       const char *path)
+// Under which name and build-id a file is in a cache.
+struct cached {
+	const char *name;
+	char id[41];
+};
+
+static void put_cached(struct archiver *a, const struct cached *as, const char *kind, const char *path)
 {
-	const char *name = dso[0] == '/' ? dso + 1 : dso;
+	const char *id = as->id, *name = as->name[0] == '/' ? as->name + 1 : as->name;
 	auto_free char *entry = text_dup_fmt("%s/%s/%s", name, id, kind);
 	auto_free char *link = text_dup_fmt(".build-id/%.2s/%s", id, id + 2);
 	auto_free char *target = text_dup_fmt("../../%s/%s", name, id);
@@ -90,17 +95,16 @@ static void put_cached(struct archiver *a, const char *dso, const char id[41], c
 static void put_kernel(struct archiver *a, const struct dso *dso)
 {
 	const char *path = dso->symbols_path;
-	struct build_id id = dso->build_id;
-	char hex[41];
+	struct cached as = {.name = "[kernel.kallsyms]"};
 
-	if (dso->state != DSO_LOADED || !path || !id.n) {
+	if (dso->state != DSO_LOADED || !path || !dso->build_id.n) {
 		warn("the kernel's symbols are not here%s%s", dso->note ? ": " : "",
 		     dso->note ? dso->note : "");
 		a->missing++;
 		return;
 	}
-	build_id_text(&id, hex);
-	put_cached(a, "[kernel.kallsyms]", hex, dso->origin == 'k' ? "kallsyms" : "elf", path);
+	build_id_text(&dso->build_id, as.id);
+	put_cached(a, &as, dso->origin == 'k' ? "kallsyms" : "elf", path);
 }
 
 static bool has_id(const char *path, const struct build_id *id)
@@ -114,7 +118,8 @@ static bool has_id(const char *path, const struct build_id *id)
 static void put_file(struct archiver *a, const struct sym *sym, const struct dso *dso)
 {
 	const char *path = dso->long_name;
-	char hex[41], own[PATH_MAX];
+	struct cached as = {.name = path};
+	char own[PATH_MAX];
 
 	if (!dso->build_id.n && a->request->perf) {
 		a->missing++;
@@ -129,18 +134,19 @@ static void put_file(struct archiver *a, const struct sym *sym, const struct dso
 			a->missing++;
 		return;
 	}
-	build_id_text(&dso->build_id, hex);
-	auto_free char *debug = text_dup_fmt("/usr/lib/debug/.build-id/%.2s/%s.debug", hex, hex + 2);
+	build_id_text(&dso->build_id, as.id);
+	auto_free char *debug =
+		text_dup_fmt("/usr/lib/debug/.build-id/%.2s/%s.debug", as.id, as.id + 2);
 	if (has_id(path, &dso->build_id))
-		put_cached(a, path, hex, "elf", path);
+		put_cached(a, &as, "elf", path);
 	else if (seen_own_path(sym, dso, own) && has_id(own, &dso->build_id))
-		put_cached(a, path, hex, "elf", own);
+		put_cached(a, &as, "elf", own);
 	else if (dso->symbols_path && has_id(dso->symbols_path, &dso->build_id))
-		put_cached(a, path, hex, "elf", dso->symbols_path);
+		put_cached(a, &as, "elf", dso->symbols_path);
 	else
 		a->missing++;
 	if (has_id(debug, &dso->build_id))
-		put_cached(a, path, hex, "debug", debug);
+		put_cached(a, &as, "debug", debug);
 }
 
 static void put_dso(struct archiver *a, struct sym *sym, struct dso *dso)

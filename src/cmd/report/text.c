@@ -48,7 +48,7 @@ static void print_rows(struct hist *hist, struct out *out)
 			continue;
 		line.n = 0;
 		if (!report->o.exclude_other || e->parent)
-			hist_print_columns(hist, e, &line, 0, report->fields.n);
+			hist_print_columns(hist, e, &line);
 		out_bytes(out, line.buf, line.n);
 		out_char(out, '\n');
 		if (report->use_chains)

@@ -475,9 +475,11 @@ static void put_cgroup(struct print *print, struct out *out, const struct sample
 static void put_branches_step(struct print *print, struct out *out, const struct printer *printer,
 			      const struct sample *sample, struct task *task, enum field field)
 {
+	const struct branches branches = {print->chains, task, sample, field,
+					  printer->fields & FIELD_BIT(DSO)};
+
 	if (task)
-		put_branches(out, print->chains, task, sample, field,
-			     printer->fields & FIELD_BIT(DSO));
+		put_branches(out, &branches);
 }
 
 // The line of code of an address, unless it is the one that was shown last of the task.
@@ -531,7 +533,7 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 		     const struct sample *sample, struct task *task, enum step step)
 {
 	const struct recording_info *info = &print->run->recording->info;
-	const struct perf_event_attr *attr = &printer->event->attr;
+	const struct chains_print chain = {print->chains, out, task, printer->ip_style};
 
 	switch (step) {
 	case STEP_WHO:
@@ -582,20 +584,18 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 	case STEP_IP:
 		out_char(out, ' ');
 		if (task)
-			chains_print_ip(print->chains, out, task, sample, printer->ip_style);
+			chains_print_ip(&chain, sample);
 		break;
 	case STEP_CHAIN:
 		out_char(out, '\n');
 		if (task)
-			chains_print(print->chains, out, task, sample, printer->ip_style);
+			chains_print(&chain, sample);
 		break;
 	case STEP_IREGS:
-		put_registers(out, info->arch, attr->sample_regs_intr, sample->intr_abi,
-			      sample->intr_regs);
+		put_registers(out, info->arch, registers_intr(printer->event, sample));
 		break;
 	case STEP_UREGS:
-		put_registers(out, info->arch, attr->sample_regs_user, sample->user_abi,
-			      sample->user_regs);
+		put_registers(out, info->arch, registers_user(printer->event, sample));
 		break;
 	case STEP_BRSTACK:
 		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACK);

@@ -89,7 +89,7 @@ static void print_rows(struct text *text, const struct hist *hist, int rows, int
 		if (e->filtered || entry_percent(e) < report->o.percent_limit)
 			continue;
 		line->n = 0;
-		hist_print_columns(hist, e, line, 0, report->fields.n);
+		hist_print_columns(hist, e, line);
 		if (!report->use_chains)
 			line->n = text_color_cut((struct str){line->buf, line->n}, (size_t)width);
 		out_bytes(&text->out, line->buf, line->n);

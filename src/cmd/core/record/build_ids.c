@@ -29,22 +29,22 @@ size_t build_id_of_file(const char *path, uint8_t ret[20])
 	return n;
 }
 
-static size_t of_notes(const char *path, uint8_t ret[20])
+static bool of_notes(const char *path, struct build_id *ret)
 {
 	auto_free char *notes = NULL;
-	size_t size, n = 0;
+	size_t size;
 
-	if (file_read(path, LARGEST_NOTES, &notes, &size) == 0)
-		n = notes_build_id((struct str){notes, size}, false, ret);
-	return n;
+	if (file_read(path, LARGEST_NOTES, &notes, &size) < 0)
+		return false;
+	ret->n = (uint8_t)notes_build_id((struct str){notes, size}, false, ret->bytes);
+	return ret->n;
 }
 
-static void add(struct recorder *recorder, uint16_t misc, const char *name, const uint8_t *id,
-		size_t n)
+static void add(struct recorder *recorder, uint16_t misc, const char *name, const struct build_id *id)
 {
-	struct recorded_build_id entry = {.pid = -1, .misc = misc, .id_size = (uint8_t)n, .name = name};
+	struct recorded_build_id entry = {.pid = -1, .misc = misc, .id_size = id->n, .name = name};
 
-	memcpy(entry.id, id, n);
+	memcpy(entry.id, id->bytes, id->n);
 	writer_build_id(recorder->writer, &entry);
 }
 
@@ -53,17 +53,15 @@ static void add_modules(struct recorder *recorder)
 	for (size_t i = 1; i < recorder->modules.strings.n; i++) {
 		const char *path = recorder->modules.strings.v[i].p, *base = text_base_name(path);
 		char name[256], notes[320];
-		uint8_t id[20];
-		size_t n;
+		struct build_id id;
 
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(base + (*base == '['), ".]"),
 			 base + (*base == '['));
 		for (char *p = name; *p; p++)
 			*p = *p == '-' ? '_' : *p;
 		snprintf(notes, sizeof(notes), "/sys/module/%s/notes/.note.gnu.build-id", name);
-		n = of_notes(notes, id);
-		if (n)
-			add(recorder, PERF_RECORD_MISC_KERNEL, path, id, n);
+		if (of_notes(notes, &id))
+			add(recorder, PERF_RECORD_MISC_KERNEL, path, &id);
 	}
 }
 
@@ -83,8 +81,7 @@ static void add_file(struct recorder *recorder, struct held_file *file, struct m
 	first = (const void *)(uintptr_t)*at;
 	// The table tells files apart by name, so the first one has it; of the others, and where it does not tell all, a line says more.
 	if (is_new && facts->build_id.n)
-		add(recorder, PERF_RECORD_MISC_USER, facts->name, facts->build_id.bytes,
-		    facts->build_id.n);
+		add(recorder, PERF_RECORD_MISC_USER, facts->name, &facts->build_id);
 	if (!file_id_known(&facts->id) ||
 	    (is_new ? !facts->is_lost && facts->build_id.n && !facts->path
 		    : is_same_id(&first->build_id, &facts->build_id) && facts->build_id.n))
@@ -108,7 +105,7 @@ void build_ids_add(struct recorder *recorder)
 	struct map by_name = {0};
 
 	if (kernel_build_id("", &kernel))
-		add(recorder, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", kernel.bytes, kernel.n);
+		add(recorder, PERF_RECORD_MISC_KERNEL, "[kernel.kallsyms]", &kernel);
 	add_modules(recorder);
 	vec_each(struct held_file *, file, &recorder->held->files) {
 		held_look(*file);

@@ -144,7 +144,7 @@ static void follow(struct recorder *recorder, const struct perf_event_header *he
 			: NULL;
 
 	if (next && recorder->live)
-		live_add(recorder->live, live_copy(recorder->live, next, next->size, NULL, 0));
+		live_add(recorder->live, live_copy(recorder->live, next));
 	else if (next)
 		out_bytes(&recorder->behind, next, next->size);
 }
@@ -183,8 +183,7 @@ int collect_account(struct recorder *recorder, const struct ring *ring,
 			header = recorder->straddle;
 		}
 		if (recorder->live && header == recorder->straddle)
-			header = live_copy(recorder->live, pieces->p[0] + at, pieces->n[0] - at,
-					   pieces->p[1], size - (pieces->n[0] - at));
+			header = live_copy(recorder->live, header);
 		note_record(recorder, ring, header);
 		if (recorder->live)
 			live_add(recorder->live, header);

@@ -169,8 +169,13 @@ static void set_terms(const struct record_options *options, struct event_spec *s
 	}
 }
 
+// What an event is among the others: that of a group that starts it, the one that tells what tasks do.
+struct role {
+	bool leads, tracks;
+};
+
 static void configure_event(const struct record_options *options, const struct target *target,
-			    struct event_spec *spec, bool leads, bool tracks)
+			    struct event_spec *spec, struct role role)
 {
 	struct perf_event_attr *attr = &spec->attr;
 	bool is_dummy = attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
@@ -217,9 +222,9 @@ static void configure_event(const struct record_options *options, const struct t
 	}
 	if (options->running_time)
 		attr->read_format |= PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
-	if (tracks)
+	if (role.tracks)
 		set_tracking(options, attr);
-	if (leads) {
+	if (role.leads) {
 		attr->disabled = 1;
 		attr->enable_on_exec =
 			target->has_workload && !options->delays.n && !options->start_disabled;
@@ -373,8 +378,10 @@ int record_configure(struct record_options *options, struct opened *opened,
 			event->group_n =
 				options->group ? (i ? 0 : (uint32_t)events_n) : spec->group_n;
 		}
-		configure_event(options, target, spec, event->leader == i,
-				needs_dummy ? is_dummy && !is_text_poke : i == 0);
+		configure_event(options, target, spec,
+				(struct role){.leads = event->leader == i,
+					      .tracks = needs_dummy ? is_dummy && !is_text_poke
+								    : i == 0});
 		if (is_text_poke)
 			spec->attr.text_poke = 1;
 		// Told once, by the event whose records come with those changes.

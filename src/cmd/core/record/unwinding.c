@@ -108,14 +108,9 @@ void live_learn(struct live *live, const struct perf_event_header *header)
 	sym_record(live->sym, header, 0);
 }
 
-const struct perf_event_header *live_copy(struct live *live, const void *head, size_t head_size,
-					  const void *tail, size_t tail_size)
+const struct perf_event_header *live_copy(struct live *live, const struct perf_event_header *header)
 {
-	uint8_t *copy = arena_alloc(&live->copies, head_size + tail_size);
-
-	memcpy(copy, head, head_size);
-	memcpy(copy + head_size, tail, tail_size);
-	return (const void *)copy;
+	return arena_memdup(&live->copies, header, header->size);
 }
 
 // What has no time comes last.

@@ -20,8 +20,7 @@ void live_learn(struct live *live, const struct perf_event_header *header);
 // One round: records are added ring by ring as they lie, then looked at in the order of time, then written in the order
 // in which they were added. What lies apart must be copied by the caller with live_copy.
 void live_add(struct live *live, const struct perf_event_header *header);
-const struct perf_event_header *live_copy(struct live *live, const void *head, size_t head_size,
-					  const void *tail, size_t tail_size);
+const struct perf_event_header *live_copy(struct live *live, const struct perf_event_header *header);
 int live_round(struct live *live);
 // How the stacks ended since the last note, for who reads the file.
 void live_note(struct live *live, struct writer *writer);

@@ -28,9 +28,16 @@ static uint64_t node_key(const struct call_tree *tree, const struct call_node *n
 	return hash_mix(above, tree->frames.v[node->first_frame] + 1ull);
 }
 
-static void add_nodes(struct maker *maker, uint32_t id, uint64_t total, uint64_t above, unsigned depth)
+// What the lines of a node's children have from it.
+struct above {
+	uint64_t total, key;
+	uint16_t depth;
+};
+
+static void add_nodes(struct maker *maker, uint32_t id, struct above level)
 {
 	const struct call_tree *tree = maker->tree;
+	const uint64_t total = level.total;
 	struct browser *browser = maker->browser;
 	bool fractal = browser->report->chain.mode == CHAIN_FRACTAL;
 	bool alone = id != BROWSE_NONE && tree->nodes.v[id].sibling == BROWSE_NONE;
@@ -39,25 +46,26 @@ static void add_nodes(struct maker *maker, uint32_t id, uint64_t total, uint64_t
 		const struct call_node *node = &tree->nodes.v[id];
 		struct browse_line line = {.row = maker->row,
 					   .node = id,
-					   .depth = (uint16_t)depth,
-					   .key = node_key(tree, node, above),
+					   .depth = level.depth,
+					   .key = node_key(tree, node, level.key),
 					   .total = total};
 
 		line.folds = node->frames_n > 1 || node->child != BROWSE_NONE;
 		line.has_percent = !alone || node->hit + node->children_hit != total;
 		line.open = line.folds && is_open(browser, line.key, alone);
 		vec_push(&browser->lines, line);
-		if (!line.open || depth >= DEEPEST)
+		if (!line.open || level.depth >= DEEPEST)
 			continue;
 		for (uint32_t i = 1; i < node->frames_n; i++)
 			vec_push(&browser->lines, (struct browse_line){.row = maker->row,
 								       .node = id,
 								       .frame = i,
-								       .depth = (uint16_t)depth,
+								       .depth = level.depth,
 								       .key = line.key + i,
 								       .total = total});
-		add_nodes(maker, node->child, fractal ? node->children_hit : total, line.key,
-			  depth + 1);
+		add_nodes(maker, node->child,
+			  (struct above){fractal ? node->children_hit : total, line.key,
+					 (uint16_t)(level.depth + 1)});
 	}
 }
 
@@ -78,7 +86,7 @@ static void add_row(struct browser *browser, uint32_t i)
 	line.open = line.folds && is_open(browser, line.key, browser->all_open);
 	vec_push(&browser->lines, line);
 	if (line.open)
-		add_nodes(&maker, e->tree->top, chain_total(browser, e), line.key, 1);
+		add_nodes(&maker, e->tree->top, (struct above){chain_total(browser, e), line.key, 1});
 }
 
 void browser_make_lines(struct browser *browser)
@@ -124,29 +132,34 @@ void browser_fold(struct browser *browser, const struct browse_line *line, bool 
 	browser_make_lines(browser);
 }
 
-static void fold_nodes(struct browser *browser, const struct call_tree *tree, uint32_t id,
-		       uint64_t above, bool open)
-{
-	for (; id != BROWSE_NONE; id = tree->nodes.v[id].sibling) {
-		const struct call_node *node = &tree->nodes.v[id];
-		uint64_t key = node_key(tree, node, above);
+struct folding {
+	struct browser *browser;
+	const struct call_tree *tree;
+	bool open;
+};
 
-		*map_at(&browser->folds, key, NULL) = open;
-		fold_nodes(browser, tree, node->child, key, open);
+static void fold_nodes(const struct folding *f, uint32_t id, uint64_t above)
+{
+	for (; id != BROWSE_NONE; id = f->tree->nodes.v[id].sibling) {
+		const struct call_node *node = &f->tree->nodes.v[id];
+		uint64_t key = node_key(f->tree, node, above);
+
+		*map_at(&f->browser->folds, key, NULL) = f->open;
+		fold_nodes(f, node->child, key);
 	}
 }
 
 void browser_fold_deep(struct browser *browser, const struct browse_line *line, bool open)
 {
 	const struct entry *e = browser_entry(browser, line);
-	uint64_t key = line->key;
+	const struct folding folding = {browser, e->tree, open};
 
-	*map_at(&browser->folds, key, NULL) = open;
+	*map_at(&browser->folds, line->key, NULL) = open;
 	if (tree_is_shown(browser, e))
-		fold_nodes(browser, e->tree,
+		fold_nodes(&folding,
 			   line->node == BROWSE_NONE ? e->tree->top
 						     : e->tree->nodes.v[line->node].child,
-			   key, open);
+			   line->key);
 	browser_make_lines(browser);
 }
 
@@ -158,7 +171,7 @@ void browser_fold_all(struct browser *browser, bool open)
 		const struct entry *e = browser->hist->rows[i];
 
 		if (!e->filtered && tree_is_shown(browser, e))
-			fold_nodes(browser, e->tree, e->tree->top, e->hash, true);
+			fold_nodes(&(struct folding){browser, e->tree, true}, e->tree->top, e->hash);
 	}
 	browser_make_lines(browser);
 }

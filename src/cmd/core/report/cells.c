@@ -31,32 +31,38 @@ static size_t symbol_length(const struct hist *hist, const struct symbol *sym)
 	       (hist->report->verbose > 0 ? UNRESOLVED + 2 + 3 : 0);
 }
 
-static void widen_end(struct hist *hist, const struct place *place, enum width symbol,
-		      enum width dso, enum width addr)
+// The columns of an end of a branch.
+struct end_widths {
+	enum width symbol, dso, addr;
+};
+static const struct end_widths from_widths = {WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM, WIDTH_ADDR_FROM};
+static const struct end_widths to_widths = {WIDTH_SYMBOL_TO, WIDTH_DSO_TO, WIDTH_ADDR_TO};
+
+static void widen_end(struct hist *hist, const struct place *place, const struct end_widths *widths)
 {
 	if (place->sym) {
-		widen(hist, symbol, symbol_length(hist, place->sym));
-		widen(hist, dso, dso_length(hist, place->dso));
+		widen(hist, widths->symbol, symbol_length(hist, place->sym));
+		widen(hist, widths->dso, dso_length(hist, place->dso));
 	} else {
-		widen(hist, symbol, UNRESOLVED + 4 + 2);
-		widen(hist, addr, UNRESOLVED + 4 + 2);
-		widen_dso(hist, dso);
+		widen(hist, widths->symbol, UNRESOLVED + 4 + 2);
+		widen(hist, widths->addr, UNRESOLVED + 4 + 2);
+		widen_dso(hist, widths->dso);
 	}
 }
 
-static void widen_text(struct hist *hist, const char *key, enum width width, const struct entry *e,
-		       size_t least)
+static void widen_text(struct hist *hist, const char *name, const struct entry *e, size_t least)
 {
+	const struct key *key = report_key(name);
 	struct report *report = hist->report;
 	bool wanted = false;
 
 	for (size_t i = 0; i < report->fields.n && !wanted; i++)
-		wanted = report->fields.v[i]->key && !strcmp(report->fields.v[i]->key->name, key);
+		wanted = report->fields.v[i]->key && !strcmp(report->fields.v[i]->key->name, name);
 	if (!wanted)
 		return;
 	report->scratch.n = 0;
-	report_key(key)->print(report, e, &report->scratch, -1);
-	widen(hist, width, MAX(report->scratch.n, least));
+	key->print(report, e, &report->scratch, -1);
+	widen(hist, key->width, MAX(report->scratch.n, least));
 }
 
 static void widen_memory(struct hist *hist, const struct entry *e)
@@ -120,17 +126,16 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 	if (e->parent)
 		widen(hist, WIDTH_PARENT, strlen(e->parent->name));
 	if (e->x->branch) {
-		widen_end(hist, &e->x->branch->from, WIDTH_SYMBOL_FROM, WIDTH_DSO_FROM,
-			  WIDTH_ADDR_FROM);
-		widen_end(hist, &e->x->branch->to, WIDTH_SYMBOL_TO, WIDTH_DSO_TO, WIDTH_ADDR_TO);
-		widen_text(hist, "srcline_from", WIDTH_SRCLINE_FROM, e, 0);
-		widen_text(hist, "srcline_to", WIDTH_SRCLINE_TO, e, 0);
+		widen_end(hist, &e->x->branch->from, &from_widths);
+		widen_end(hist, &e->x->branch->to, &to_widths);
+		widen_text(hist, "srcline_from", e, 0);
+		widen_text(hist, "srcline_to", e, 0);
 	}
 	widen_memory(hist, e);
 	for (size_t i = 0; i < ARRAY_SIZE(fixed_widths); i++)
 		widen(hist, fixed_widths[i].width, fixed_widths[i].n);
 	widen(hist, WIDTH_TIME, report->o.ns ? 16 : 12);
-	widen_text(hist, "srcline", WIDTH_SRCLINE, e, strlen("Source:Line"));
+	widen_text(hist, "srcline", e, strlen("Source:Line"));
 	if (e->x->srcfile)
 		widen(hist, WIDTH_SRCFILE, strlen(e->x->srcfile));
 	if (e->x->transaction)
@@ -138,7 +143,7 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 	if (e->x->trace)
 		widen(hist, WIDTH_TRACE, strlen(e->x->trace));
 	if (e->x->cgroup)
-		widen_text(hist, "cgroup", WIDTH_CGROUP, e, 0);
+		widen_text(hist, "cgroup", e, 0);
 	for (size_t i = 0; i < report->fields.n; i++) {
 		struct column *column = report->fields.v[i];
 
@@ -371,13 +376,12 @@ void column_print(const struct column *column, const struct hist *hist, const st
 	out_done(&text);
 }
 
-void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
-			size_t from, size_t to)
+void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out)
 {
 	const struct report *report = hist->report;
 	bool first = true;
 
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = 0; i < report->fields.n; i++) {
 		const struct column *column = report->fields.v[i];
 		size_t start, n;
 		int width;

@@ -19,15 +19,11 @@ static int on_raw(void *arg, struct run *run, const struct record *record)
 
 static int on_record(void *arg, struct run *run, const struct hit *hit)
 {
-	struct event *event = hit->event;
-	const struct sample *ids = &hit->sample;
-	const struct record *record = &hit->record;
 	struct dumping *dumping = arg;
-	const struct perf_event_header *header = record->header;
 
-	if (header->type >= RECORD_HEADER_ATTR)
+	if (hit->record.header->type >= RECORD_HEADER_ATTR)
 		return 0;
-	dump_record(&dumping->dump, event, ids, record, false);
+	dump_record(&dumping->dump, hit, false);
 	return out_broken(dumping->dump.out);
 }
 

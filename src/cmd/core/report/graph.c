@@ -77,16 +77,26 @@ static uint32_t bit(int depth)
 	return 1u << (depth & 31);
 }
 
-// One line of a node; `frame`, a place in the tree's frames, NONE stands for what was left out.
-static void print_line(const struct graph *g, const struct call_node *node, uint32_t frame,
-		       int depth, uint32_t mask, bool first, uint64_t total)
+// How far to the right a line stands, by which depths lines lead further down (bits), and of what its shares are.
+struct indent {
+	int depth;
+	uint32_t mask;
+	uint64_t total;
+};
+
+// One line of a node; `frame`, a place in the tree's frames, NONE stands for what was left out. Its value stands at the first of them.
+static void print_line(const struct graph *g, struct indent level, const struct call_node *node,
+		       uint32_t frame)
 {
+	const bool first = frame == NONE || frame == node->first_frame;
+
 	print_margin(g);
-	for (int i = 0; i < depth; i++) {
-		out_char(g->out, mask & bit(i) ? '|' : ' ');
-		if (first && i == depth - 1) {
+	for (int i = 0; i < level.depth; i++) {
+		out_char(g->out, level.mask & bit(i) ? '|' : ' ');
+		if (first && i == level.depth - 1) {
 			out_text(g->out, "--");
-			print_value(g, weight_of(node), node->count + node->children_count, total);
+			print_value(g, weight_of(node), node->count + node->children_count,
+				    level.total);
 			out_text(g->out, "--");
 		} else {
 			out_fill(g->out, ' ', 10);
@@ -99,12 +109,13 @@ static void print_line(const struct graph *g, const struct call_node *node, uint
 	out_char(g->out, '\n');
 }
 
-static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uint64_t total,
-			int depth, uint32_t mask)
+static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, struct indent level)
 {
 	const struct chain_options *chain = &g->report->chain;
+	const uint64_t total = level.total;
+	const uint32_t own = bit(level.depth - 1), mask = level.mask;
 	uint64_t remaining = total;
-	uint32_t below_mask = mask, printed = 0, counted = 0;
+	uint32_t printed = 0, counted = 0;
 	bool any = false;
 
 	while (id != NONE) {
@@ -113,16 +124,17 @@ static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uin
 		remaining -= weight_of(node);
 		counted += node->count + node->children_count;
 		if (node->sibling == NONE && (chain->mode != CHAIN_FRACTAL || !remaining))
-			below_mask &= ~bit(depth - 1);
+			level.mask &= ~own;
 		print_margin(g);
-		for (int i = 0; i < depth; i++)
+		for (int i = 0; i < level.depth; i++)
 			out_text(g->out, mask & bit(i) ? "|          " : "           ");
 		out_char(g->out, '\n');
 		for (uint32_t i = 0; i < node->frames_n; i++)
-			print_line(g, node, node->first_frame + i, depth, below_mask, i == 0, total);
+			print_line(g, level, node, node->first_frame + i);
 		print_level(g, id, node->child,
-			    chain->mode == CHAIN_FRACTAL ? node->children_hit : total, depth + 1,
-			    below_mask | bit(depth));
+			    (struct indent){level.depth + 1, level.mask | bit(level.depth),
+					    chain->mode == CHAIN_FRACTAL ? node->children_hit
+									 : total});
 		any = true;
 		id = node->sibling;
 		if (++printed == chain->print_limit)
@@ -139,7 +151,8 @@ static bool print_level(const struct graph *g, uint32_t parent, uint32_t id, uin
 				return any;
 			rest.count = all - counted;
 		}
-		print_line(g, &rest, NONE, depth, below_mask & ~bit(depth - 1), true, total);
+		level.mask &= ~own;
+		print_line(g, level, &rest, NONE);
 	}
 	return any;
 }
@@ -177,23 +190,24 @@ static void print_graph(struct graph *g, uint64_t total, uint64_t own)
 		parent = at;
 		at = node->child;
 	}
-	any = print_level(g, parent, at, report->chain.mode == CHAIN_FRACTAL ? own : total, 1, 1);
+	any = print_level(g, parent, at,
+			  (struct indent){1, 1, report->chain.mode == CHAIN_FRACTAL ? own : total});
 	if (started || any)
 		out_char(g->out, '\n');
 }
 
-static void print_path(const struct graph *g, uint32_t id, const char *before, const char *between,
-		       bool *first)
+// The frames from the root to a node, in one line with `between` between them; NULL: each in its own.
+static void print_path(const struct graph *g, uint32_t id, const char *between)
 {
 	const struct call_node *node = &g->tree->nodes.v[id];
 
 	if (node->parent != NONE)
-		print_path(g, node->parent, before, between, first);
+		print_path(g, node->parent, between);
 	for (uint32_t i = 0; i < node->frames_n; i++) {
-		if (between && !*first)
+		if (!between)
+			out_fill(g->out, ' ', 16);
+		else if (i || node->parent != NONE)
 			out_text(g->out, between);
-		*first = false;
-		out_text(g->out, before);
 		report_put_frame(g->report, g->tree->frames.v[node->first_frame + i], g->out);
 		if (!between)
 			out_char(g->out, '\n');
@@ -209,18 +223,16 @@ static void print_ends(const struct graph *g, uint64_t total, uint64_t least)
 
 	for (size_t i = 0; i < n; i++) {
 		const struct call_node *node = &g->tree->nodes.v[ids[i]];
-		bool first = true;
 
 		if (folded) {
 			print_value(g, node->hit, node->count, total);
 			out_char(g->out, ' ');
-			print_path(g, ids[i], "",
-				   report->separator_text ? report->separator_text : ";", &first);
+			print_path(g, ids[i], report->separator_text ? report->separator_text : ";");
 		} else {
 			out_fill(g->out, ' ', 11);
 			print_value(g, weight_of(node), node->count + node->children_count, total);
 			out_char(g->out, '\n');
-			print_path(g, ids[i], "                ", NULL, &first);
+			print_path(g, ids[i], NULL);
 		}
 		out_char(g->out, '\n');
 		if (i + 1 == report->chain.print_limit)

@@ -21,8 +21,7 @@ void entry_print_chain(const struct entry *e, struct out *out);
 void report_event_name(const struct report *report, const struct event *event, struct out *out);
 void hist_widths_of(struct hist *hist, const struct entry *e);
 void hist_widen_to_headers(struct hist *hist);
-void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out,
-			size_t from, size_t to);
+void hist_print_columns(const struct hist *hist, const struct entry *e, struct out *out);
 void column_print(const struct column *column, const struct hist *hist, const struct entry *e,
 		  struct out *out);
 int column_width(const struct column *column, const struct hist *hist);

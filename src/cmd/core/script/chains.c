@@ -140,6 +140,13 @@ void put_hex16(struct out *out, uint64_t v)
 	out->n += 16;
 }
 
+// Where lines go, and the fields of a style.
+struct rendering {
+	const struct chains *chains;
+	struct out *out;
+	uint64_t fields;
+};
+
 // Lines that are not known: as perf, which tells apart whether the file has any.
 static void put_srcline(struct out *out, const struct chains *chains,
 			const struct location *location, const struct source_frame *source)
@@ -160,9 +167,12 @@ static void put_srcline(struct out *out, const struct chains *chains,
 }
 
 // " symbol+offset (dso)" and the lines below it, for the fields of a style.
-static void render_tail(const struct chains *chains, struct out *out, const struct location *location,
-			const struct source_frame *source, uint64_t fields)
+static void render_tail(const struct rendering *r, const struct location *location,
+			const struct source_frame *source)
 {
+	const struct chains *chains = r->chains;
+	struct out *out = r->out;
+	const uint64_t fields = r->fields;
 	bool is_inlined = location->sym && location->sym->inlined;
 
 	if (fields & FIELD_BIT(SYM)) {
@@ -243,23 +253,23 @@ static const struct line_slot *find_line(const struct chains *chains, uint64_t a
 	return NULL;
 }
 
-static void render_line(const struct chains *chains, struct out *out, const struct location *location,
-			const struct source_frame *source, uint64_t fields)
+static void render_line(const struct rendering *r, const struct location *location,
+			const struct source_frame *source)
 {
-	if (fields & FIELD_BIT(IP)) {
+	if (r->fields & FIELD_BIT(IP)) {
 		bool own = location->map && location->dso && !dso_is_kernel(location->dso);
 
-		out_char(out, '\t');
-		put_hex16(out, own ? location->addr : location->ip);
+		out_char(r->out, '\t');
+		put_hex16(r->out, own ? location->addr : location->ip);
 	}
-	render_tail(chains, out, location, source, fields);
-	out_char(out, '\n');
+	render_tail(r, location, source);
+	out_char(r->out, '\n');
 }
 
 // All lines of an address: those of functions that were inlined there come first.
-static void render_lines(const struct chains *chains, struct out *out,
-			 const struct location *location, enum how how, uint64_t fields)
+static void render_lines(const struct rendering *r, const struct location *location, enum how how)
 {
+	const struct chains *chains = r->chains;
 	struct source_frames found = {NULL, 0};
 	const struct source_frame *last = NULL;
 	struct source_frame line;
@@ -268,7 +278,7 @@ static void render_lines(const struct chains *chains, struct out *out,
 
 	if (location->dso && inlines)
 		found = source_frames(chains->sources, location->dso, addr, location->sym);
-	else if (location->dso && (fields & FIELD_BIT(SRCLINE)) &&
+	else if (location->dso && (r->fields & FIELD_BIT(SRCLINE)) &&
 		 source_line(chains->sources, location->dso, addr, &line))
 		last = &line;
 	for (size_t i = 0; i + 1 < found.n; i++) {
@@ -279,11 +289,11 @@ static void render_lines(const struct chains *chains, struct out *out,
 		symbol.name = found.v[i].sym->name;
 		symbol.inlined = true;
 		inlined.sym = &symbol;
-		render_line(chains, out, &inlined, &found.v[i], fields);
+		render_line(r, &inlined, &found.v[i]);
 	}
 	if (found.n)
 		last = &found.v[found.n - 1];
-	render_line(chains, out, location, last, fields);
+	render_line(r, location, last);
 }
 
 static uint32_t key_of(const struct dso *dso, enum how how, uint32_t style)
@@ -315,18 +325,20 @@ static void resolve_frame(const struct chains *chains, struct task *task, struct
 }
 
 // The slot of an address; NULL when its line isn't one to keep: then it lies in scratch.
-static const struct line_slot *line(struct chains *chains, struct task *task,
-				    struct location *where, enum how how, uint32_t style)
+static const struct line_slot *line(const struct chains_print *p, struct location *where, enum how how)
 {
-	uint64_t fields = chains->styles.v[style], addr;
+	struct chains *chains = p->chains;
+	const struct rendering r = {chains, &chains->scratch, chains->styles.v[p->style]};
+	const uint32_t style = p->style;
 	const struct line_slot *known;
 	struct line_slot *slot;
+	uint64_t addr;
 	uint32_t key;
 
 	chains->scratch.n = 0;
 	if (!where->map || !where->dso) {
 		where->sym = NULL;
-		render_line(chains, &chains->scratch, where, NULL, fields);
+		render_line(&r, where, NULL);
 		return NULL;
 	}
 	// Kernel addresses stand in the line as they are, others as those of the dso.
@@ -336,8 +348,8 @@ static const struct line_slot *line(struct chains *chains, struct task *task,
 	if (known)
 		return known;
 	chains->frames_resolved++;
-	resolve_frame(chains, task, where, how);
-	render_lines(chains, &chains->scratch, where, how, fields);
+	resolve_frame(chains, p->task, where, how);
+	render_lines(&r, where, how);
 	if (chains->scratch.n > UINT16_MAX || style >= STYLES_MAX || !where->dso ||
 	    (where->sym && where->addr >= where->sym->end))
 		return NULL;
@@ -353,15 +365,12 @@ static const struct line_slot *line(struct chains *chains, struct task *task,
 	return slot;
 }
 
-static const struct line_slot *line_of(struct chains *chains, struct task *task, uint8_t cpumode,
-				       uint64_t ip, enum how how, uint32_t style)
+static const struct line_slot *line_of(const struct chains_print *p, uint8_t cpumode, uint64_t ip,
+				       enum how how)
 {
-	struct location where;
+	struct location where = sym_resolve_map(p->chains->sym, p->task, cpumode, ip);
 
-	where = sym_resolve_map(chains->sym, task, cpumode, ip);
-	where.ip = ip;
-	where.cpumode = cpumode;
-	return line(chains, task, &where, how, style);
+	return line(p, &where, how);
 }
 
 static struct str slot_text(const struct line_slot *slot)
@@ -392,16 +401,9 @@ struct run {
 	enum how callers; // what all but the first are
 };
 
-struct printing {
-	struct chains *chains;
-	struct out *out;
-	struct task *task;
-	uint32_t style;
-};
-
-static void print_frame(const struct printing *p, uint8_t cpumode, uint64_t ip, enum how how)
+static void print_frame(const struct chains_print *p, uint8_t cpumode, uint64_t ip, enum how how)
 {
-	const struct line_slot *slot = line_of(p->chains, p->task, cpumode, ip, how, p->style);
+	const struct line_slot *slot = line_of(p, cpumode, ip, how);
 
 	if (slot)
 		copy_line(p->out, slot);
@@ -410,7 +412,7 @@ static void print_frame(const struct printing *p, uint8_t cpumode, uint64_t ip, 
 }
 
 // The kernel's addresses are few and the same everywhere: they need not even be looked for in maps.
-static void print_kernel_run(const struct printing *p, const struct run *run)
+static void print_kernel_run(const struct chains_print *p, const struct run *run)
 {
 	struct chains *chains = p->chains;
 	const struct space *space = chains->sym->kernel;
@@ -431,7 +433,7 @@ static void print_kernel_run(const struct printing *p, const struct run *run)
 			copy_line(out, &chains->lines[(seen->slot_style - 1) / 64]);
 			continue;
 		}
-		slot = line_of(chains, p->task, PERF_RECORD_MISC_KERNEL, ip, how, style);
+		slot = line_of(p, PERF_RECORD_MISC_KERNEL, ip, how);
 		if (!slot) {
 			out_bytes(out, chains->scratch.buf, chains->scratch.n);
 			continue;
@@ -444,7 +446,7 @@ static void print_kernel_run(const struct printing *p, const struct run *run)
 	}
 }
 
-static void print_run(const struct printing *p, const struct run *run)
+static void print_run(const struct chains_print *p, const struct run *run)
 {
 	p->chains->frames_n += run->n;
 	if (run->cpumode == PERF_RECORD_MISC_KERNEL && p->chains->sym->kernel &&
@@ -457,7 +459,7 @@ static void print_run(const struct printing *p, const struct run *run)
 }
 
 // False: nothing is printed behind this frame.
-static bool print_until(const struct printing *p, uint8_t cpumode, uint64_t ip, enum how how)
+static bool print_until(const struct chains_print *p, uint8_t cpumode, uint64_t ip, enum how how)
 {
 	struct location where = {.cpumode = cpumode, .ip = ip};
 
@@ -501,7 +503,7 @@ static void walk(const struct sample *sample, uint32_t max_stack, chain_run *cal
 
 static bool print_one_run(void *arg, const struct run *run)
 {
-	struct printing *p = arg;
+	const struct chains_print *p = arg;
 
 	if (p->chains->options.stop) {
 		for (uint32_t i = 0; i < run->n; i++) {
@@ -514,12 +516,9 @@ static bool print_one_run(void *arg, const struct run *run)
 	return true;
 }
 
-void chains_print(struct chains *chains, struct out *out, struct task *task,
-		  const struct sample *sample, uint32_t style)
+void chains_print(const struct chains_print *print, const struct sample *sample)
 {
-	struct printing p = {chains, out, task, style};
-
-	walk(sample, chains->options.max_stack, print_one_run, &p);
+	walk(sample, print->chains->options.max_stack, print_one_run, (void *)(uintptr_t)print);
 }
 
 struct each {
@@ -543,11 +542,11 @@ void chains_each(const struct sample *sample, uint32_t max_stack, chain_frame *c
 	walk(sample, max_stack, each_of_run, &each);
 }
 
-void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
-		     const struct sample *sample, uint32_t style)
+void chains_print_ip(const struct chains_print *print, const struct sample *sample)
 {
-	const struct line_slot *slot =
-		line_of(chains, task, sample->cpumode, sample->ip, HOW_ALONE, style);
+	const struct line_slot *slot = line_of(print, sample->cpumode, sample->ip, HOW_ALONE);
+	struct chains *chains = print->chains;
+	struct out *out = print->out;
 	struct str text =
 		slot ? slot_text(slot) : (struct str){chains->scratch.buf, chains->scratch.n};
 	char *p;
@@ -555,7 +554,7 @@ void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
 	text.n--; // its newline
 	p = out_room(out, text.n);
 	memcpy(p, text.p, text.n);
-	if (chains->styles.v[style] & FIELD_BIT(IP)) {
+	if (chains->styles.v[print->style] & FIELD_BIT(IP)) {
 		// A line of a chain has a tab and perhaps the dso's own address there.
 		hex16(p + 1, sample->ip);
 		memmove(p, p + 1, text.n - 1);

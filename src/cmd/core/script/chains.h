@@ -58,12 +58,17 @@ void chains_init(struct chains *chains, struct sym *sym, const struct chains_opt
 void chains_done(struct chains *chains);
 // A number for a combination of FIELD_IP, SYM, ... to give to the functions below.
 uint32_t chains_style(struct chains *chains, uint64_t ip_fields);
+// Where to, whose addresses, and how.
+struct chains_print {
+	struct chains *chains;
+	struct out *out;
+	struct task *task;
+	uint32_t style;
+};
 // The frames, each "\tip symbol+offset (dso)\n".
-void chains_print(struct chains *chains, struct out *out, struct task *task,
-		  const struct sample *sample, uint32_t style);
+void chains_print(const struct chains_print *print, const struct sample *sample);
 // "ip symbol+offset (dso)" of the sample's own ip.
-void chains_print_ip(struct chains *chains, struct out *out, struct task *task,
-		     const struct sample *sample, uint32_t style);
+void chains_print_ip(const struct chains_print *print, const struct sample *sample);
 // Calls with each frame that chains_print would print, innermost first.
 // is_return: the address is where a call returns to, not where it stands.
 typedef void chain_frame(void *arg, uint64_t ip, uint8_t cpumode, bool is_return);

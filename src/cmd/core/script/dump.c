@@ -337,12 +337,12 @@ static void dump_read(struct dump *dump, const struct event *event,
 	}
 }
 
-void dump_record(struct dump *dump, const struct event *event, const struct sample *ids,
-		 const struct record *record, bool shown)
+void dump_record(struct dump *dump, const struct hit *hit, bool shown)
 {
-	const struct perf_event_header *header = record->header;
+	const struct perf_event_header *header = hit->record.header;
+	const struct sample *ids = &hit->sample;
 
-	dump_head(dump, record, ids->cpu, ids->time);
+	dump_head(dump, &hit->record, ids->cpu, ids->time);
 	if (!record_is_whole(header))
 		return;
 	switch (header->type) {
@@ -363,7 +363,7 @@ void dump_record(struct dump *dump, const struct event *event, const struct samp
 		out_text(dump->out, dump->counts_only ? ": unhandled!\n" : "");
 		break;
 	case PERF_RECORD_READ:
-		dump_read(dump, event, header);
+		dump_read(dump, hit->event, header);
 		out_text(dump->out, dump->counts_only ? "" : ": unhandled!\n");
 		break;
 	case PERF_RECORD_EXIT:
@@ -429,19 +429,18 @@ static void dump_branches(struct out *out, const struct event *event, const stru
 	}
 }
 
-static void dump_registers(struct dump *dump, const char *kind, uint64_t mask, uint64_t abi,
-			   const uint64_t *registers)
+static void dump_registers(struct dump *dump, const char *kind, struct registers registers)
 {
 	static const char *const abis[] = {"none", "32-bit", "64-bit"};
 	const char *arch = dump->run->recording->info.arch;
 
-	if (!abi || !registers)
+	if (!registers.abi || !registers.v)
 		return;
-	out_printf(dump->out, "... %s regs: mask 0x%llx ABI %s\n", kind, (ull)mask,
-		   abi < ARRAY_SIZE(abis) ? abis[abi] : "unknown");
-	for (uint64_t rest = mask; rest; rest &= rest - 1)
+	out_printf(dump->out, "... %s regs: mask 0x%llx ABI %s\n", kind, (ull)registers.mask,
+		   registers.abi < ARRAY_SIZE(abis) ? abis[registers.abi] : "unknown");
+	for (uint64_t rest = registers.mask; rest; rest &= rest - 1)
 		out_printf(dump->out, ".... %-5s 0x%016llx\n",
-			   register_name(arch, (unsigned)__builtin_ctzll(rest)), (ull)*registers++);
+			   register_name(arch, (unsigned)__builtin_ctzll(rest)), (ull)*registers.v++);
 }
 
 static void dump_values(struct out *out, const struct event *event, const struct sample *sample)
@@ -500,11 +499,9 @@ void dump_sample(struct dump *dump, const struct event *event, const struct samp
 	if (type & PERF_SAMPLE_BRANCH_STACK)
 		dump_branches(out, event, sample);
 	if (type & PERF_SAMPLE_REGS_USER)
-		dump_registers(dump, "user", event->attr.sample_regs_user, sample->user_abi,
-			       sample->user_regs);
+		dump_registers(dump, "user", registers_user(event, sample));
 	if (type & PERF_SAMPLE_REGS_INTR)
-		dump_registers(dump, "intr", event->attr.sample_regs_intr, sample->intr_abi,
-			       sample->intr_regs);
+		dump_registers(dump, "intr", registers_intr(event, sample));
 	if (type & PERF_SAMPLE_STACK_USER)
 		out_printf(out, "... ustack: size %llu, offset 0x%x\n", (ull)sample->user_stack_size,
 			   sample->user_stack

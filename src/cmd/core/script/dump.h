@@ -22,8 +22,7 @@ void dump_order(struct out *out, const struct recording *recording);
 // A record of the tools themselves (type >= 64), when it is read.
 void dump_tool_record(struct dump *dump, const struct record *record);
 // A kernel's record other than a sample, in time order. `shown`: it is printed anyhow.
-void dump_record(struct dump *dump, const struct event *event, const struct sample *ids,
-		 const struct record *record, bool shown);
+void dump_record(struct dump *dump, const struct hit *hit, bool shown);
 void dump_sample(struct dump *dump, const struct event *event, const struct sample *sample,
 		 const struct record *record);
 // Whose it is; after the filters of time and CPU.

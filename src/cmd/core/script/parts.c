@@ -40,18 +40,17 @@ const char *register_name(const char *arch, unsigned bit)
 	return bit < n && names[bit] ? names[bit] : "unknown";
 }
 
-void put_registers(struct out *out, const char *arch, uint64_t mask, uint64_t abi,
-		   const uint64_t *registers)
+void put_registers(struct out *out, const char *arch, struct registers registers)
 {
-	if (!abi || !registers)
+	if (!registers.abi || !registers.v)
 		return;
 	out_bytes(out, " ABI:", 5);
-	out_u64(out, abi);
+	out_u64(out, registers.abi);
 	out_char(out, ' ');
-	for (uint64_t rest = mask; rest; rest &= rest - 1) {
+	for (uint64_t rest = registers.mask; rest; rest &= rest - 1) {
 		out_text_right(out, register_name(arch, (unsigned)__builtin_ctzll(rest)), 5);
 		out_bytes(out, ":0x", 3);
-		out_hex(out, *registers++);
+		out_hex(out, *registers.v++);
 		out_char(out, ' ');
 	}
 }
@@ -93,13 +92,15 @@ static void put_branch_flags(struct out *out, const struct perf_branch_entry *br
 	out_char(out, ' ');
 }
 
-static void put_branch_end(struct out *out, const struct chains *chains, struct task *task,
-			   const struct sample *sample, enum field field, uint64_t addr, bool dso)
+static void put_branch_end(struct out *out, const struct branches *branches, uint64_t addr)
 {
+	const struct chains *chains = branches->chains;
+	const enum field field = branches->field;
 	struct location where = {0};
 
-	if (field != FIELD_BRSTACK || dso)
-		where = sym_resolve_guess(chains->sym, task, sample->cpumode, addr);
+	if (field != FIELD_BRSTACK || branches->dso)
+		where = sym_resolve_guess(chains->sym, branches->task, branches->sample->cpumode,
+					  addr);
 	if (field == FIELD_BRSTACKSYM) {
 		put_symbol(out, chains, &where, true);
 	} else {
@@ -108,41 +109,42 @@ static void put_branch_end(struct out *out, const struct chains *chains, struct 
 		out_bytes(out, "0x", 2);
 		out_hex(out, addr);
 	}
-	if (dso) {
+	if (branches->dso) {
 		out_char(out, '(');
 		put_dso(out, chains, &where);
 		out_char(out, ')');
 	}
 }
 
-void put_branches(struct out *out, const struct chains *chains, struct task *task,
-		  const struct sample *sample, enum field field, bool dso)
+void put_branches(struct out *out, const struct branches *branches)
 {
+	const struct sample *sample = branches->sample;
+
 	for (uint64_t i = 0; sample->branches && i < sample->branch_n; i++) {
 		const struct perf_branch_entry *branch = &sample->branches[i];
 
-		if (field != FIELD_BRSTACKSYM)
+		if (branches->field != FIELD_BRSTACKSYM)
 			out_char(out, ' ');
-		put_branch_end(out, chains, task, sample, field, branch->from, dso);
+		put_branch_end(out, branches, branch->from);
 		out_char(out, '/');
-		put_branch_end(out, chains, task, sample, field, branch->to, dso);
+		put_branch_end(out, branches, branch->to);
 		put_branch_flags(out, branch);
 	}
 }
 
-// Names of the set bits, joined by " or ".
-static size_t bit_names(char *text, size_t size, uint64_t bits, const char *const *names, size_t n,
-			bool joined)
+// Names of the set bits, joined by " or ". False: none is.
+static bool put_bit_names(struct out *out, uint64_t bits, const char *const *names, size_t n)
 {
-	size_t at = 0;
+	bool any = false;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!(bits >> i & 1))
 			continue;
-		at += (size_t)snprintf(text + at, size - at, "%s%s", joined ? " or " : "", names[i]);
-		joined = true;
+		out_text(out, any ? " or " : "");
+		out_text(out, names[i]);
+		any = true;
 	}
-	return at;
+	return any;
 }
 
 static void data_src_level(struct out *out, const union perf_mem_data_src *src)
@@ -151,32 +153,29 @@ static void data_src_level(struct out *out, const union perf_mem_data_src *src)
 		"N/A", "core, same node", "node, same socket", "socket, same board", "board",
 	};
 	uint64_t bits = src->mem_lvl & ~(uint64_t)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS);
-	char text[256] = "";
-	size_t n = 0;
 	bool named = false;
 
 	if (src->mem_remote)
-		n += (size_t)snprintf(text, sizeof(text), "Remote ");
+		out_text(out, "Remote ");
 	if (src->mem_hops) {
 		const char *hop = hops[src->mem_hops];
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s ", hop ? hop : "(null)");
+
+		out_text(out, hop ? hop : "(null)");
+		out_char(out, ' ');
 	} else {
-		size_t more = bit_names(text + n, sizeof(text) - n, bits, mem_level_bits,
-					ARRAY_SIZE(mem_level_bits), false);
-		named = more;
-		n += more;
+		named = put_bit_names(out, bits, mem_level_bits, ARRAY_SIZE(mem_level_bits));
 	}
 	if (src->mem_lvl_num) {
 		const char *name = mem_level_numbers[src->mem_lvl_num];
 
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", named ? " or " : "");
+		out_text(out, named ? " or " : "");
 		if (name)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s", name);
+			out_text(out, name);
 		else
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "L%d",
-					      (int)src->mem_lvl_num);
+			out_printf(out, "L%d", (int)src->mem_lvl_num);
+	} else if (!named && !src->mem_remote && !src->mem_hops) {
+		out_text(out, "N/A");
 	}
-	out_text(out, n ? text : "N/A");
 	if (src->mem_lvl & PERF_MEM_LVL_HIT)
 		out_text(out, " hit");
 	if (src->mem_lvl & PERF_MEM_LVL_MISS)
@@ -187,10 +186,9 @@ static void data_src_tlb(struct out *out, const union perf_mem_data_src *src)
 {
 	static const char *const names[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
 	uint64_t bits = src->mem_dtlb & ~(uint64_t)(PERF_MEM_TLB_HIT | PERF_MEM_TLB_MISS);
-	char text[128] = "";
 
-	out_text(out, bit_names(text, sizeof(text), bits, names, ARRAY_SIZE(names), false) ? text
-											   : "N/A");
+	if (!put_bit_names(out, bits, names, ARRAY_SIZE(names)))
+		out_text(out, "N/A");
 	if (src->mem_dtlb & PERF_MEM_TLB_HIT)
 		out_text(out, " hit");
 	if (src->mem_dtlb & PERF_MEM_TLB_MISS)
@@ -199,14 +197,12 @@ static void data_src_tlb(struct out *out, const union perf_mem_data_src *src)
 
 static void data_src_snoop(struct out *out, const union perf_mem_data_src *src)
 {
-	static const char *const names[] = {"N/A", "None", "Hit", "Miss", "HitM"};
-	static const char *const more_names[] = {"Fwd", "Peer"};
-	char text[128] = "";
-	size_t n = bit_names(text, sizeof(text), src->mem_snoop, names, ARRAY_SIZE(names), false);
+	enum { SNOOP_BITS = 5 };
+	static const char *const names[] = {"N/A", "None", "Hit", "Miss", "HitM", "Fwd", "Peer"};
+	const uint64_t bits = src->mem_snoop | src->mem_snoopx << SNOOP_BITS;
 
-	n += bit_names(text + n, sizeof(text) - n, src->mem_snoopx, more_names,
-		       ARRAY_SIZE(more_names), n);
-	out_text(out, n ? text : "N/A");
+	if (!put_bit_names(out, bits, names, ARRAY_SIZE(names)))
+		out_text(out, "N/A");
 }
 
 static void data_src_text(struct out *out, const union perf_mem_data_src *src)

@@ -3,14 +3,30 @@
 #pragma once
 #include "cmd/core/script/chains.h"
 
+struct registers {
+	uint64_t mask, abi;
+	const uint64_t *v;
+};
+static inline struct registers registers_user(const struct event *event, const struct sample *sample)
+{
+	return (struct registers){event->attr.sample_regs_user, sample->user_abi, sample->user_regs};
+}
+static inline struct registers registers_intr(const struct event *event, const struct sample *sample)
+{
+	return (struct registers){event->attr.sample_regs_intr, sample->intr_abi, sample->intr_regs};
+}
 // " ABI:2  AX:0x... " of the registers in mask; nothing when abi is 0. arch: of the recording ("x86_64").
-void put_registers(struct out *out, const char *arch, uint64_t mask, uint64_t abi,
-		   const uint64_t *registers);
+void put_registers(struct out *out, const char *arch, struct registers registers);
 const char *register_name(const char *arch, unsigned bit);
 
-// brstack, brstacksym, brstackoff; `field` says which, `dso` whether names of dsos stand behind.
-void put_branches(struct out *out, const struct chains *chains, struct task *task,
-		  const struct sample *sample, enum field field, bool dso);
+struct branches {
+	const struct chains *chains;
+	struct task *task;
+	const struct sample *sample;
+	enum field field; // brstack, brstacksym, brstackoff
+	bool dso;	  // names of dsos stand behind
+};
+void put_branches(struct out *out, const struct branches *branches);
 const char *branch_type(const struct perf_branch_entry *branch);
 
 // "|OP LOAD|LVL ..." with the number before it; *width grows with the longest text so far.
