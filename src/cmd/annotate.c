@@ -267,13 +267,20 @@ static void put_cycles(const struct annotate *annotate, const struct annotated_l
 	table_number_if(table, line->cycles, line->cycles_most);
 }
 
-static void add_row(struct annotate *annotate, const struct annotate_view *view,
-		    const struct annotated_line *line, uint32_t event, struct table *table)
-{
-	const struct annotated *lines = view->lines;
+// What rows are of, and the table that they go to.
+struct rows_of {
+	const struct annotate *annotate;
+	const struct annotate_view *view;
+	struct table *table;
+};
 
-	table_text(table, lines->symbol);
-	table_text(table, lines->path);
+static void add_row(const struct rows_of *of, const struct annotated_line *line, uint32_t event)
+{
+	const struct recording *recording = of->annotate->report.run->recording;
+	struct table *table = of->table;
+
+	table_text(table, of->view->lines->symbol);
+	table_text(table, of->view->lines->path);
 	table_number(table, line->addr);
 	table_text(table, line->text);
 	if (!event && line->file && line->line) {
@@ -284,19 +291,19 @@ static void add_row(struct annotate *annotate, const struct annotate_view *view,
 		table_none(table);
 	}
 	table_text_or_none(table, event ? NULL : line->function);
-	table_text(table,
-		   annotate->report.run->recording->events.v[view->hist->event->index + event]->name);
+	table_text(table, recording->events.v[of->view->hist->event->index + event]->name);
 	table_number(table, line->counts[event].samples);
 	table_number(table, line->counts[event].period);
-	put_cycles(annotate, line, table);
+	put_cycles(of->annotate, line, table);
 }
 
-static void add_rows(struct annotate *annotate, const struct annotate_view *view, struct table *table)
+static void add_rows(const struct rows_of *of)
 {
-	vec_each(const struct annotated_line, line, &view->lines->lines) {
-		for (uint32_t i = 0;
-		     line->kind == ANNOTATED_INSTRUCTION && i < view->lines->events_n; i++)
-			add_row(annotate, view, line, i, table);
+	const struct annotated *lines = of->view->lines;
+
+	vec_each(const struct annotated_line, line, &lines->lines) {
+		for (uint32_t i = 0; line->kind == ANNOTATED_INSTRUCTION && i < lines->events_n; i++)
+			add_row(of, line, i);
 	}
 }
 
@@ -330,7 +337,7 @@ static void show_entry(struct annotate *annotate, struct hist *hist, const struc
 		return;
 	}
 	if (table)
-		add_rows(annotate, &view, table);
+		add_rows(&(struct rows_of){annotate, &view, table});
 	else if (annotate->o.stdio2)
 		annotate_print_like_screen(annotate, &view);
 	else

@@ -44,21 +44,16 @@ const struct command command_doctor = {
 	.run = run,
 };
 
-struct check *doctor_add(struct doctor *doctor, const char *section, const char *name,
-			 enum check_state state, const char *value_fmt, ...)
+void doctor_add(struct doctor *doctor, struct check check, const char *value_fmt, ...)
 {
-	struct check *check = vec_add(&doctor->checks);
 	char value[1024];
 	va_list args;
 
 	va_start(args, value_fmt);
 	vsnprintf(value, sizeof(value), value_fmt, args);
 	va_end(args);
-	check->section = section;
-	check->name = name;
-	check->state = state;
-	check->value = arena_strdup(&doctor->arena, str_of(value));
-	return check;
+	check.value = arena_strdup(&doctor->arena, str_of(value));
+	vec_push(&doctor->checks, check);
 }
 
 void doctor_why(struct doctor *doctor, const char *fix, const char *fmt, ...)

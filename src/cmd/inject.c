@@ -105,10 +105,19 @@ static void put_back(uint8_t *end, int16_t from_end, const void *p, size_t n)
 		memcpy(end - from_end, p, n);
 }
 
+// Where code was written to, and of which process it is.
+struct code_file {
+	const char *path;
+	uint64_t size;
+	uint32_t pid;
+};
+
 // An MMAP2 as the kernel would have written it, the trailing ids included.
 static struct perf_event_header *make_mmap(const struct injector *in, const struct jit_code *code,
-					   const char *path, uint64_t size, uint32_t pid)
+					   const struct code_file *file)
 {
+	const char *path = file->path;
+	const uint32_t pid = file->pid;
 	const struct event *event = first_event(in);
 	const struct sample_plan *plan = &event->plan;
 	size_t name_n = (strlen(path) + 8) & ~(size_t)7;
@@ -125,7 +134,7 @@ static struct perf_event_header *make_mmap(const struct injector *in, const stru
 	map->pid = ids[0];
 	map->tid = ids[1];
 	map->start = code->addr;
-	map->len = size;
+	map->len = file->size;
 	map->pgoff = JIT_ELF_TEXT;
 	if (stat(path, &st) == 0) {
 		map->maj = major(st.st_dev);
@@ -160,21 +169,20 @@ static int plan_codes(struct injector *in, const struct jitdump *dump, const cha
 		auto_free char *elf =
 			text_dup_fmt("%.*sjitted-%u-%llu.so", (int)(slash ? slash + 1 - path : 0),
 				     path, dump->pid, (unsigned long long)code->index);
-		uint64_t size = code->size;
+		struct code_file file = {elf, code->size, pid};
 
 		if (!code->size || strlen(elf) > 4000)
 			continue;
 		if (code->kind == JIT_LOAD) {
-			err = jit_elf_write(elf, dump, code, &size);
+			err = jit_elf_write(elf, dump, code, &file.size);
 			if (err < 0)
 				break;
-			*map_at(&sizes, code->index, NULL) = size;
+			*map_at(&sizes, code->index, NULL) = file.size;
 			in->jit_codes++;
 		} else if (map_find(&sizes, code->index)) {
-			size = *map_find(&sizes, code->index);
+			file.size = *map_find(&sizes, code->index);
 		}
-		vec_push(&in->planned,
-			 (struct planned){code->time, make_mmap(in, code, elf, size, pid)});
+		vec_push(&in->planned, (struct planned){code->time, make_mmap(in, code, &file)});
 	}
 	map_done(&sizes);
 	if (in->planned.n > in->planned_at)

@@ -26,29 +26,28 @@ void ranges_free(struct ranges *ranges)
 	free(ranges);
 }
 
-void ranges_add(struct ranges *ranges, const struct dso *dso, uint64_t start, uint64_t end,
-		bool predicted)
+void ranges_add(struct ranges *ranges, const struct dso *dso, struct range ran)
 {
 	struct file_ranges *file;
 	struct range *range;
 	uint64_t *at;
 
 	// No code ends with the last address; only maps that were made up have it.
-	if (start > end || end == UINT64_MAX)
+	if (ran.start > ran.end || ran.end == UINT64_MAX)
 		return;
 	while (ranges->files.n <= dso->id)
 		vec_push(&ranges->files, NULL);
 	if (!ranges->files.v[dso->id])
 		ranges->files.v[dso->id] = NEW(struct file_ranges);
 	file = ranges->files.v[dso->id];
-	at = map_at(&file->by_ends, hash_mix(start, end), NULL);
+	at = map_at(&file->by_ends, hash_mix(ran.start, ran.end), NULL);
 	if (!*at) {
-		vec_push(&file->ranges, (struct range){.start = start, .end = end});
+		vec_push(&file->ranges, (struct range){.start = ran.start, .end = ran.end});
 		*at = file->ranges.n;
 	}
 	range = &file->ranges.v[*at - 1];
 	range->n++;
-	range->predicted += predicted;
+	range->predicted += ran.predicted;
 }
 
 void ranges_add_sample(struct ranges *ranges, struct sym *sym, struct task *task,
@@ -65,7 +64,10 @@ void ranges_add_sample(struct ranges *ranges, struct sym *sym, struct task *task
 		from = sym_resolve_any(sym, task, branch->from);
 		// The processor runs forward; where it doesn't, a branch is missing.
 		if (to.dso && to.dso == from.dso && to.ip && to.addr <= from.addr)
-			ranges_add(ranges, to.dso, to.addr, from.addr, branch->predicted);
+			ranges_add(ranges, to.dso,
+				   (struct range){.start = to.addr,
+						  .end = from.addr,
+						  .predicted = branch->predicted});
 		to = sym_resolve_any(sym, task, branch->to);
 	}
 }

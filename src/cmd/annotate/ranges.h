@@ -10,7 +10,8 @@
 
 struct range {		     // one that ran
 	uint64_t start, end; // in the file's symbol space; `end` is where the branch begins
-	uint64_t n, predicted;
+	uint64_t n;	     // how often
+	uint64_t predicted;  // how often of these that branch was
 };
 
 struct piece {
@@ -35,8 +36,8 @@ void ranges_free(struct ranges *ranges);
 // About 60 ns a branch.
 void ranges_add_sample(struct ranges *ranges, struct sym *sym, struct task *task,
 		       const struct sample *sample);
-void ranges_add(struct ranges *ranges, const struct dso *dso, uint64_t start, uint64_t end,
-		bool predicted);
+// One that ran once.
+void ranges_add(struct ranges *ranges, const struct dso *dso, struct range ran);
 // Makes the pieces of all files; nothing is added after it.
 void ranges_finish(struct ranges *ranges);
 

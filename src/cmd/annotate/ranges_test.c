@@ -7,7 +7,8 @@ static const struct dso first = {.id = 3}, second = {.id = 0}, unknown = {.id = 
 static void add(struct ranges *ranges, const struct dso *dso, uint64_t start, uint64_t end, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
-		ranges_add(ranges, dso, start, end, i % 2 == 0);
+		ranges_add(ranges, dso,
+			   (struct range){.start = start, .end = end, .predicted = i % 2 == 0});
 }
 
 // 0x100 ... 0x110 ... 0x120: entered at 0x100 and 0x110, left at 0x11c and 0x130.

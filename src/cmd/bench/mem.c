@@ -109,10 +109,16 @@ static void *map_pages(size_t n)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+struct buffers {
+	char *to, *from;
+	size_t n;
+};
+
 static void measure(const struct bench_common *common, const struct mem *mem,
-		    const struct routine *routine, void *buffers[2], size_t n)
+		    const struct routine *routine, const struct buffers *buffers)
 {
-	char *to = buffers[0], *from = buffers[1];
+	char *to = buffers->to, *from = buffers->from;
+	const size_t n = buffers->n;
 
 	out_printf(common->out, "# function '%s' (%s)\n", routine->name, routine->summary);
 	if (!common->simple)
@@ -143,7 +149,7 @@ static int run_mem(const struct bench_common *common, const struct mem *mem,
 		   const struct routine *routines)
 {
 	bool all = !strcmp(mem->function, "all");
-	void *buffers[2];
+	struct buffers buffers;
 	uint64_t n;
 
 	if (!strcmp(mem->function, "help")) {
@@ -162,17 +168,16 @@ static int run_mem(const struct bench_common *common, const struct mem *mem,
 		list_routines(common->out, routines);
 		return 1;
 	}
-	buffers[0] = map_pages(n);
-	buffers[1] = map_pages(n);
-	if (!buffers[0] || !buffers[1])
+	buffers = (struct buffers){map_pages(n), map_pages(n), n};
+	if (!buffers.to || !buffers.from)
 		return fail(ENOMEM, "memory is out: twice %s", mem->size);
 	for (; one->name; one++) {
-		measure(common, mem, one, buffers, n);
+		measure(common, mem, one, &buffers);
 		if (!all)
 			break;
 	}
-	munmap(buffers[0], n);
-	munmap(buffers[1], n);
+	munmap(buffers.to, n);
+	munmap(buffers.from, n);
 	return 0;
 }
 

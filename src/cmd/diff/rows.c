@@ -24,10 +24,20 @@ static const char *field_text(struct arena *arena, struct out *scratch, const st
 	return arena_strdup(arena, (struct str){scratch->buf, scratch->n});
 }
 
+struct finder {
+	const struct diff *diff;
+	struct diff_rows *rows;
+	struct map by_text; // hash -> index + 1 of the row; chained by `next`
+	VEC(uint32_t) next;
+	struct out scratch;
+};
+
 // What a key's value is, without its width.
-static const char *key_text(struct arena *arena, struct out *scratch, const struct hist *hist,
+static const char *key_text(struct finder *finder, const struct hist *hist,
 			    const struct column *column, const struct entry *e)
 {
+	struct arena *arena = &finder->rows->arena;
+	struct out *scratch = &finder->scratch;
 	struct str text;
 
 	if (is_symbol(column))
@@ -43,14 +53,6 @@ static const char *key_text(struct arena *arena, struct out *scratch, const stru
 	return text.n || !column->field ? arena_strdup(arena, text)
 					: field_text(arena, scratch, column, e);
 }
-
-struct finder {
-	const struct diff *diff;
-	struct diff_rows *rows;
-	struct map by_text; // hash -> index + 1 of the row; chained by `next`
-	VEC(uint32_t) next;
-	struct out scratch;
-};
 
 static bool same_texts(const struct diff *diff, const char **a, const char **b)
 {
@@ -72,8 +74,7 @@ static struct diff_row *find_row(struct finder *finder, struct hist *hist, const
 	struct diff_row *row;
 
 	for (size_t i = 0; i < diff->keys.n; i++) {
-		texts[i] = key_text(&rows->arena, &finder->scratch, hist,
-				    hist->report->fields.v[diff->keys.v[i]], e);
+		texts[i] = key_text(finder, hist, hist->report->fields.v[diff->keys.v[i]], e);
 		hash = hash_mix(hash ^ hash_bytes(texts[i], strlen(texts[i])), i + 1);
 	}
 	at = map_at(&finder->by_text, hash, NULL);

@@ -32,10 +32,9 @@ struct doctor {
 	bool can_record;
 };
 
-// Texts are copied.
-struct check *doctor_add(struct doctor *doctor, const char *section, const char *name,
-			 enum check_state state, const char *value_fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+// `check` has the section, the name and the state. Texts are copied.
+void doctor_add(struct doctor *doctor, struct check check, const char *value_fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 void doctor_why(struct doctor *doctor, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4))); // of the last check
 

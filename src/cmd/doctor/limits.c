@@ -24,7 +24,7 @@ static void add_mlock(struct doctor *d)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
 		snprintf(own, sizeof(own), "%llu KiB", (unsigned long long)limit.rlim_cur / 1024);
 	bool enough = unlimited(d) || kb >= 516;
-	doctor_add(d, SECTION, "memory for rings", enough ? CHECK_OK : CHECK_LIMITED,
+	doctor_add(d, (struct check){SECTION, "memory for rings", enough ? CHECK_OK : CHECK_LIMITED},
 		   "%lld KiB a CPU (perf_event_mlock_kb) + %s (ulimit -l)%s", (long long)kb, own,
 		   unlimited(d) ? ", not for this user" : "");
 	if (!enough)
@@ -43,7 +43,7 @@ static void add_files(struct doctor *d)
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	uint64_t events = (uint64_t)limit.rlim_max / n;
-	doctor_add(d, SECTION, "open files", events < 32 ? CHECK_LIMITED : CHECK_OK,
+	doctor_add(d, (struct check){SECTION, "open files", events < 32 ? CHECK_LIMITED : CHECK_OK},
 		   "%llu, at most %llu (ulimit -n)", (unsigned long long)limit.rlim_cur,
 		   (unsigned long long)limit.rlim_max);
 	if (events < 32)
@@ -58,7 +58,9 @@ static void add_numbers(struct doctor *d)
 	int64_t depth = doctor_number(d, "/proc/sys/kernel/perf_event_max_stack", -1);
 
 	if (rate >= 0) {
-		doctor_add(d, SECTION, "sample rate", rate < 4000 ? CHECK_LIMITED : CHECK_OK,
+		doctor_add(d,
+			   (struct check){SECTION, "sample rate",
+					  rate < 4000 ? CHECK_LIMITED : CHECK_OK},
 			   "at most %lld a second (perf_event_max_sample_rate)", (long long)rate);
 		if (rate < 4000)
 			doctor_why(d, "sudo sysctl kernel.perf_event_max_sample_rate=100000",
@@ -67,7 +69,9 @@ static void add_numbers(struct doctor *d)
 				   (long long)percent);
 	}
 	if (depth >= 0) {
-		doctor_add(d, SECTION, "call stacks", depth < 127 ? CHECK_LIMITED : CHECK_OK,
+		doctor_add(d,
+			   (struct check){SECTION, "call stacks",
+					  depth < 127 ? CHECK_LIMITED : CHECK_OK},
 			   "%lld frames (perf_event_max_stack)", (long long)depth);
 		if (depth < 127)
 			doctor_why(d, "sudo sysctl kernel.perf_event_max_stack=127",
@@ -80,13 +84,14 @@ static void add_cgroups(struct doctor *d)
 	struct cgroup_mount mount;
 
 	if (cgroup_find_mount(&mount, d->root) < 0) {
-		doctor_add(d, SECTION, "cgroups (-G)", CHECK_MISSING, "no hierarchy for perf");
+		doctor_add(d, (struct check){SECTION, "cgroups (-G)", CHECK_MISSING},
+			   "no hierarchy for perf");
 		doctor_why(d, "sudo mount -t cgroup2 none /sys/fs/cgroup",
 			   "events can't be limited to a cgroup");
 		return;
 	}
-	doctor_add(d, SECTION, "cgroups (-G)", CHECK_OK, "version %d at %s", mount.unified ? 2 : 1,
-		   mount.path);
+	doctor_add(d, (struct check){SECTION, "cgroups (-G)", CHECK_OK}, "version %d at %s",
+		   mount.unified ? 2 : 1, mount.path);
 	free(mount.path);
 }
 

@@ -100,17 +100,18 @@ static void add_own(struct doctor *d)
 
 	d->can_record = n >= 0;
 	if (n > 0) {
-		doctor_add(d, SECTION, "programs of yours", CHECK_OK,
+		doctor_add(d, (struct check){SECTION, "programs of yours", CHECK_OK},
 			   "%d samples of cpu-clock in %u ms", n, ms);
 		return;
 	}
 	if (n == 0) {
-		doctor_add(d, SECTION, "programs of yours", CHECK_LIMITED,
+		doctor_add(d, (struct check){SECTION, "programs of yours", CHECK_LIMITED},
 			   "opened, but no sample came");
 		doctor_why(d, NULL, "the machine may be too busy, or its timer doesn't tick");
 		return;
 	}
-	doctor_add(d, SECTION, "programs of yours", CHECK_MISSING, "%s", strerror(-n));
+	doctor_add(d, (struct check){SECTION, "programs of yours", CHECK_MISSING}, "%s",
+		   strerror(-n));
 	if (n == -ENOSYS)
 		doctor_why(d, NULL,
 			   "perf_event_open is missing: the kernel was built without "
@@ -137,10 +138,12 @@ static void add_kernel_side(struct doctor *d)
 	int err = try_event(&cpu_clock, 0, -1);
 
 	if (err == 0) {
-		doctor_add(d, SECTION, "kernel side of programs", CHECK_OK, "allowed");
+		doctor_add(d, (struct check){SECTION, "kernel side of programs", CHECK_OK},
+			   "allowed");
 		return;
 	}
-	doctor_add(d, SECTION, "kernel side of programs", CHECK_MISSING, "%s", strerror(-err));
+	doctor_add(d, (struct check){SECTION, "kernel side of programs", CHECK_MISSING}, "%s",
+		   strerror(-err));
 	doctor_why(d, GRANT "1",
 		   "with perf_event_paranoid=%lld only user space is sampled (events get :u)",
 		   (long long)d->paranoid);
@@ -153,10 +156,11 @@ static void add_system_wide(struct doctor *d)
 	attr.exclude_kernel = 1;
 	int err = try_event(&attr, -1, 0);
 	if (err == 0) {
-		doctor_add(d, SECTION, "whole system (-a)", CHECK_OK, "allowed");
+		doctor_add(d, (struct check){SECTION, "whole system (-a)", CHECK_OK}, "allowed");
 		return;
 	}
-	doctor_add(d, SECTION, "whole system (-a)", CHECK_MISSING, "%s", strerror(-err));
+	doctor_add(d, (struct check){SECTION, "whole system (-a)", CHECK_MISSING}, "%s",
+		   strerror(-err));
 	doctor_why(d, GRANT "0",
 		   "-a and other users' programs need perf_event_paranoid at 0 or lower (it is %lld), or "
 		   "CAP_PERFMON",
@@ -175,7 +179,8 @@ static void add_paranoid(struct doctor *d)
 	bool above_all = doctor_may_perf(d);
 
 	if (d->paranoid == INT64_MIN) {
-		doctor_add(d, SECTION, "perf_event_paranoid", CHECK_MISSING, "not there");
+		doctor_add(d, (struct check){SECTION, "perf_event_paranoid", CHECK_MISSING},
+			   "not there");
 		doctor_why(d, NULL,
 			   "/proc/sys/kernel/perf_event_paranoid can't be read, so the kernel was built "
 			   "without CONFIG_PERF_EVENTS or /proc is not mounted");
@@ -185,12 +190,12 @@ static void add_paranoid(struct doctor *d)
 	int64_t level = d->paranoid > 2 && (above_all || !d->can_record) ? 3 : MIN(d->paranoid, 2);
 	size_t i = (size_t)(MAX(level, -1) + 1);
 	if (above_all) {
-		doctor_add(d, SECTION, "perf_event_paranoid", CHECK_INFO,
+		doctor_add(d, (struct check){SECTION, "perf_event_paranoid", CHECK_INFO},
 			   "%lld: you may record everything, others %s", (long long)d->paranoid,
 			   may[i]);
 		return;
 	}
-	doctor_add(d, SECTION, "perf_event_paranoid", i ? CHECK_LIMITED : CHECK_OK,
+	doctor_add(d, (struct check){SECTION, "perf_event_paranoid", i ? CHECK_LIMITED : CHECK_OK},
 		   "%lld: you may record %s", (long long)d->paranoid, you_may[i]);
 	if (i)
 		doctor_why(d, GRANT "-1",
@@ -225,7 +230,7 @@ static void add_hardware(struct doctor *d)
 		bool absent =
 			err == -ENOENT || err == -EOPNOTSUPP || err == -ENODEV || err == -EINVAL;
 
-		doctor_add(d, SECTION, "hardware counters", CHECK_MISSING, "%s",
+		doctor_add(d, (struct check){SECTION, "hardware counters", CHECK_MISSING}, "%s",
 			   absent ? "none" : strerror(-err));
 		if (absent)
 			doctor_why(d, NULL,
@@ -236,17 +241,18 @@ static void add_hardware(struct doctor *d)
 		return;
 	}
 	unsigned precise = highest_precise();
-	doctor_add(d, SECTION, "hardware counters", CHECK_OK, "cycles opens");
-	doctor_add(d, SECTION, "precise sampling", precise ? CHECK_OK : CHECK_LIMITED, "%.*s",
-		   precise ? (int)precise : 4, precise ? "ppp" : "none");
+	doctor_add(d, (struct check){SECTION, "hardware counters", CHECK_OK}, "cycles opens");
+	doctor_add(d, (struct check){SECTION, "precise sampling", precise ? CHECK_OK : CHECK_LIMITED},
+		   "%.*s", precise ? (int)precise : 4, precise ? "ppp" : "none");
 	if (!precise)
 		doctor_why(d, NULL, "samples of hardware events may be some instructions late");
 	cycles.sample_type = PERF_SAMPLE_BRANCH_STACK;
 	cycles.sample_period = 100000;
 	cycles.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 	err = try_event(&cycles, 0, -1);
-	doctor_add(d, SECTION, "branch stacks (-b, lbr)", err ? CHECK_MISSING : CHECK_OK, "%s",
-		   err ? strerror(-err) : "open");
+	doctor_add(d,
+		   (struct check){SECTION, "branch stacks (-b, lbr)", err ? CHECK_MISSING : CHECK_OK},
+		   "%s", err ? strerror(-err) : "open");
 	if (err)
 		doctor_why(d, NULL,
 			   "this processor or hypervisor has none; call graphs come by fp or dwarf");
@@ -269,7 +275,8 @@ static void add_pmus(struct doctor *d)
 	}
 	if (more)
 		snprintf(names + used, sizeof(names) - used, " and %zu more", more);
-	doctor_add(d, SECTION, "PMUs", CHECK_INFO, "%s", *names ? names : "none in sysfs");
+	doctor_add(d, (struct check){SECTION, "PMUs", CHECK_INFO}, "%s",
+		   *names ? names : "none in sysfs");
 	pmus_free(pmus);
 }
 
@@ -277,7 +284,8 @@ static void add_watchdog(struct doctor *d)
 {
 	int64_t on = doctor_number(d, "/proc/sys/kernel/nmi_watchdog", 0);
 
-	doctor_add(d, SECTION, "NMI watchdog", on ? CHECK_LIMITED : CHECK_OK, on ? "on" : "off");
+	doctor_add(d, (struct check){SECTION, "NMI watchdog", on ? CHECK_LIMITED : CHECK_OK},
+		   on ? "on" : "off");
 	if (on)
 		doctor_why(d, "sudo sysctl kernel.nmi_watchdog=0",
 			   "it holds one hardware counter of each CPU, so groups may not fit");

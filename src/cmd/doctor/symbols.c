@@ -26,11 +26,11 @@ static void add_kallsyms(struct doctor *d)
 		hidden = strtoull(line, NULL, 16) == 0;
 	}
 	if (n > 0 && !hidden) {
-		doctor_add(d, SECTION, "kernel symbols", CHECK_OK,
+		doctor_add(d, (struct check){SECTION, "kernel symbols", CHECK_OK},
 			   "/proc/kallsyms (kptr_restrict %lld)", (long long)restricted);
 		return;
 	}
-	doctor_add(d, SECTION, "kernel symbols", CHECK_MISSING,
+	doctor_add(d, (struct check){SECTION, "kernel symbols", CHECK_MISSING},
 		   n > 0 ? "addresses are hidden (kptr_restrict %lld)"
 			 : "/proc/kallsyms can't be read (kptr_restrict %lld)",
 		   (long long)restricted);
@@ -45,10 +45,11 @@ static void add_debuginfod(struct doctor *d)
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
 	if (urls && *urls) {
-		doctor_add(d, SECTION, "debuginfod", CHECK_OK, "%s", urls);
+		doctor_add(d, (struct check){SECTION, "debuginfod", CHECK_OK}, "%s", urls);
 		return;
 	}
-	doctor_add(d, SECTION, "debuginfod", CHECK_INFO, "DEBUGINFOD_URLS is not set");
+	doctor_add(d, (struct check){SECTION, "debuginfod", CHECK_INFO},
+		   "DEBUGINFOD_URLS is not set");
 	doctor_why(d, "export DEBUGINFOD_URLS=https://debuginfod.debian.net",
 		   "debug information that isn't installed can't be fetched");
 }
@@ -58,7 +59,7 @@ static void add_debug_files(struct doctor *d)
 	auto_free char *path = text_dup_fmt("%s/usr/lib/debug/.build-id", d->root);
 	bool there = access(path, R_OK | X_OK) == 0;
 
-	doctor_add(d, SECTION, "installed debug files", there ? CHECK_OK : CHECK_INFO,
+	doctor_add(d, (struct check){SECTION, "installed debug files", there ? CHECK_OK : CHECK_INFO},
 		   there ? "/usr/lib/debug" : "none in /usr/lib/debug");
 	if (!there)
 		doctor_why(d, "sudo apt-get install libc6-dbg",

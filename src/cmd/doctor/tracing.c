@@ -26,18 +26,19 @@ static void add_raw_tracepoint(struct doctor *d, const struct tracefs *tracefs)
 
 	attr.config = id;
 	if (err < 0) {
-		doctor_add(d, SECTION, "tracepoints", CHECK_MISSING, "%s", strerror(-err));
+		doctor_add(d, (struct check){SECTION, "tracepoints", CHECK_MISSING}, "%s",
+			   strerror(-err));
 		doctor_why(d, REMOUNT, "the tracepoints' ids can't be read");
 		return;
 	}
 	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
 	if (fd >= 0) {
 		close((int)fd);
-		doctor_add(d, SECTION, "tracepoints", CHECK_OK,
+		doctor_add(d, (struct check){SECTION, "tracepoints", CHECK_OK},
 			   "sched:sched_switch opens with its data");
 		return;
 	}
-	doctor_add(d, SECTION, "tracepoints", CHECK_MISSING, "%s", strerror(errno));
+	doctor_add(d, (struct check){SECTION, "tracepoints", CHECK_MISSING}, "%s", strerror(errno));
 	doctor_why(d, "sudo sysctl kernel.perf_event_paranoid=-1",
 		   "tracepoints with their data need perf_event_paranoid=-1 (it is %lld) or CAP_PERFMON",
 		   (long long)d->paranoid);
@@ -49,11 +50,11 @@ static void add_file(struct doctor *d, const struct tracefs *tracefs, const char
 	auto_free char *path = text_dup_fmt("%s/%s", tracefs->path, file);
 
 	if (access(path, W_OK) == 0) {
-		doctor_add(d, SECTION, name, CHECK_OK, "can be defined");
+		doctor_add(d, (struct check){SECTION, name, CHECK_OK}, "can be defined");
 		return;
 	}
 	bool absent = errno == ENOENT;
-	doctor_add(d, SECTION, name, CHECK_MISSING, "%s", strerror(errno));
+	doctor_add(d, (struct check){SECTION, name, CHECK_MISSING}, "%s", strerror(errno));
 	if (absent)
 		doctor_why(d, NULL, "the kernel has no %s (CONFIG_%s_EVENTS)", name,
 			   text_starts(name, "kprobes") ? "KPROBE" : "UPROBE");
@@ -69,7 +70,8 @@ static void add_function_tracer(struct doctor *d, const struct tracefs *tracefs)
 
 	int err = tracefs_read(tracefs, "available_tracers", &text, NULL);
 	bool function = err == 0 && strstr(text, "function");
-	doctor_add(d, SECTION, "function tracer", function ? CHECK_OK : CHECK_MISSING, "%s",
+	doctor_add(d, (struct check){SECTION, "function tracer", function ? CHECK_OK : CHECK_MISSING},
+		   "%s",
 		   err < 0    ? strerror(-err)
 		   : function ? (strstr(text, "function_graph") ? "function, function_graph"
 								: "function")
@@ -92,7 +94,7 @@ static void add_bpf(struct doctor *d)
 		close((int)fd);
 		int64_t closed = doctor_number(d, "/proc/sys/kernel/unprivileged_bpf_disabled", 0);
 		bool privileged = doctor_capability(d, 39) || doctor_capability(d, 21);
-		doctor_add(d, SECTION, "BPF", privileged ? CHECK_OK : CHECK_LIMITED,
+		doctor_add(d, (struct check){SECTION, "BPF", privileged ? CHECK_OK : CHECK_LIMITED},
 			   privileged ? "maps and programs" : "maps only");
 		if (!privileged)
 			doctor_why(d, "sudo setcap cap_bpf,cap_perfmon=ep \"$(command -v sonde)\"",
@@ -102,7 +104,7 @@ static void add_bpf(struct doctor *d)
 		return;
 	}
 	int err = errno;
-	doctor_add(d, SECTION, "BPF", CHECK_MISSING, "%s", strerror(err));
+	doctor_add(d, (struct check){SECTION, "BPF", CHECK_MISSING}, "%s", strerror(err));
 	if (err == ENOSYS)
 		doctor_why(d, NULL,
 			   "the kernel was built without CONFIG_BPF_SYSCALL, or seccomp hides it; "
@@ -117,7 +119,7 @@ static void add_btf(struct doctor *d)
 	auto_free char *path = text_dup_fmt("%s/sys/kernel/btf/vmlinux", d->root);
 	bool there = access(path, R_OK) == 0;
 
-	doctor_add(d, SECTION, "BTF", there ? CHECK_OK : CHECK_MISSING,
+	doctor_add(d, (struct check){SECTION, "BTF", there ? CHECK_OK : CHECK_MISSING},
 		   there ? "types of the kernel" : "no /sys/kernel/btf/vmlinux");
 	if (!there)
 		doctor_why(d, NULL,
@@ -131,14 +133,15 @@ void doctor_tracing(struct doctor *d)
 	int err = tracefs_enter(&tracefs, d->root);
 
 	if (err < 0) {
-		doctor_add(d, SECTION, "tracefs", CHECK_MISSING, "%s", strerror(-err));
+		doctor_add(d, (struct check){SECTION, "tracefs", CHECK_MISSING}, "%s",
+			   strerror(-err));
 		doctor_why(d,
 			   err == -EACCES ? REMOUNT
 					  : "sudo mount -t tracefs tracefs /sys/kernel/tracing",
 			   err == -EACCES ? "this user may not read it, so there are no tracepoints"
 					  : "it is not mounted, so there are no tracepoints");
 	} else {
-		doctor_add(d, SECTION, "tracefs", CHECK_OK, "%s",
+		doctor_add(d, (struct check){SECTION, "tracefs", CHECK_OK}, "%s",
 			   tracefs->fd >= 0 ? "mounted privately while sonde runs" : tracefs->path);
 		add_raw_tracepoint(d, tracefs);
 		add_file(d, tracefs, "kprobes", "kprobe_events");

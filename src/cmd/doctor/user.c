@@ -35,8 +35,8 @@ static void add_kernel(struct doctor *d)
 	struct utsname name;
 
 	if (uname(&name) == 0)
-		doctor_add(d, "System", "kernel", CHECK_INFO, "%s %s %s", name.sysname,
-			   name.release, name.machine);
+		doctor_add(d, (struct check){"System", "kernel", CHECK_INFO}, "%s %s %s",
+			   name.sysname, name.release, name.machine);
 }
 
 static void add_user(struct doctor *d, const char *status)
@@ -49,7 +49,7 @@ static void add_user(struct doctor *d, const char *status)
 		if (d->capabilities >> capabilities[i].number & 1)
 			used += (size_t)snprintf(held + used, sizeof(held) - used, "%s%s",
 						 used ? " " : "", capabilities[i].name);
-	doctor_add(d, "System", "user", CHECK_INFO, "uid %u%s%s", (unsigned)geteuid(),
+	doctor_add(d, (struct check){"System", "user", CHECK_INFO}, "uid %u%s%s", (unsigned)geteuid(),
 		   used ? " with " : " without capabilities for profiling", held);
 }
 
@@ -107,9 +107,10 @@ static void add_container(struct doctor *d)
 		return;
 	// Containers share one or the other with the host, but never all but one.
 	if (in && n > 1)
-		doctor_add(d, "System", "container", CHECK_INFO, "%s", in);
+		doctor_add(d, (struct check){"System", "container", CHECK_INFO}, "%s", in);
 	else
-		doctor_add(d, "System", "namespaces", CHECK_INFO, "own ones of %s", names);
+		doctor_add(d, (struct check){"System", "namespaces", CHECK_INFO}, "own ones of %s",
+			   names);
 	if (is_own_namespace(d, 0))
 		doctor_why(d, NULL,
 			   "other programs of the host are seen only with the host's pid namespace (docker "
@@ -153,7 +154,7 @@ static void add_hypervisor(struct doctor *d)
 		if (!strcmp(known[i].signature, signature))
 			name = known[i].name;
 	}
-	doctor_add(d, "System", "virtual machine", CHECK_INFO, "%s", name);
+	doctor_add(d, (struct check){"System", "virtual machine", CHECK_INFO}, "%s", name);
 }
 
 static bool in_user_namespace(const struct doctor *d)
@@ -173,14 +174,14 @@ static void add_confinement(struct doctor *d, const char *status)
 	auto_free char *lockdown = NULL;
 
 	if (d->in_user_namespace) {
-		doctor_add(d, "System", "user namespace", CHECK_LIMITED,
+		doctor_add(d, (struct check){"System", "user namespace", CHECK_LIMITED},
 			   "uid 0 here is not root outside");
 		doctor_why(d, NULL,
 			   "capabilities of a user namespace count for nothing in "
 			   "perf_event_open: the host's perf_event_paranoid decides");
 	}
 	if (seccomp.n && !str_is(seccomp, "0")) {
-		doctor_add(d, "System", "seccomp", CHECK_INFO, "a filter is on");
+		doctor_add(d, (struct check){"System", "seccomp", CHECK_INFO}, "a filter is on");
 		doctor_why(d, NULL,
 			   "it may refuse perf_event_open and bpf; containers: docker run "
 			   "--security-opt seccomp=unconfined, or a profile that allows both");
@@ -192,10 +193,11 @@ static void add_confinement(struct doctor *d, const char *status)
 		*close = 0;
 		bool none = !strcmp(open + 1, "none");
 		bool all = !strcmp(open + 1, "confidentiality");
-		doctor_add(d, "System", "lockdown",
-			   none	 ? CHECK_OK
-			   : all ? CHECK_LIMITED
-				 : CHECK_INFO,
+		doctor_add(d,
+			   (struct check){"System", "lockdown",
+					  none	? CHECK_OK
+					  : all ? CHECK_LIMITED
+						: CHECK_INFO},
 			   "%s", open + 1);
 		if (all)
 			doctor_why(d, NULL,

@@ -69,20 +69,6 @@ static void read_folded(struct flame *flame, struct str text, const struct stack
 	ret->first_bad_line = result.first_bad_line;
 }
 
-static int read_text(struct flame *flame, struct str text, enum stack_format format,
-		     const struct stack_options *options, struct stack_counts *ret)
-{
-	int err = 0;
-
-	if (format == STACKS_SCRIPT)
-		err = stacks_from_script(flame, text, options, ret);
-	else if (format == STACKS_TRACER)
-		stacks_from_tracer(flame, text, options, ret);
-	else
-		read_folded(flame, text, options, ret);
-	return err;
-}
-
 // A picture of the smaller part would be taken for all of it.
 static int check_dropped(const struct stack_counts *counts, const char *name)
 {
@@ -119,8 +105,12 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 		return err;
 	struct str bytes = {(const char *)mapped.p, mapped.n};
 	enum stack_format format = stack_format_of(bytes);
-	if (format >= STACKS_FOLDED)
-		err = read_text(flame, bytes, format, options, ret);
+	if (format == STACKS_SCRIPT)
+		err = stacks_from_script(flame, bytes, options, ret);
+	else if (format == STACKS_TRACER)
+		stacks_from_tracer(flame, bytes, options, ret);
+	else if (format == STACKS_FOLDED)
+		read_folded(flame, bytes, options, ret);
 	if (err >= 0 && ret->samples)
 		err = check_dropped(ret, name);
 	file_unmap(&mapped);

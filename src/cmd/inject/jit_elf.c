@@ -44,16 +44,31 @@ static void align(struct image *image, size_t to)
 	out_fill(&image->out, 0, (to - image->out.n % to) % to);
 }
 
-static void start(struct image *image, enum section section, uint32_t type, uint64_t flags, size_t to)
+static const struct {
+	uint32_t type, flags, align;
+} kinds[SECTIONS] = {
+	[TEXT] = {SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 1},
+	[EH_FRAME] = {SHT_PROGBITS, SHF_ALLOC, 8},
+	[EH_FRAME_HDR] = {SHT_PROGBITS, SHF_ALLOC, 4},
+	[SHSTRTAB] = {SHT_STRTAB, 0, 1},
+	[SYMTAB] = {SHT_SYMTAB, 0, 8},
+	[STRTAB] = {SHT_STRTAB, 0, 1},
+	[BUILD_ID] = {SHT_NOTE, SHF_ALLOC, 4},
+	[DEBUG_LINE] = {SHT_PROGBITS, 0, 1},
+	[DEBUG_INFO] = {SHT_PROGBITS, 0, 1},
+	[DEBUG_ABBREV] = {SHT_PROGBITS, 0, 1},
+};
+
+static void start(struct image *image, enum section section)
 {
 	Elf64_Shdr *s = &image->sections[section];
 
-	align(image, to);
-	s->sh_type = type;
-	s->sh_flags = flags;
-	s->sh_addralign = to;
+	align(image, kinds[section].align);
+	s->sh_type = kinds[section].type;
+	s->sh_flags = kinds[section].flags;
+	s->sh_addralign = kinds[section].align;
 	s->sh_offset = image->out.n;
-	s->sh_addr = flags & SHF_ALLOC ? image->out.n : 0;
+	s->sh_addr = s->sh_flags & SHF_ALLOC ? image->out.n : 0;
 }
 
 static void end(struct image *image, enum section section)
@@ -201,10 +216,10 @@ static void put_debug(struct image *image, const struct jit_code *code, const st
 	struct out *out = &image->out;
 	size_t length_at;
 
-	start(image, DEBUG_LINE, SHT_PROGBITS, 0, 1);
+	start(image, DEBUG_LINE);
 	put_line_table(image, code, lines);
 	end(image, DEBUG_LINE);
-	start(image, DEBUG_INFO, SHT_PROGBITS, 0, 1);
+	start(image, DEBUG_INFO);
 	length_at = out->n;
 	put_u32(out, 0);
 	put_u16(out, 3);
@@ -217,7 +232,7 @@ static void put_debug(struct image *image, const struct jit_code *code, const st
 	put_u32(out, 0);
 	patch_u32(out, length_at, out->n - length_at - 4);
 	end(image, DEBUG_INFO);
-	start(image, DEBUG_ABBREV, SHT_PROGBITS, 0, 1);
+	start(image, DEBUG_ABBREV);
 	out_bytes(out, abbrev, sizeof(abbrev));
 	end(image, DEBUG_ABBREV);
 }
@@ -233,13 +248,13 @@ static void put_symbols(struct image *image, const struct jit_code *code)
 		 .st_size = code->size},
 	};
 
-	start(image, SYMTAB, SHT_SYMTAB, 0, 8);
+	start(image, SYMTAB);
 	out_bytes(&image->out, symbols, sizeof(symbols));
 	end(image, SYMTAB);
 	image->sections[SYMTAB].sh_entsize = sizeof(Elf64_Sym);
 	image->sections[SYMTAB].sh_link = STRTAB;
 	image->sections[SYMTAB].sh_info = 1; // the first global one
-	start(image, STRTAB, SHT_STRTAB, 0, 1);
+	start(image, STRTAB);
 	out_char(&image->out, 0);
 	out_bytes(&image->out, code->name, strlen(code->name) + 1);
 	end(image, STRTAB);
@@ -253,7 +268,7 @@ static void put_build_id(struct image *image, const struct jit_code *code)
 
 	hash[1] = hash_mix(hash[0], hash[1]);
 	hash[2] = hash_mix(hash[1], hash[2]);
-	start(image, BUILD_ID, SHT_NOTE, SHF_ALLOC, 4);
+	start(image, BUILD_ID);
 	put_u32(&image->out, 4);
 	put_u32(&image->out, 20);
 	put_u32(&image->out, NT_GNU_BUILD_ID);
@@ -264,7 +279,7 @@ static void put_build_id(struct image *image, const struct jit_code *code)
 
 static void put_names(struct image *image)
 {
-	start(image, SHSTRTAB, SHT_STRTAB, 0, 1);
+	start(image, SHSTRTAB);
 	for (size_t i = 0; i < SECTIONS; i++) {
 		image->sections[i].sh_name =
 			(uint32_t)(image->out.n - image->sections[SHSTRTAB].sh_offset);
@@ -319,15 +334,15 @@ int jit_elf_write(const char *path, const struct jitdump *dump, const struct jit
 	_Static_assert(sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) <= JIT_ELF_TEXT, "heads before code");
 	out_init_memory(&image.out);
 	out_fill(&image.out, 0, JIT_ELF_TEXT);
-	start(&image, TEXT, SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, 1);
+	start(&image, TEXT);
 	out_bytes(&image.out, code->code.p, code->code.n);
 	end(&image, TEXT);
 	// .eh_frame_hdr points to .eh_frame by their distance: header behind frames, as the compilers assume.
 	if (code->eh_frame.n) {
-		start(&image, EH_FRAME, SHT_PROGBITS, SHF_ALLOC, 8);
+		start(&image, EH_FRAME);
 		out_bytes(&image.out, code->eh_frame.p, code->eh_frame.n);
 		end(&image, EH_FRAME);
-		start(&image, EH_FRAME_HDR, SHT_PROGBITS, SHF_ALLOC, 4);
+		start(&image, EH_FRAME_HDR);
 		out_bytes(&image.out, code->eh_frame_hdr.p, code->eh_frame_hdr.n);
 		end(&image, EH_FRAME_HDR);
 	}

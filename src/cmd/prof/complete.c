@@ -51,10 +51,16 @@ static struct typed look(const char *text)
 	return at;
 }
 
+struct offering {
+	struct out *out;
+	const struct typed *at;
+};
+
 // `label`: what the word is; behind it stands what must follow.
-static void offer(struct out *out, const struct typed *at, const char *word, const char *behind,
-		  const char *label)
+static void offer(const struct offering *o, const char *word, const char *behind, const char *label)
 {
+	const struct typed *at = o->at;
+	struct out *out = o->out;
 	size_t n = at->n - at->word;
 
 	if (strncmp(at->text + at->word, word, n))
@@ -69,11 +75,6 @@ static void offer(struct out *out, const struct typed *at, const char *word, con
 
 // ---- fields and names, from the running kernel
 
-struct offering {
-	struct out *out;
-	const struct typed *at;
-};
-
 static int take(void *arg, struct event *event, const char *system, const char *name)
 {
 	const struct offering *o = arg;
@@ -81,7 +82,7 @@ static int take(void *arg, struct event *event, const char *system, const char *
 	size_t n = event->tp ? tracepoint_fields(event->tp, &fields) : 0;
 
 	for (size_t i = 0; i < n; i++)
-		offer(o->out, o->at, fields[i].name, "", fields[i].type);
+		offer(o, fields[i].name, "", fields[i].type);
 	return 0;
 }
 
@@ -102,7 +103,7 @@ static void ask_kernel(const struct offering *o, const char *name)
 static void offer_names(struct out *out, const struct profiler *profiler, const struct typed *at)
 {
 	for (size_t i = 0; prof_source_name(i) && (!profiler || profiler->takes_profilers); i++)
-		offer(out, at, prof_source_name(i), "/", "profiler");
+		offer(&(struct offering){out, at}, prof_source_name(i), "/", "profiler");
 	complete_event_names(out, (struct str){at->text, at->event}, at->text + at->event);
 }
 
@@ -117,7 +118,7 @@ static void offer_fields(struct out *out, const struct typed *at)
 	if (!prof_is_source(name))
 		ask_kernel(&o, name);
 	for (enum expr_context i = 0; at->place == IN_VALUE && i < EXPR_CONTEXTS; i++)
-		offer(out, at, expr_context_name(i), "", "of every sample");
+		offer(&o, expr_context_name(i), "", "of every sample");
 }
 
 static void offer_attributes(struct out *out, const struct profiler *profiler, const struct typed *at)
@@ -129,8 +130,8 @@ static void offer_attributes(struct out *out, const struct profiler *profiler, c
 		const char *const *names = lists[k];
 
 		for (size_t i = 0; names && names[i]; i++)
-			offer(out, at, names[i], prof_attribute_is_word(names[i]) ? "/" : "=",
-			      "attribute");
+			offer(&(struct offering){out, at}, names[i],
+			      prof_attribute_is_word(names[i]) ? "/" : "=", "attribute");
 	}
 }
 

@@ -39,11 +39,17 @@ static void print_maps(const struct task *task, int indent, struct out *out)
 	}
 }
 
-static void print_task(struct report *report, const struct listed *all, uint32_t i, int level,
-		       bool mmaps)
+struct listing {
+	struct report *report;
+	const struct listed *all;
+	bool mmaps;
+};
+
+static void print_task(const struct listing *listing, uint32_t i, int level)
 {
+	const struct listed *all = listing->all;
 	const struct task *task = all[i].task;
-	struct out *out = &report->out;
+	struct out *out = &listing->report->out;
 	char head[64];
 	// As wide as it is printed: maps stand below the name.
 	int indent = snprintf(head, sizeof(head), "  %8d %8d %8d |", (int)task->pid, (int)task->tid,
@@ -52,12 +58,12 @@ static void print_task(struct report *report, const struct listed *all, uint32_t
 
 	out_text(out, head);
 	out_fill(out, ' ', (size_t)level);
-	out_safe(out, task_comm(report->run->sym, task));
+	out_safe(out, task_comm(listing->report->run->sym, task));
 	out_char(out, '\n');
-	if (mmaps)
+	if (listing->mmaps)
 		print_maps(task, indent, out);
 	for (uint32_t c = all[i].first; c != NONE; c = all[c].next)
-		print_task(report, all, c, level + 1, mmaps);
+		print_task(listing, c, level + 1);
 }
 
 static void append(struct listed *all, uint32_t *first, uint32_t *last, uint32_t i)
@@ -112,7 +118,7 @@ void report_tasks(struct report *report, bool mmaps)
 	}
 	out_printf(&report->out, "# %8s %8s %8s  %s\n", "pid", "tid", "ppid", "comm");
 	for (uint32_t i = first; i != NONE; i = all[i].next)
-		print_task(report, all, i, 0, mmaps);
+		print_task(&(struct listing){report, all, mmaps}, i, 0);
 	map_done(&places);
 	map_done(&by_tid);
 	free(all);

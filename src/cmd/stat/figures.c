@@ -90,26 +90,25 @@ static const char *formula_of(const struct figure *figure)
 	return figure->formula;
 }
 
-bool stat_figures(const struct counting *stat, const struct stat_counter *counter, size_t row,
-		  struct stat_metric *ret, unsigned *ret_n)
+int stat_figures(const struct counting *stat, const struct stat_counter *counter, size_t row,
+		 struct stat_metric *ret)
 {
 	struct place place = {stat, counter, row};
-	bool known = false;
+	int n = -1;
 
-	*ret_n = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(figures); i++) {
 		const struct figure *figure = &figures[i];
 		double value;
 
 		if (!is_named(counter, str_of(figure->event)))
 			continue;
-		known = true;
+		n = MAX(n, 0);
 		value = metric_value(formula_of(figure), value_of, &place);
 		if (isnan(value))
 			continue;
-		ret[*ret_n] = (struct stat_metric){.value = fmax(value, 0), .format = figure->format};
-		snprintf(ret[*ret_n].unit, sizeof(ret->unit), "%s", figure->title);
-		++*ret_n;
+		ret[n] = (struct stat_metric){.value = fmax(value, 0), .format = figure->format};
+		snprintf(ret[n].unit, sizeof(ret->unit), "%s", figure->title);
+		n++;
 	}
-	return known;
+	return n;
 }

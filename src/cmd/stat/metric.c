@@ -163,10 +163,10 @@ unsigned stat_metrics(const struct counting *stat, const struct stat_counter *co
 				    ? stalled(stat, counter, row, ret + 1)
 				    : 0);
 	}
-	unsigned n;
+	int n = stat_figures(stat, counter, row, ret);
 
-	if (stat_figures(stat, counter, row, ret, &n))
-		return n;
+	if (n >= 0)
+		return (unsigned)n;
 	ns = clock_ns(stat, counter, row);
 	if (ns <= 0)
 		return 0;

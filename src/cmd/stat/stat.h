@@ -167,9 +167,9 @@ int stat_preset(struct counting *stat);
 void stat_preset_done(struct counting *stat);
 bool stat_cpu_has(struct counting *stat, const char *event);
 
-// figures.c: of events of slots, transactions, SMIs: true, and what follows from them.
-bool stat_figures(const struct counting *stat, const struct stat_counter *counter, size_t row,
-		  struct stat_metric *ret, unsigned *ret_n);
+// figures.c: of events of slots, transactions, SMIs: how many figures follow from them; -1: it is none of these.
+int stat_figures(const struct counting *stat, const struct stat_counter *counter, size_t row,
+		 struct stat_metric *ret);
 
 // bpf.c: -b.
 int stat_bpf_check(const struct stat_options *options);

@@ -213,7 +213,7 @@ int trace_exit(struct trace *trace, struct trace_event *event, const struct samp
 		duration = &ns;
 	}
 	if (options->summary || options->summary_only)
-		trace_count(trace, thread, (uint32_t)number, duration, ret);
+		trace_count(trace, thread, duration, ret);
 	if (prints(trace) && (ret < 0 || !options->failure) &&
 	    (!options->duration_ms || (duration && (double)ns >= options->duration_ms * 1e6)) &&
 	    take_stack(trace, event, sample)) {

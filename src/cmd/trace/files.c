@@ -165,15 +165,14 @@ static void keep_bound(struct files *files)
 		files_forget(files);
 }
 
-static void set_name(struct files *files, struct process *process, int32_t fd, const char *name,
-		     uint64_t flags)
+static uint32_t keep_name(struct files *files, const char *name)
 {
 	size_t before = files->names.strings.n;
 	uint32_t id = intern_text(&files->names, name);
 
 	if (files->names.strings.n > before)
 		files->names_bytes += strlen(name) + 1;
-	set_value(files, process, fd, id | flags);
+	return id;
 }
 
 // What /proc says of it now, in files->text.
@@ -218,7 +217,8 @@ static uint32_t name_of(struct files *files, struct process *process, uint32_t p
 	// It was a pipe's or the like, and a file has that number by now.
 	if (!value && process->is_whole && fd != CWD && files->text[0] == '/')
 		return 0;
-	set_name(files, process, fd, files->text, value ? *value & IS_CLOSED_AT_EXEC : 0);
+	set_value(files, process, fd,
+		  keep_name(files, files->text) | (value ? *value & IS_CLOSED_AT_EXEC : 0));
 	return NAME(*map_find(&process->descriptors, (uint32_t)fd));
 }
 
@@ -276,15 +276,16 @@ void files_look(struct files *files, uint32_t pid)
 	DIR *dir;
 
 	if (ask(files, process, pid, CWD))
-		set_name(files, process, CWD, files->text, 0);
+		set_value(files, process, CWD, keep_name(files, files->text));
 	snprintf(path, sizeof(path), "%s/proc/%u/fd", files->root, pid);
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir))) {
 		if (num_parse_u64(str_of(entry->d_name), &fd) || fd > INT32_MAX ||
 		    !ask(files, process, pid, (int32_t)fd))
 			continue;
-		set_name(files, process, (int32_t)fd, files->text,
-			 closes_at_exec(files, pid, entry->d_name) ? IS_CLOSED_AT_EXEC : 0);
+		set_value(files, process, (int32_t)fd,
+			  keep_name(files, files->text) |
+				  (closes_at_exec(files, pid, entry->d_name) ? IS_CLOSED_AT_EXEC : 0));
 	}
 	process->is_whole = dir && files->follows;
 	if (dir)
@@ -341,11 +342,12 @@ static void opened(struct files *files, struct process *process, const struct fi
 	}
 	// A file without a name, whose directory is the path.
 	if (!call->path || !*call->path || (how & O_TMPFILE) == O_TMPFILE) {
-		set_name(files, process, (int32_t)call->ret, "/", IS_KIND | flags);
+		set_value(files, process, (int32_t)call->ret,
+			  keep_name(files, "/") | IS_KIND | flags);
 		return;
 	}
 	resolve(files, process, call, is_at ? (int32_t)call->args[0] : CWD);
-	set_name(files, process, (int32_t)call->ret, files->text, flags);
+	set_value(files, process, (int32_t)call->ret, keep_name(files, files->text) | flags);
 }
 
 static void made(struct files *files, struct process *process, const struct files_call *call,
@@ -353,7 +355,7 @@ static void made(struct files *files, struct process *process, const struct file
 {
 	uint64_t flags = flags_of(call, about) | (about->is_kind ? IS_KIND : 0);
 
-	set_name(files, process, (int32_t)call->ret, about->name_made, flags);
+	set_value(files, process, (int32_t)call->ret, keep_name(files, about->name_made) | flags);
 }
 
 static void made_memory(struct files *files, struct process *process, const struct files_call *call,
@@ -364,7 +366,8 @@ static void made_memory(struct files *files, struct process *process, const stru
 		return;
 	}
 	snprintf(files->text, sizeof(files->text), "%s%s (deleted)", about->name_made, call->path);
-	set_name(files, process, (int32_t)call->ret, files->text, flags_of(call, about));
+	set_value(files, process, (int32_t)call->ret,
+		  keep_name(files, files->text) | flags_of(call, about));
 }
 
 static void changed_directory(struct files *files, struct process *process,
@@ -375,7 +378,7 @@ static void changed_directory(struct files *files, struct process *process,
 		return;
 	}
 	resolve(files, process, call, CWD);
-	set_name(files, process, CWD, files->text, 0);
+	set_value(files, process, CWD, keep_name(files, files->text));
 }
 
 static void copy(struct files *files, struct process *process, const struct files_call *call,

@@ -212,11 +212,20 @@ static void put_list(struct out *out, const char *p, size_t n)
 	out_char(out, ']');
 }
 
+// Of the system call that a thread is in.
+struct argument {
+	const struct trace_thread *thread;
+	unsigned number;
+	enum syscall_kind kind;
+};
+
 // What the kernel read for this argument; false: nothing.
-static bool put_payload(const struct trace *trace, const struct trace_thread *thread, unsigned arg,
-			enum syscall_kind kind, struct out *out)
+static bool put_payload(const struct trace *trace, const struct argument *argument, struct out *out)
 {
+	const struct trace_thread *thread = argument->thread;
 	const struct trace_payload *payload = &thread->payload;
+	const enum syscall_kind kind = argument->kind;
+	const unsigned arg = argument->number;
 	bool prefix = trace->look.prefix;
 
 	for (uint32_t i = 0; payload->there && i < payload->pieces_n; i++) {
@@ -256,12 +265,12 @@ void trace_put_pid(struct trace *trace, int64_t pid, struct out *out)
 	}
 }
 
-static void put_value(struct trace *trace, const struct trace_thread *thread, unsigned arg,
-		      enum syscall_kind kind, struct out *out)
+static void put_value(struct trace *trace, const struct argument *argument, struct out *out)
 {
-	uint64_t value = thread->args[arg];
+	const struct trace_thread *thread = argument->thread;
+	const uint64_t value = thread->args[argument->number];
 
-	switch (kind) {
+	switch (argument->kind) {
 	case ARG_PATH:
 	case ARG_TEXT:
 	case ARG_BUF:
@@ -269,7 +278,7 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 	case ARG_TIMESPEC:
 	case ARG_OPEN_HOW:
 	case ARG_ARGV:
-		if (!put_payload(trace, thread, arg, kind, out))
+		if (!put_payload(trace, argument, out))
 			put_pointer(out, value);
 		return;
 	case ARG_PTR:
@@ -292,7 +301,7 @@ static void put_value(struct trace *trace, const struct trace_thread *thread, un
 		trace_put_pid(trace, (int32_t)value, out);
 		return;
 	default:
-		syscall_put_value(out, kind, value, trace->look.prefix);
+		syscall_put_value(out, argument->kind, value, trace->look.prefix);
 	}
 }
 
@@ -361,7 +370,7 @@ void trace_put_args(struct trace *trace, const struct trace_thread *thread,
 			out_text(out, def->args[i].name);
 			out_bytes(out, ": ", 2);
 		}
-		put_value(trace, thread, i, kind, out);
+		put_value(trace, &(struct argument){thread, i, kind}, out);
 	}
 }
 

@@ -20,10 +20,10 @@ static struct call_stat *stat_of(struct trace_thread *thread, uint32_t number)
 	return &thread->stats.v[*index - 1];
 }
 
-void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t number,
-		 const uint64_t *duration_ns, int64_t ret)
+void trace_count(struct trace *trace, struct trace_thread *thread, const uint64_t *duration_ns,
+		 int64_t ret)
 {
-	struct call_stat *stat = stat_of(thread, number);
+	struct call_stat *stat = stat_of(thread, thread->number);
 
 	stat->n++;
 	if (duration_ns) {

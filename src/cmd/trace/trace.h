@@ -225,8 +225,9 @@ void trace_match_payload(struct trace_thread *thread, uint64_t number);
 void trace_texts_close(struct trace *trace);
 
 // ---- summary.c
-void trace_count(struct trace *trace, struct trace_thread *thread, uint32_t number,
-		 const uint64_t *duration_ns, int64_t ret);
+// Of thread->number.
+void trace_count(struct trace *trace, struct trace_thread *thread, const uint64_t *duration_ns,
+		 int64_t ret);
 void trace_summary(struct trace *trace);
 // When many ended threads are kept, those with the fewest events become one sum.
 void trace_fold_ended(struct trace *trace);
