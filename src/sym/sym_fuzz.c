@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct task *task = sym->tasks.v[sym->tasks.n - 1];
 		sym_resolve(sym, task, header->misc & 7, header->size * 4096ull);
 		sym_resolve_guess(sym, task, PERF_RECORD_MISC_USER,
-					     task->space->maps.n ? task->space->maps.v[0]->start : 0);
+				  task->space->maps.n ? task->space->maps.v[0]->start : 0);
 		check_order(task->space);
 	}
 	sym_free(sym);
