@@ -100,21 +100,23 @@ static void put_formula(const struct printer *p, const struct diff_row *row, siz
 	}
 }
 
-// With a separator perf leaves out what is about nothing.
-static void put_computed(const struct printer *p, const struct diff_row *row, size_t file,
-			 char ret[128])
+// With a separator perf leaves out what is about nothing. A weighted difference is 14 wide in whichever column.
+static void put_computed(const struct printer *p, const struct diff_row *row,
+			 const struct number_column *column, char ret[128])
 {
 	const struct diff *diff = p->diff;
-	const struct diff_value *value = &row->values[file];
+	const struct diff_value *value = &row->values[column->file];
 	bool all = !diff->o.separator;
+	char number[32];
 
+	snprintf(number, sizeof(number), "%14lld", (long long)value->weighted);
 	if (diff->compute == DIFF_RATIO || diff->compute == DIFF_WDIFF) {
 		if (row->dummy)
 			snprintf(ret, 128, "N/A");
 		else if (diff->compute == DIFF_RATIO && (all || value->ratio > 0))
 			snprintf(ret, 128, "%14.6F", value->ratio);
 		else if (diff->compute == DIFF_WDIFF && (all || value->weighted))
-			snprintf(ret, 128, "%14lld", (long long)value->weighted);
+			snprintf(ret, 128, "%-*s", all ? column->width : 0, number);
 		return;
 	}
 	snprintf(ret, 128, "%+4.2F%%", value->delta);
@@ -195,7 +197,7 @@ static void put_number(struct printer *p, const struct diff_row *row,
 		if (diff_is_of_blocks(p->diff))
 			put_block(p, column->file, ret);
 		else if (value->there)
-			put_computed(p, row, column->file, ret);
+			put_computed(p, row, column, ret);
 		break;
 	case SPREAD:
 		put_spread(p, column->file, ret);
