@@ -76,15 +76,27 @@ static uint64_t frame_key_of(const struct stacks *stacks, const struct frame *fr
 	return is_inlined ? hash_mix(place, (uintptr_t)frame->sym) : place;
 }
 
-static uint32_t intern_frame(struct stacks *stacks, const struct frame *frame)
+// What a frame must share with a place to say all of it: beside its number, so that frames need no look to know. (Without a symbol
+// the ip and the file are the same: addresses within it differ by less than 4 GiB, if at all.)
+static uint32_t place_tag(const struct frame *frame)
+{
+	return (uint32_t)frame->cpumode << 28 ^ (frame->sym ? 0 : (uint32_t)frame->addr);
+}
+
+// `ret_tells`, may be NULL: the frame says all of the place, nothing was inlined there or is told apart by less.
+static uint32_t intern_frame(struct stacks *stacks, const struct frame *frame, bool *ret_tells)
 {
 	bool is_new;
 	uint64_t *id = map_at(&stacks->frame_ids, frame_key_of(stacks, frame), &is_new);
 
 	if (is_new) {
-		*id = stacks->frames.n;
+		*id = (uint64_t)place_tag(frame) << 32 | stacks->frames.n;
 		vec_push(&stacks->frames, *frame);
 	}
+	if (ret_tells)
+		*ret_tells =
+			*id >> 32 == place_tag(frame) && stacks->key != FRAME_BY_NAME &&
+			(!frame->sym || (!frame->sym->inlined && frame->sym->type != STT_OBJECT));
 	return (uint32_t)*id;
 }
 
@@ -113,7 +125,7 @@ uint32_t stacks_line_frame(struct stacks *stacks, const struct location *locatio
 		else if (location->sym && source_exists(stacks->sources, location->dso))
 			frame.srcline = "??:0";
 	}
-	return intern_frame(stacks, &frame);
+	return intern_frame(stacks, &frame, NULL);
 }
 
 // What the source says about a location. The call itself stands before where it returns to.
@@ -132,7 +144,7 @@ static struct source_frames source_of_location(struct stacks *stacks,
 
 // The frame of a location or, where functions were inlined, the run of frames.
 static uint32_t frames_of_location(struct stacks *stacks, const struct location *location,
-				   bool is_return)
+				   bool is_return, bool *ret_tells)
 {
 	struct frame frame = {.dso = location->dso,
 			      .sym = location->sym,
@@ -150,7 +162,8 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 		 source_exists(stacks->sources, location->dso))
 		frame.srcline = "??:0";
 	if (lines.n <= 1 || stacks->runs.n >= STACK_RUN)
-		return intern_frame(stacks, &frame);
+		return intern_frame(stacks, &frame, ret_tells);
+	*ret_tells = false;
 	key = hash_mix(hash_mix(location->addr, (uintptr_t)location->dso), location->ip + is_return);
 	known = map_find(&stacks->run_ids, key);
 	if (known)
@@ -162,7 +175,7 @@ static uint32_t frames_of_location(struct stacks *stacks, const struct location 
 		frame.sym = lines.v[i].sym;
 		if (stacks->want_srclines)
 			frame.srcline = source_text(stacks->sources, &lines.v[i]);
-		vec_push(&stacks->run_frames, intern_frame(stacks, &frame));
+		vec_push(&stacks->run_frames, intern_frame(stacks, &frame, NULL));
 	}
 	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);
 }
@@ -279,16 +292,25 @@ static void resolve_step(struct stacks *stacks, struct task *task, const struct 
 		*ret = sym_resolve(stacks->sym, task, step->cpumode, step->ip);
 }
 
-static uint32_t frames_of_step(struct stacks *stacks, const struct stack_step *step,
-			       const struct location *location, uint64_t place)
+// An address that is not known yet.
+struct stranger {
+	struct stack_step step;
+	uint64_t place;
+	struct location location;
+};
+
+static uint32_t frames_of_stranger(struct stacks *stacks, const struct stranger *stranger,
+				   bool *ret_tells)
 {
-	uint32_t frame = frames_of_location(stacks, location, step->is_return);
+	const struct location *location = &stranger->location;
+	uint64_t place = stranger->place;
+	uint32_t frame = frames_of_location(stacks, location, stranger->step.is_return, ret_tells);
 
 	if (place && stacks->key != FRAME_BY_ADDRESS &&
 	    (location->sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
 		*known_place(stacks, place) = (struct known_frame){place, frame};
 	if (!place && !location->dso && stacks->key == FRAME_BY_NAME)
-		stacks->nowhere[step->cpumode % 8] = frame;
+		stacks->nowhere[stranger->step.cpumode % 8] = frame;
 	return frame;
 }
 
@@ -297,37 +319,30 @@ static bool is_hidden(const struct stacks *stacks, uint32_t frame)
 	return stacks->hide_unresolved && !(frame & STACK_RUN) && !stacks->frames.v[frame].sym;
 }
 
-// Does the frame of the step say all of its place? `location`: NULL where the place is known by its name.
-static bool tells_place(const struct stacks *stacks, uint32_t frame, const struct stack_step *step,
-			const struct location *location)
+// Likewise, of a known place.
+static bool known_tells(const struct stacks *stacks, uint32_t frame, const struct stack_step *step)
 {
 	const struct frame *f;
 
-	if (frame & STACK_RUN || is_hidden(stacks, frame) || stacks->key == FRAME_BY_NAME)
+	if (frame & STACK_RUN || stacks->key == FRAME_BY_NAME)
 		return false;
 	f = &stacks->frames.v[frame];
-	if (f->cpumode != step->cpumode)
-		return false;
-	if (f->sym)
-		return !f->sym->inlined && f->sym->type != STT_OBJECT;
-	return location && f->addr == location->addr;
+	return f->cpumode == step->cpumode && f->sym && !f->sym->inlined &&
+	       f->sym->type != STT_OBJECT;
 }
 
 static uint32_t frames_of_ip(struct stacks *stacks, struct task *task,
 			     const struct stack_step *step, bool *ret_tells)
 {
-	uint64_t place = place_of(stacks, task, step);
-	uint32_t frame = known_frames(stacks, step, place);
-	struct location location;
+	struct stranger stranger = {.step = *step, .place = place_of(stacks, task, step)};
+	uint32_t frame = known_frames(stacks, step, stranger.place);
 
 	if (frame) {
-		*ret_tells = tells_place(stacks, frame, step, NULL);
+		*ret_tells = known_tells(stacks, frame, step);
 		return frame;
 	}
-	resolve_step(stacks, task, step, &location);
-	frame = frames_of_step(stacks, step, &location, place);
-	*ret_tells = tells_place(stacks, frame, step, &location);
-	return frame;
+	resolve_step(stacks, task, step, &stranger.location);
+	return frames_of_stranger(stacks, &stranger, ret_tells);
 }
 
 static void add_ip(struct stacks *stacks, struct task *task, const struct stack_step *step)
@@ -573,24 +588,22 @@ static struct known_chain *known_path(const struct stacks *stacks, uint64_t key)
 	return &stacks->paths[key >> 32 & (STACK_PATHS - 1)];
 }
 
-// The location of a frame that was not known. Some wait, so that the cache misses of their search overlap.
+// A frame that was not known. Some wait, so that the cache misses of their search overlap.
 struct waiting {
 	struct short_chain *chain;
 	uint32_t at; // in the chain
-	struct stack_step step;
-	struct location location;
+	struct stranger stranger;
 };
 enum { MOST_WAITING = 64 };
 
 static void end_waiting(struct stacks *stacks, const struct waiting *waiting, uint32_t n)
 {
 	for (const struct waiting *it = waiting; it < waiting + n; it++) {
-		uint32_t *frame = &it->chain->frames[it->at];
+		bool tells;
 
-		*frame = frames_of_step(stacks, &it->step, &it->location, it->chain->places[it->at]);
+		it->chain->frames[it->at] = frames_of_stranger(stacks, &it->stranger, &tells);
 		if (!it->at)
-			it->chain->ends_at_place =
-				tells_place(stacks, *frame, &it->step, &it->location);
+			it->chain->ends_at_place = tells;
 	}
 }
 
@@ -606,20 +619,22 @@ static void find_frames(struct stacks *stacks, struct short_chain **chains, size
 
 		for (uint32_t i = 0; i < chain->n && chain_next(&walk, &step) > 0; i++) {
 			struct waiting *next = &waiting[waiting_n];
+			struct location *location = &next->stranger.location;
 
 			chain->frames[i] = known_frames(stacks, &step, chain->places[i]);
 			if (chain->frames[i]) {
 				if (!i)
 					chain->ends_at_place =
-						tells_place(stacks, chain->frames[i], &step, NULL);
+						known_tells(stacks, chain->frames[i], &step);
 				continue;
 			}
 			next->chain = chain;
 			next->at = i;
-			next->step = step;
-			resolve_step(stacks, chain->ask->task, &step, &next->location);
-			if (!next->location.sym)
-				expect_unnamed(stacks, &next->location);
+			next->stranger.step = step;
+			next->stranger.place = chain->places[i];
+			resolve_step(stacks, chain->ask->task, &step, location);
+			if (!location->sym)
+				expect_unnamed(stacks, location);
 			if (++waiting_n == MOST_WAITING) {
 				end_waiting(stacks, waiting, waiting_n);
 				waiting_n = 0;
