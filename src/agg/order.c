@@ -76,7 +76,8 @@ void order_done(struct order *order)
 	order->root = 0;
 }
 
-void order_insert(struct order *order, uint32_t id, order_compare *compare, void *arg)
+void order_insert(struct order *order, const struct order_node *wanted, order_compare *compare,
+		  void *arg)
 {
 	uint32_t link = order->root, parent = 0, new;
 	bool left = false;
@@ -88,10 +89,13 @@ void order_insert(struct order *order, uint32_t id, order_compare *compare, void
 		__builtin_prefetch(at(order, node->left ? node->left : link));
 		__builtin_prefetch(at(order, node->right ? node->right : link));
 		parent = link;
-		left = compare(arg, id, node->id) < 0;
-		link = left ? at(order, link)->left : at(order, link)->right;
+		left = compare(arg, wanted, node) < 0;
+		link = left ? node->left : node->right;
 	}
-	vec_push(&order->nodes, (struct order_node){.id = id, .parent = parent, .red = true});
+	vec_push(&order->nodes, *wanted);
+	vec_last(&order->nodes).left = vec_last(&order->nodes).right = 0;
+	vec_last(&order->nodes).parent = parent;
+	vec_last(&order->nodes).red = true;
 	new = (uint32_t)order->nodes.n;
 	if (!parent)
 		order->root = new;
@@ -102,12 +106,13 @@ void order_insert(struct order *order, uint32_t id, order_compare *compare, void
 	balance(order, new);
 }
 
-uint32_t order_find(const struct order *order, uint32_t wanted, order_compare *compare, void *arg)
+uint32_t order_find(const struct order *order, const struct order_node *wanted,
+		    order_compare *compare, void *arg)
 {
 	uint32_t link = order->root;
 
 	while (link) {
-		int cmp = compare(arg, wanted, at(order, link)->id);
+		int cmp = compare(arg, wanted, at(order, link));
 
 		if (!cmp)
 			return at(order, link)->id;

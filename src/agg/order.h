@@ -8,8 +8,10 @@
 #include <stdint.h>
 
 struct order_node {
-	uint32_t id, left, right, parent; // links: index + 1, 0 = none
-	bool red;
+	uint64_t key[3]; // whatever the comparison wants at hand
+	uint32_t id;
+	uint32_t left, right; // links: index + 1, 0 = none
+	uint32_t parent : 31, red : 1;
 };
 
 // Zero-initialised is empty.
@@ -19,11 +21,14 @@ struct order {
 };
 
 // < 0: `a` goes to the left of `b`, which is there already; else to the right.
-typedef int order_compare(void *arg, uint32_t a, uint32_t b);
+typedef int order_compare(void *arg, const struct order_node *a, const struct order_node *b);
 
 void order_done(struct order *order);
-void order_insert(struct order *order, uint32_t id, order_compare *compare, void *arg);
-// As a search walks: the id for which compare(arg, wanted, id) is 0, or UINT32_MAX. log n comparisons.
-uint32_t order_find(const struct order *order, uint32_t wanted, order_compare *compare, void *arg);
+// Of the node its key and its id.
+void order_insert(struct order *order, const struct order_node *node, order_compare *compare,
+		  void *arg);
+// As a search walks: the id of what compares 0 with the wanted, or UINT32_MAX. log n comparisons.
+uint32_t order_find(const struct order *order, const struct order_node *wanted,
+		    order_compare *compare, void *arg);
 // Writes all ids from left to right; `ids` has room for order->nodes.n.
 void order_list(const struct order *order, uint32_t *ids);

@@ -2,11 +2,11 @@
 #include "agg/order.h"
 #include "base/test.h"
 
-static int compare(void *arg, uint32_t a, uint32_t b)
+static int compare(void *arg, const struct order_node *a, const struct order_node *b)
 {
 	const int *values = arg;
 
-	return values[a] - values[b];
+	return values[a->id] - values[b->id];
 }
 
 static void test_sorts_and_keeps_equal_in_order(void **state)
@@ -17,7 +17,7 @@ static void test_sorts_and_keeps_equal_in_order(void **state)
 
 	for (uint32_t i = 0; i < 1000; i++) {
 		values[i] = (int)(i * 7919 % 101);
-		order_insert(&order, i, compare, values);
+		order_insert(&order, &(struct order_node){.id = i}, compare, values);
 	}
 	order_list(&order, ids);
 	for (int i = 1; i < 1000; i++) {
@@ -25,7 +25,8 @@ static void test_sorts_and_keeps_equal_in_order(void **state)
 		if (values[ids[i - 1]] == values[ids[i]])
 			assert_true(ids[i - 1] < ids[i]);
 	}
-	assert_int_equal(values[order_find(&order, 7, compare, values)], values[7]);
+	assert_int_equal(values[order_find(&order, &(struct order_node){.id = 7}, compare, values)],
+			 values[7]);
 	order_done(&order);
 }
 
@@ -34,16 +35,18 @@ static void test_finds_nothing(void **state)
 	int values[] = {1, 3, 2};
 	struct order order = {0};
 
-	assert_int_equal(order_find(&order, 0, compare, values), UINT32_MAX);
-	order_insert(&order, 0, compare, values);
-	order_insert(&order, 1, compare, values);
-	assert_int_equal(order_find(&order, 2, compare, values), UINT32_MAX);
-	assert_int_equal(order_find(&order, 1, compare, values), 1);
+	assert_int_equal(order_find(&order, &(struct order_node){.id = 0}, compare, values),
+			 UINT32_MAX);
+	order_insert(&order, &(struct order_node){.id = 0}, compare, values);
+	order_insert(&order, &(struct order_node){.id = 1}, compare, values);
+	assert_int_equal(order_find(&order, &(struct order_node){.id = 2}, compare, values),
+			 UINT32_MAX);
+	assert_int_equal(order_find(&order, &(struct order_node){.id = 1}, compare, values), 1);
 	order_done(&order);
 }
 
 // A comparison that is no order at all: what comes out is the kernel's tree, worked out by hand.
-static int always_right(void *arg, uint32_t a, uint32_t b)
+static int always_right(void *arg, const struct order_node *a, const struct order_node *b)
 {
 	return 1;
 }
@@ -54,7 +57,7 @@ static void test_always_right_keeps_sequence(void **state)
 	uint32_t ids[20];
 
 	for (uint32_t i = 0; i < 20; i++)
-		order_insert(&order, i, always_right, NULL);
+		order_insert(&order, &(struct order_node){.id = i}, always_right, NULL);
 	order_list(&order, ids);
 	for (uint32_t i = 0; i < 20; i++)
 		assert_int_equal(ids[i], i);

@@ -24,21 +24,24 @@ static uint64_t aged(const struct aging *aging, uint64_t n)
 
 static void age_entry(struct aging *aging, const struct entry *from)
 {
-	struct entry e = *from;
+	struct entry e = *from, *to;
+	struct entry_more *more;
 
 	aging->ids[from->id] = GONE;
 	e.period = aged(aging, e.period);
 	e.samples = (uint32_t)aged(aging, e.samples);
 	if (!e.period || e.period < aging->least || (aging->only_frequent && !e.samples))
 		return;
-	e.period_sys = aged(aging, e.period_sys);
-	e.period_us = aged(aging, e.period_us);
-	e.period_guest_sys = aged(aging, e.period_guest_sys);
-	e.period_guest_us = aged(aging, e.period_guest_us);
 	e.met = 0;
-	e.tree = NULL;
-	e.members = NULL;
-	aging->ids[from->id] = hist_entry(aging->to, &e)->id;
+	to = hist_entry(aging->to, &e);
+	aging->ids[from->id] = to->id;
+	if (!aging->to->report->has_modes)
+		return;
+	more = entry_more(to);
+	more->period_sys = aged(aging, from->more->period_sys);
+	more->period_us = aged(aging, from->more->period_us);
+	more->period_guest_sys = aged(aging, from->more->period_guest_sys);
+	more->period_guest_us = aged(aging, from->more->period_guest_us);
 }
 
 static void age_pair(struct aging *aging, const struct pair *from)

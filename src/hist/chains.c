@@ -154,8 +154,7 @@ static void take_paths(struct chain_run *run, const struct wanted *wanted)
 
 static struct call_tree *tree_new(struct entry *e)
 {
-	e->tree = NEW(struct call_tree);
-	return e->tree;
+	return entry_more(e)->tree = NEW(struct call_tree);
 }
 
 static bool wants_tree(const struct chain_run *run, uint64_t weight)
@@ -237,7 +236,7 @@ static void own_tree(struct chain_run *run, const struct wanted *wanted)
 
 		weights_build(&run->own, &run->trie, run->paths.v, run->paths.n);
 		call_tree_callees(tree_new(e), &run->trie, &all, 1, &run->options);
-		to_origins(run, e->tree);
+		to_origins(run, e->more->tree);
 	} else {
 		call_tree_callers(tree_new(e), &run->trie, run->paths.v, run->paths.n, &run->options);
 	}

@@ -95,31 +95,35 @@ static uint32_t without_callees(struct report *report, uint32_t stack, struct en
 
 void entry_take_task(struct entry *template, const struct sample *sample, struct task *task)
 {
-	const struct report *report = template->hist->report;
-
 	template->task = task;
 	template->comm = task->comm;
 	template->cpu = (int32_t)sample->cpu;
-	template->socket = sample->cpu < report->sockets.n ? report->sockets.v[sample->cpu] : -1;
 	template->cpumode = sample->cpumode;
+}
+
+int32_t entry_socket(const struct report *report, const struct entry *e)
+{
+	return (size_t)(uint32_t)e->cpu < report->sockets.n ? report->sockets.v[e->cpu] : -1;
 }
 
 void entry_add(struct entry *e, uint8_t cpumode, uint32_t samples, uint64_t period)
 {
 	e->period += period;
 	e->samples += samples;
+	if (!e->hist->report->has_modes)
+		return;
 	switch (cpumode) {
 	case PERF_RECORD_MISC_KERNEL:
-		e->period_sys += period;
+		entry_more(e)->period_sys += period;
 		break;
 	case PERF_RECORD_MISC_USER:
-		e->period_us += period;
+		entry_more(e)->period_us += period;
 		break;
 	case PERF_RECORD_MISC_GUEST_KERNEL:
-		e->period_guest_sys += period;
+		entry_more(e)->period_guest_sys += period;
 		break;
 	case PERF_RECORD_MISC_GUEST_USER:
-		e->period_guest_us += period;
+		entry_more(e)->period_guest_us += period;
 		break;
 	default:
 		break;
@@ -511,9 +515,9 @@ static int count_taken(struct report *report, struct taken *taken)
 		if (report->has_ignore_regex)
 			stack = without_callees(report, stack, &template);
 		if (report->has_parent)
-			template.parent = parent_of(report, stack);
+			template.x->parent = parent_of(report, stack);
 	}
-	if (report->o.exclude_other && !template.parent)
+	if (report->o.exclude_other && !template.x->parent)
 		template.filtered |= HIDDEN_PARENT;
 	if (report->mode == MODE_BRANCH)
 		return add_branches(hist, &template, sample, task);

@@ -502,10 +502,14 @@ int report_setup_columns(struct report *report)
 
 		if (column->key)
 			take_key(report, column->key, false);
+		else if (!column->field)
+			report->has_modes |=
+				column->number >= NUMBER_SYS && column->number <= NUMBER_GUEST_US;
 		if (column->field || (column->key && !(column->key->flags & KEY_OF_FRAME)))
 			vec_push(&report->context_keys, column);
 	}
 	report->no_order |= report->has_sym && !report->has_dso;
-	report->needs_extra |= report->mode == MODE_BRANCH || report->mode == MODE_MEMORY;
+	report->needs_extra |=
+		report->mode == MODE_BRANCH || report->mode == MODE_MEMORY || report->has_parent;
 	return set_user_widths(report);
 }

@@ -31,6 +31,7 @@ static void setup(struct fixture *f, bool children)
 	report_init(&f->report);
 	f->report.run = &f->run;
 	f->report.o.children = children;
+	f->report.o.cpu_utilization = true;
 	assert_int_equal(report_prepare(&f->report), 0);
 	assert_true(f->report.counts_first);
 	f->hist = report_hist(&f->report, &f->event);
@@ -94,7 +95,7 @@ static void rows_come_from_what_was_counted(void **state)
 	assert_ptr_equal(e->task, &f.tasks[0]);
 	assert_int_equal(e->samples, 2);
 	assert_int_equal(e->period, 20);
-	assert_int_equal(e->period_us, 20);
+	assert_int_equal(e->more->period_us, 20);
 	assert_int_equal(e->acc, 20);
 	assert_int_equal(e->first, 1);
 	e = f.hist->entries.v[f.hist->pairs.v[2].entry];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The tables of a histogram: entries by their keys, contexts, and (entry, stack) pairs.
 #include "base/hash.h"
-#include "hist/report.h"
+#include "hist/sort.h"
 
 bool report_keys_are_among(const struct report *report, const char *const *names, size_t n)
 {
@@ -63,7 +63,7 @@ void hist_free(struct hist *hist)
 	if (!hist)
 		return;
 	for (size_t i = 0; i < hist->entries.n; i++)
-		tree_free(hist->entries.v[i]->tree);
+		tree_free(hist->entries.v[i]->more->tree);
 	vec_done(&hist->entries);
 	vec_done(&hist->contexts);
 	vec_done(&hist->pairs);
@@ -71,6 +71,7 @@ void hist_free(struct hist *hist)
 	free(hist->by_key.slots);
 	free(hist->by_context.slots);
 	order_done(&hist->in);
+	hist_sorting_free(hist);
 	free(hist->rows);
 	free(hist->sorted);
 	free(hist->recent);
@@ -119,85 +120,101 @@ static int64_t compare_context(const struct report *report, const struct entry *
 	return 0;
 }
 
-static void table_grow(struct entry_table *table)
-{
-	size_t n = table->mask ? (table->mask + 1) * 2 : 256;
-
-	free(table->slots);
-	table->slots = xcalloc(n, sizeof(*table->slots));
-	table->mask = n - 1;
-}
-
-static void table_put(struct entry_table *table, uint64_t hash, size_t i)
+static void table_put(struct entry_table *table, uint32_t hash, uint32_t id)
 {
 	size_t slot = hash & table->mask;
 
 	while (table->slots[slot].id)
 		slot = (slot + 1) & table->mask;
-	table->slots[slot] = (struct entry_slot){(uint32_t)i + 1, (uint32_t)(hash >> 32)};
+	table->slots[slot] = (struct entry_slot){id, hash};
 }
 
-static struct entry *table_find(const struct entry_table *table, struct entry *const *entries,
-				const struct entry *template,
-				int64_t (*compare)(const struct report *, const struct entry *,
-						   const struct entry *))
+static void table_grow(struct entry_table *table)
 {
-	const struct report *report = template->hist->report;
-	uint32_t tag = (uint32_t)(template->hash >> 32);
+	const struct entry_table old = *table;
+	size_t n = table->mask ? (table->mask + 1) * 2 : 256;
 
-	for (size_t slot = template->hash & table->mask; table->mask && table->slots[slot].id;
+	table->slots = xcalloc(n, sizeof(*table->slots));
+	table->mask = n - 1;
+	for (size_t i = 0; old.slots && i <= old.mask; i++) {
+		if (old.slots[i].id)
+			table_put(table, old.slots[i].hash, old.slots[i].id);
+	}
+	free(old.slots);
+}
+
+static void table_add(struct entry_table *table, uint32_t hash, size_t i)
+{
+	if (++table->n * 2 > table->mask)
+		table_grow(table);
+	table_put(table, hash, (uint32_t)i + 1);
+}
+
+// An entry that is looked for.
+struct wanted_entry {
+	const struct entry *template;
+	uint32_t hash;
+	int64_t (*compare)(const struct report *, const struct entry *, const struct entry *);
+};
+
+static struct entry *table_find(const struct entry_table *table, struct entry *const *entries,
+				const struct wanted_entry *wanted)
+{
+	const struct report *report = wanted->template->hist->report;
+
+	for (size_t slot = wanted->hash & table->mask; table->mask && table->slots[slot].id;
 	     slot = (slot + 1) & table->mask) {
 		struct entry *e;
 
-		if (table->slots[slot].tag != tag)
+		if (table->slots[slot].hash != wanted->hash)
 			continue;
 		e = entries[table->slots[slot].id - 1];
-		if (e->hash == template->hash && compare(report, e, template) == 0)
+		if (wanted->compare(report, e, wanted->template) == 0)
 			return e;
 	}
 	return NULL;
 }
 
-static void table_add(struct entry_table *table, struct entry **entries, size_t n)
+uint64_t entry_hash(const struct entry *e)
 {
-	if (++table->n * 2 > table->mask) {
-		table_grow(table);
-		for (size_t i = 0; i < n; i++) {
-			if (!entries[i]->is_alone)
-				table_put(table, entries[i]->hash, i);
-		}
-	} else {
-		table_put(table, entries[n - 1]->hash, n - 1);
-	}
+	const struct report *report = e->hist->report;
+
+	return hash_columns(report, report->sorts.v, report->sorts.n, e);
 }
 
-uint32_t hist_context(struct hist *hist, struct entry *template)
+// A context is known by a copy of the first entry in it.
+uint32_t hist_context(struct hist *hist, const struct entry *template)
 {
 	struct report *report = hist->report;
-	uint64_t own = template->hash;
-	struct entry *context;
-
-	template->hash =
+	uint64_t hash =
 		hash_columns(report, report->context_keys.v, report->context_keys.n, template);
-	context = table_find(&hist->by_context, hist->contexts.v, template, compare_context);
+	const struct wanted_entry wanted = {template, (uint32_t)(hash >> 32), compare_context};
+	struct entry *context = table_find(&hist->by_context, hist->contexts.v, &wanted);
+
 	if (!context) {
 		context = arena_memdup(&hist->arena, template, sizeof(*template));
 		context->context = (uint32_t)hist->contexts.n;
 		vec_push(&hist->contexts, context);
-		table_add(&hist->by_context, hist->contexts.v, hist->contexts.n);
+		table_add(&hist->by_context, wanted.hash, context->context);
 	}
-	template->hash = own;
 	return context->context;
+}
+
+static struct entry *find_as(struct hist *hist, struct entry *template, uint32_t *ret_hash)
+{
+	struct wanted_entry wanted = {.template = template, .compare = entry_compare};
+
+	template->hist = hist;
+	*ret_hash = wanted.hash = (uint32_t)(entry_hash(template) >> 32);
+	return table_find(&hist->by_key, hist->entries.v, &wanted);
 }
 
 struct entry *hist_find(struct hist *hist, const struct entry *template)
 {
 	struct entry wanted = *template;
+	uint32_t hash;
 
-	wanted.hist = hist;
-	wanted.hash =
-		hash_columns(hist->report, hist->report->sorts.v, hist->report->sorts.n, &wanted);
-	return table_find(&hist->by_key, hist->entries.v, &wanted, entry_compare);
+	return find_as(hist, &wanted, &hash);
 }
 
 static struct extra *extra_new(struct hist *hist, const struct extra *from)
@@ -213,13 +230,21 @@ static struct extra *extra_new(struct hist *hist, const struct extra *from)
 	return x;
 }
 
-static struct entry *find_as(struct hist *hist, struct entry *template)
-{
-	const struct report *report = hist->report;
+const struct entry_more entry_no_more;
 
-	template->hist = hist;
-	template->hash = hash_columns(report, report->sorts.v, report->sorts.n, template);
-	return table_find(&hist->by_key, hist->entries.v, template, entry_compare);
+struct entry_more *entry_more(struct entry *e)
+{
+	if (e->more == &entry_no_more)
+		e->more = arena_zalloc(&e->hist->arena, sizeof(*e->more));
+	return (struct entry_more *)e->more;
+}
+
+void entry_clear(struct entry *e)
+{
+	e->period = e->acc = 0;
+	e->samples = 0;
+	if (e->more != &entry_no_more)
+		memset((struct entry_more *)e->more, 0, offsetof(struct entry_more, tree));
 }
 
 static struct entry *new_entry(struct hist *hist, const struct entry *template)
@@ -230,36 +255,37 @@ static struct entry *new_entry(struct hist *hist, const struct entry *template)
 	e->x = report->needs_extra ? extra_new(hist, template->x) : &report->no_extra;
 	e->id = (uint32_t)hist->entries.n;
 	e->leaf = true;
+	e->more = &entry_no_more;
 	vec_push(&hist->entries, e);
 	return e;
 }
 
 struct entry *hist_entry(struct hist *hist, struct entry *template)
 {
-	struct entry *e = find_as(hist, template);
+	uint32_t hash;
+	struct entry *e = find_as(hist, template, &hash);
 
 	if (e)
 		return e;
 	e = new_entry(hist, template);
 	e->context = hist->report->children ? hist_context(hist, e) : 0;
-	table_add(&hist->by_key, hist->entries.v, hist->entries.n);
+	table_add(&hist->by_key, hash, e->id);
 	return e;
 }
 
 struct entry *hist_caller(struct hist *hist, struct entry *template, bool is_alone)
 {
-	struct entry *e = find_as(hist, template);
+	uint32_t hash;
+	struct entry *e = find_as(hist, template, &hash);
 
 	if (e)
 		return e;
 	e = new_entry(hist, template);
-	e->period = e->period_sys = e->period_us = e->acc = 0;
-	e->period_guest_sys = e->period_guest_us = 0;
-	e->samples = 0;
+	entry_clear(e);
 	e->met = 0;
 	e->is_alone = is_alone;
 	if (!is_alone)
-		table_add(&hist->by_key, hist->entries.v, hist->entries.n);
+		table_add(&hist->by_key, hash, e->id);
 	return e;
 }
 

@@ -32,41 +32,45 @@ struct extra {
 	uint64_t time, weight, transaction, cgroup, cgroup_dev, cgroup_ino, code_page_size, map_size;
 	uint32_t ins_lat, p_stage_cyc, raw_size;
 	const char *trace, *srcline, *srcfile;
+	const struct symbol *parent;
 	const void *raw;
 	struct branch_ends *branch;
 	struct memory_access *mem;
 };
 
-// One row to be: samples that agree in all sort keys.
-struct entry {
-	// What each sample changes lies together.
-	uint64_t period, period_sys, period_us;
-	uint32_t samples;
-	uint8_t cpumode;
-	uint8_t filtered; // bits of enum hidden
-	bool dummy, leaf;
-	bool is_alone; // no sample and no other frame can agree with it: it is not in the table
-	struct place place;
-	struct task *task; // of the first sample
-	uint64_t hash, rank;
-	uint32_t id, comm;
-	int32_t cpu, socket;
-	const struct symbol *parent;
-	struct extra *x; // shared by all entries when no key needs it
-	uint64_t period_guest_sys, period_guest_us;
-	uint64_t acc;		  // with children
-	uint32_t context;	  // of the keys that do not depend on the frame
-	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
-	uint32_t max_depth;
-	uint32_t met; // scratch: the pair + 1 that was added last
-	uint8_t depth;
-	struct call_tree *tree;
-	struct hist *hist;
-	struct entry **members; // of a group: the same row in each member's histogram, [0] unused
+// What few rows have, or few reports ask for.
+struct entry_more {
+	uint64_t period_sys, period_us, period_guest_sys,
+		period_guest_us; // where the report has_modes
+	struct call_tree *tree;	 // NULL: none
+	struct entry **members;	 // of a group: the same row in each member's histogram, [0] unused
 	// hierarchy
 	struct entry *up;
 	struct level_set *below;
-	uint32_t level; // index into report->levels
+	uint8_t depth;
+};
+
+// One row to be: samples that agree in all sort keys. A report may have millions: what takes room here costs time.
+struct entry {
+	uint64_t period, acc; // acc: with children
+	struct place place;
+	struct task *task; // of the first sample
+	struct extra *x;   // shared by all entries when no key needs it
+	struct hist *hist;
+	const struct entry_more *more; // never NULL in a hist; entry_more makes one to write to
+	uint32_t samples, id, comm;
+	int32_t cpu;
+	uint32_t context;	  // of the keys that do not depend on the frame
+	uint32_t first, first_at; // sample (by number) and place in its chain that made the entry
+	uint32_t max_depth;
+	union {
+		uint32_t met;	// scratch: the pair + 1 that was added last
+		uint32_t level; // hierarchy: index into report->levels
+	};
+	uint8_t cpumode;
+	uint8_t filtered; // bits of enum hidden
+	bool dummy : 1, leaf : 1;
+	bool is_alone : 1; // no sample and no other frame can agree with it: it is not in the table
 };
 
 // Why a row is not shown.

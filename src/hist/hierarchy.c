@@ -8,10 +8,10 @@ struct place_in_level {
 	const struct level *level;
 };
 
-static int level_order(void *arg, uint32_t a, uint32_t b)
+static int level_order(void *arg, const struct order_node *a, const struct order_node *b)
 {
 	const struct place_in_level *at = arg;
-	const struct entry *l = at->set->entries.v[b], *r = at->set->entries.v[a];
+	const struct entry *l = at->set->entries.v[b->id], *r = at->set->entries.v[a->id];
 	int64_t cmp = (int64_t)l->level - r->level;
 
 	for (size_t i = 0; i < at->level->columns.n && !cmp; i++) {
@@ -49,12 +49,12 @@ static void settle_filter(const struct level *level, struct entry *e, enum hidde
 			  enum width b)
 {
 	if (level_has(level, a, b)) {
-		for (struct entry *up = e->up; up && !(e->filtered & bit); up = up->up)
+		for (struct entry *up = e->more->up; up && !(e->filtered & bit); up = up->more->up)
 			up->filtered &= (uint8_t)~bit;
-	} else if (!e->up) {
+	} else if (!e->more->up) {
 		e->filtered |= (uint8_t)bit;
 	} else {
-		e->filtered |= e->up->filtered & bit;
+		e->filtered |= e->more->up->filtered & bit;
 	}
 }
 
@@ -80,7 +80,8 @@ static struct entry *find_in_level(struct report *report, struct level_set *set,
 	uint32_t found;
 
 	vec_push(&set->entries, wanted); // to be compared by its number
-	found = order_find(&set->in, (uint32_t)set->entries.n - 1, level_order, &at);
+	found = order_find(&set->in, &(struct order_node){.id = (uint32_t)set->entries.n - 1},
+			   level_order, &at);
 	set->entries.n--;
 	return found == UINT32_MAX ? NULL : set->entries.v[found];
 }
@@ -91,32 +92,37 @@ static void add_to_level(struct report *report, struct level_set *set, const str
 	struct place_in_level at = {report, set, level};
 
 	vec_push(&set->entries, e);
-	order_insert(&set->in, (uint32_t)set->entries.n - 1, level_order, &at);
+	order_insert(&set->in, &(struct order_node){.id = (uint32_t)set->entries.n - 1},
+		     level_order, &at);
 }
 
 static struct entry *new_row(struct report *report, const struct entry *from, struct entry *up,
 			     size_t level)
 {
 	struct entry *e = arena_memdup(&report->arena, from, sizeof(*e));
+	struct entry_more *more = arena_memdup(&report->arena, from->more, sizeof(*more));
 
-	e->up = up;
+	e->more = more;
 	e->level = (uint32_t)level;
-	e->depth = up ? (uint8_t)(up->depth + 1) : 0;
 	e->leaf = false;
-	e->tree = NULL;
-	e->members = NULL;
-	e->below = arena_zalloc(&report->arena, sizeof(*e->below));
+	more->up = up;
+	more->depth = up ? (uint8_t)(up->more->depth + 1) : 0;
+	more->tree = NULL;
+	more->members = NULL;
+	more->below = arena_zalloc(&report->arena, sizeof(*more->below));
 	return e;
 }
 
 static void add_numbers(struct entry *to, const struct entry *from)
 {
+	struct entry_more *more = entry_more(to);
+
 	to->period += from->period;
-	to->period_sys += from->period_sys;
-	to->period_us += from->period_us;
-	to->period_guest_sys += from->period_guest_sys;
-	to->period_guest_us += from->period_guest_us;
 	to->samples += from->samples;
+	more->period_sys += from->more->period_sys;
+	more->period_us += from->more->period_us;
+	more->period_guest_sys += from->more->period_guest_sys;
+	more->period_guest_us += from->more->period_guest_us;
 }
 
 static void insert_entry(struct hist *hist, struct entry *from)
@@ -141,13 +147,13 @@ static void insert_entry(struct hist *hist, struct entry *from)
 			settle_filters(report, level, e);
 			add_to_level(report, set, level, e);
 		}
-		set = e->below;
+		set = e->more->below;
 		up = e;
 	}
 	if (up) {
 		up->leaf = true;
-		if (!up->tree)
-			up->tree = from->tree; // owned by the entry
+		if (!up->more->tree)
+			entry_more(up)->tree = from->more->tree; // owned by the entry
 	}
 }
 
@@ -173,16 +179,15 @@ static void match_level(struct hist *leader, struct level_set *there, struct lev
 			found->hist = leader;
 			found->dummy = true;
 			found->leaf = e->leaf;
-			found->period = found->period_sys = found->period_us = 0;
-			found->period_guest_sys = found->period_guest_us = 0;
-			found->samples = 0;
+			entry_clear(found);
 			add_to_level(report, there, level, found);
 		}
-		if (!found->members)
-			found->members = arena_zalloc(&report->arena, n * sizeof(*found->members));
+		if (!found->more->members)
+			entry_more(found)->members =
+				arena_zalloc(&report->arena, n * sizeof(*found->more->members));
 		if (e->hist->event->index - leader->event->index < n)
-			found->members[e->hist->event->index - leader->event->index] = e;
-		match_level(leader, found->below, e->below, found);
+			found->more->members[e->hist->event->index - leader->event->index] = e;
+		match_level(leader, found->more->below, e->more->below, found);
 	}
 }
 
@@ -191,11 +196,12 @@ void hierarchy_match(struct hist *leader, struct hist *other)
 	match_level(leader, &leader->top, &other->top, NULL);
 }
 
-static int level_rows(void *arg, uint32_t a, uint32_t b)
+static int level_rows(void *arg, const struct order_node *a, const struct order_node *b)
 {
 	const struct place_in_level *at = arg;
 
-	return entry_sort(at->report, at->set->entries.v[a], at->set->entries.v[b]) > 0 ? -1 : 1;
+	return entry_sort(at->report, at->set->entries.v[a->id], at->set->entries.v[b->id]) > 0 ? -1
+												: 1;
 }
 
 static void sort_level(struct hist *hist, struct level_set *set)
@@ -209,11 +215,11 @@ static void sort_level(struct hist *hist, struct level_set *set)
 	for (size_t i = 0; i < set->entries.n; i++) {
 		struct entry *e = set->entries.v[ids[i]];
 
-		order_insert(&rows, ids[i], level_rows, &at);
+		order_insert(&rows, &(struct order_node){.id = ids[i]}, level_rows, &at);
 		if (!e->filtered && hist->report->measure)
 			hist->report->measure(hist, e);
-		if (e->below->entries.n)
-			sort_level(hist, e->below);
+		if (e->more->below->entries.n)
+			sort_level(hist, e->more->below);
 	}
 	order_list(&rows, ids);
 	for (size_t i = 0; i < set->entries.n; i++)
@@ -241,7 +247,7 @@ void hierarchy_sort(struct hist *hist)
 static void level_set_done(struct level_set *set)
 {
 	for (size_t i = 0; i < set->entries.n; i++)
-		level_set_done(set->entries.v[i]->below);
+		level_set_done(set->entries.v[i]->more->below);
 	vec_done(&set->entries);
 	order_done(&set->in);
 }

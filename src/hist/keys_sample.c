@@ -9,17 +9,17 @@
 
 static uint64_t parent_hash(R report, E e)
 {
-	return e->parent ? key_text_hash(e->parent->name) : 0;
+	return e->x->parent ? key_text_hash(e->x->parent->name) : 0;
 }
 static int64_t parent_compare(R report, E l, E r)
 {
-	if (!l->parent || !r->parent)
-		return key_null_compare(l->parent, r->parent);
-	return strcmp(r->parent->name, l->parent->name);
+	if (!l->x->parent || !r->x->parent)
+		return key_null_compare(l->x->parent, r->x->parent);
+	return strcmp(r->x->parent->name, l->x->parent->name);
 }
 static void parent_print(R report, E e, struct out *out, int width)
 {
-	key_put(out, e->parent ? e->parent->name : "[other]", width);
+	key_put(out, e->x->parent ? e->x->parent->name : "[other]", width);
 }
 static uint64_t cpu_hash(R report, E e)
 {
@@ -38,18 +38,18 @@ static void cpu_print(R report, E e, struct out *out, int width)
 }
 static uint64_t socket_hash(R report, E e)
 {
-	return (uint64_t)e->socket;
+	return (uint64_t)entry_socket(report, e);
 }
 static int64_t socket_compare(R report, E l, E r)
 {
-	return (int64_t)r->socket - l->socket;
+	return (int64_t)entry_socket(report, r) - entry_socket(report, l);
 }
 static void socket_print(R report, E e, struct out *out, int width)
 {
 	if (width < 0)
-		key_put_number(out, e->socket, 0);
+		key_put_number(out, entry_socket(report, e), 0);
 	else
-		out_printf(out, "%*.*d", width, width - 3, e->socket);
+		out_printf(out, "%*.*d", width, width - 3, entry_socket(report, e));
 }
 static uint64_t time_hash(R report, E e)
 {

@@ -108,13 +108,13 @@ uint64_t entry_number(const struct entry *e, enum number number)
 {
 	switch (number) {
 	case NUMBER_SYS:
-		return e->period_sys;
+		return e->more->period_sys;
 	case NUMBER_US:
-		return e->period_us;
+		return e->more->period_us;
 	case NUMBER_GUEST_SYS:
-		return e->period_guest_sys;
+		return e->more->period_guest_sys;
 	case NUMBER_GUEST_US:
-		return e->period_guest_us;
+		return e->more->period_guest_us;
 	case NUMBER_CHILDREN:
 		return e->acc;
 	case NUMBER_SAMPLES:
@@ -131,7 +131,9 @@ static int64_t compare_u64(uint64_t l, uint64_t r)
 
 static uint64_t member_number(const struct entry *e, uint32_t i, enum number number)
 {
-	return e->members && e->members[i] ? entry_number(e->members[i], number) : 0;
+	const struct entry *member = e->more->members ? e->more->members[i] : NULL;
+
+	return member ? entry_number(member, number) : 0;
 }
 
 static int64_t number_sort(const struct report *report, enum number number, const struct entry *l,

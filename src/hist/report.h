@@ -12,6 +12,7 @@
 #include <regex.h>
 
 struct history;
+struct sorting;
 
 enum report_mode { MODE_NORMAL, MODE_BRANCH, MODE_MEMORY, MODE_TRACEPOINT };
 
@@ -24,14 +25,6 @@ struct pair {
 	struct task *task; // of the first sample
 	uint32_t count, first;
 	uint8_t filtered;
-};
-
-// Of an entry: what most comparisons need.
-struct compact {
-	uint64_t rank, start, end, weight, own;
-	const struct task *task;
-	uint32_t max_depth;
-	bool has_symbol, is_special;
 };
 
 // Where a sample was lately, and whose entry it is.
@@ -52,8 +45,8 @@ struct recent_context {
 enum { HIST_RECENT_CONTEXTS = 1 << 8 };
 
 struct entry_slot {
-	uint32_t id;  // + 1; 0: empty
-	uint32_t tag; // of the hash: most others are told apart without a look at them
+	uint32_t id; // + 1; 0: empty
+	uint32_t hash;
 };
 struct entry_table {
 	struct entry_slot *slots;
@@ -75,10 +68,10 @@ struct hist {
 	size_t pair_mask;
 	struct order in;  // the entries in the order of the keys, where a tree is needed
 	uint32_t *sorted; // the same as a list
-	size_t sorted_n, ranked_columns;
-	bool compact_decides, weight_is_first, rows_are_usual;
-	struct level_set top; // of the hierarchy
-	struct entry **rows;  // in the order of the report
+	size_t sorted_n;
+	struct sorting *sorting; // what both orders are made with (hist/sort.h)
+	struct level_set top;	 // of the hierarchy
+	struct entry **rows;	 // in the order of the report
 	size_t rows_n;
 	uint64_t total_period, total_shown_period, chain_period, chain_shown_period;
 	uint32_t samples, shown_samples, lost_samples, seen;
@@ -115,7 +108,7 @@ struct report {
 	bool escape;		 // control characters in cells: text for a terminal
 	bool colors;		 // of shares, in text
 	bool has_sym, has_dso, has_parent, has_trace, has_dynamic, has_mem_size, has_cgroup_id,
-		needs_extra, needs_collapse, no_order, has_srcline;
+		needs_extra, needs_collapse, has_modes, no_order, has_srcline;
 	int verbose;
 	char separator;
 	const char *separator_text;
@@ -192,8 +185,14 @@ struct entry *hist_entry(struct hist *hist, struct entry *template);
 // Likewise, of a caller in the context of the template, without samples of its own; `is_alone`: this is not asked for again.
 struct entry *hist_caller(struct hist *hist, struct entry *template, bool is_alone);
 struct entry *hist_find(struct hist *hist, const struct entry *template);
+// A number for its keys, the same whenever they are. As long as these take.
+uint64_t entry_hash(const struct entry *e);
+extern const struct entry_more entry_no_more;
+struct entry_more *entry_more(struct entry *e);
+// As one that has no samples yet.
+void entry_clear(struct entry *e);
 // The number of the context that agrees with the template in the keys that do not depend on the frame; a new one is a copy of it.
-uint32_t hist_context(struct hist *hist, struct entry *template);
+uint32_t hist_context(struct hist *hist, const struct entry *template);
 // The pair, a new one without counts. Valid until the next is made.
 struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new);
 void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); // soon: a prefetch
@@ -207,6 +206,7 @@ int report_samples(void *arg, struct run *run, const struct hit *samples, size_t
 void place_of(struct place *ret, const struct location *location);
 // Who ran, and where.
 void entry_take_task(struct entry *template, const struct sample *sample, struct task *task);
+int32_t entry_socket(const struct report *report, const struct entry *e); // -1: not known
 // Samples in the mode (cpumode) weigh so much.
 void entry_add(struct entry *e, uint8_t cpumode, uint32_t samples, uint64_t period);
 void frame_template(const struct report *report, struct entry *template,

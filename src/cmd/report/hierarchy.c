@@ -55,9 +55,9 @@ static void print_row(const struct entry *e, struct out *out, struct out *line)
 	const char *separator = report->separator_text;
 	const struct level *level = numbers(report);
 
-	if (report->o.exclude_other && !e->parent)
+	if (report->o.exclude_other && !e->x->parent)
 		return;
-	out_fill(out, ' ', (size_t)e->depth * INDENT);
+	out_fill(out, ' ', (size_t)e->more->depth * INDENT);
 	for (size_t i = 0; i < level->columns.n; i++) {
 		int width = column_width(level->columns.v[i], hist);
 
@@ -88,9 +88,9 @@ static void print_row(const struct entry *e, struct out *out, struct out *line)
 
 static bool shows_children(const struct entry *e)
 {
-	for (size_t i = 0; i < e->below->entries.n; i++) {
-		if (!e->below->entries.v[i]->filtered)
-			return entry_percent(e->below->entries.v[i]) >=
+	for (size_t i = 0; i < e->more->below->entries.n; i++) {
+		if (!e->more->below->entries.v[i]->filtered)
+			return entry_percent(e->more->below->entries.v[i]) >=
 			       e->hist->report->o.percent_limit;
 	}
 	return false;
@@ -119,15 +119,16 @@ static void print_level(const struct hist *hist, const struct level_set *set, st
 
 		if (!e->filtered && entry_percent(e) >= report->o.percent_limit) {
 			print_row(e, out, line);
-			if (e->below->entries.n && !shows_children(e)) {
+			if (e->more->below->entries.n && !shows_children(e)) {
 				if (!report->separator)
-					out_fill(out, ' ', (levels_n(hist) + e->depth - 1) * INDENT);
+					out_fill(out, ' ',
+						 (levels_n(hist) + e->more->depth - 1) * INDENT);
 				out_fill(out, ' ', (size_t)numbers_width(hist) + 4);
 				out_printf(out, "no entry >= %.2f%%\n",
 					   (double)report->o.percent_limit);
 			}
 		}
-		print_level(hist, e->below, out, line);
+		print_level(hist, e->more->below, out, line);
 	}
 }
 

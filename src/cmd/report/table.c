@@ -106,16 +106,16 @@ static void json_row(struct json *j, struct report *report, const struct entry *
 	json_field_u64(j, "samples", e->samples);
 	if (report->children)
 		json_field_u64(j, "children_period", e->acc);
-	if (e->members) {
+	if (e->more->members) {
 		json_key(j, "members");
 		json_array(j);
 		for (uint32_t i = 1; i < e->hist->event->group_members; i++)
-			json_u64(j, e->members[i] ? e->members[i]->period : 0);
+			json_u64(j, e->more->members[i] ? e->more->members[i]->period : 0);
 		json_end(j);
 	}
-	if (e->tree && e->tree->top != NONE) {
+	if (e->more->tree && e->more->tree->top != NONE) {
 		json_key(j, "calls");
-		json_calls(j, report, e->tree, e->tree->top);
+		json_calls(j, report, e->more->tree, e->more->tree->top);
 	}
 	json_end(j);
 }

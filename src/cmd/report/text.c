@@ -47,7 +47,7 @@ static void print_rows(struct hist *hist, struct out *out)
 		if (e->filtered || entry_percent(e) < report->o.percent_limit)
 			continue;
 		line.n = 0;
-		if (!report->o.exclude_other || e->parent)
+		if (!report->o.exclude_other || e->x->parent)
 			hist_print_columns(hist, e, &line);
 		out_bytes(out, line.buf, line.n);
 		out_char(out, '\n');

@@ -145,7 +145,7 @@ static bool zoom_key(struct browser *browser, int key)
 	case 'S':
 		if (e && browser_has_key(browser, WIDTH_SOCKET)) {
 			zoom->by_socket = !zoom->by_socket;
-			zoom->socket = e->socket;
+			zoom->socket = entry_socket(browser->report, e);
 		}
 		break;
 	default:

@@ -178,7 +178,7 @@ static void draw_cells(struct browser *browser, struct pen *pen, const struct en
 
 static void put_frame(const struct browser *browser, const struct browse_line *line, struct out *out)
 {
-	const struct call_tree *tree = browser_entry(browser, line)->tree;
+	const struct call_tree *tree = browser_entry(browser, line)->more->tree;
 	uint32_t id = tree->frames.v[tree->nodes.v[line->node].first_frame + line->frame];
 	const struct dso *dso = browser->report->stacks.frames.v[id].dso;
 
@@ -189,7 +189,7 @@ static void put_frame(const struct browser *browser, const struct browse_line *l
 
 static void draw_frame(struct browser *browser, struct pen *pen, const struct browse_line *line)
 {
-	const struct call_node *node = &browser_entry(browser, line)->tree->nodes.v[line->node];
+	const struct call_node *node = &browser_entry(browser, line)->more->tree->nodes.v[line->node];
 	uint64_t weight = node->hit + node->children_hit;
 	struct out *out = &browser->scratch;
 

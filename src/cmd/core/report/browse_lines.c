@@ -19,7 +19,7 @@ static bool is_open(const struct browser *browser, uint64_t key, bool by_itself)
 
 static bool tree_is_shown(const struct browser *browser, const struct entry *e)
 {
-	return browser->report->use_chains && e->tree && e->tree->top != BROWSE_NONE;
+	return browser->report->use_chains && e->more->tree && e->more->tree->top != BROWSE_NONE;
 }
 
 // The same place in the tree has the same key when the tree was made anew.
@@ -79,14 +79,15 @@ static uint64_t chain_total(const struct browser *browser, const struct entry *e
 static void add_row(struct browser *browser, uint32_t i)
 {
 	const struct entry *e = browser->hist->rows[i];
-	struct browse_line line = {.row = i, .node = BROWSE_NONE, .key = e->hash};
-	struct maker maker = {.browser = browser, .tree = e->tree, .row = i};
+	struct browse_line line = {.row = i, .node = BROWSE_NONE, .key = entry_hash(e)};
+	struct maker maker = {.browser = browser, .tree = e->more->tree, .row = i};
 
 	line.folds = tree_is_shown(browser, e);
 	line.open = line.folds && is_open(browser, line.key, browser->all_open);
 	vec_push(&browser->lines, line);
 	if (line.open)
-		add_nodes(&maker, e->tree->top, (struct above){chain_total(browser, e), line.key, 1});
+		add_nodes(&maker, e->more->tree->top,
+			  (struct above){chain_total(browser, e), line.key, 1});
 }
 
 void browser_make_lines(struct browser *browser)
@@ -152,13 +153,13 @@ static void fold_nodes(const struct folding *f, uint32_t id, uint64_t above)
 void browser_fold_deep(struct browser *browser, const struct browse_line *line, bool open)
 {
 	const struct entry *e = browser_entry(browser, line);
-	const struct folding folding = {browser, e->tree, open};
+	const struct folding folding = {browser, e->more->tree, open};
 
 	*map_at(&browser->folds, line->key, NULL) = open;
 	if (tree_is_shown(browser, e))
 		fold_nodes(&folding,
-			   line->node == BROWSE_NONE ? e->tree->top
-						     : e->tree->nodes.v[line->node].child,
+			   line->node == BROWSE_NONE ? e->more->tree->top
+						     : e->more->tree->nodes.v[line->node].child,
 			   line->key);
 	browser_make_lines(browser);
 }
@@ -171,7 +172,8 @@ void browser_fold_all(struct browser *browser, bool open)
 		const struct entry *e = browser->hist->rows[i];
 
 		if (!e->filtered && tree_is_shown(browser, e))
-			fold_nodes(&(struct folding){browser, e->tree, true}, e->tree->top, e->hash);
+			fold_nodes(&(struct folding){browser, e->more->tree, true},
+				   e->more->tree->top, entry_hash(e));
 	}
 	browser_make_lines(browser);
 }
@@ -187,7 +189,7 @@ static bool is_wanted(const struct browser *browser, const struct entry *e)
 		return false;
 	if (zoom->by_symbol && e->place.sym != zoom->symbol)
 		return false;
-	if (zoom->by_socket && e->socket != zoom->socket)
+	if (zoom->by_socket && entry_socket(browser->report, e) != zoom->socket)
 		return false;
 	if (!zoom->filter.n)
 		return true;

@@ -123,8 +123,8 @@ void hist_widths_of(struct hist *hist, const struct entry *e)
 	}
 	if (e->place.dso)
 		widen(hist, WIDTH_DSO, dso_length(hist, e->place.dso));
-	if (e->parent)
-		widen(hist, WIDTH_PARENT, strlen(e->parent->name));
+	if (e->x->parent)
+		widen(hist, WIDTH_PARENT, strlen(e->x->parent->name));
 	if (e->x->branch) {
 		widen_end(hist, &e->x->branch->from, &from_widths);
 		widen_end(hist, &e->x->branch->to, &to_widths);
@@ -279,7 +279,7 @@ static void print_number(const struct column *column, const struct hist *hist,
 	}
 	n = report->separator ? 1 : is_percent(number) ? n - 2 : n - 1;
 	for (uint32_t i = 0; i < MAX(members, 1u); i++) {
-		const struct entry *of = i ? e->members ? e->members[i] : NULL : e;
+		const struct entry *of = i ? e->more->members ? e->more->members[i] : NULL : e;
 		uint64_t value = of ? entry_number(of, number) : 0;
 		uint64_t total = of ? hist_total(of->hist) : 0;
 

@@ -244,10 +244,10 @@ static void print_ends(const struct graph *g, uint64_t total, uint64_t least)
 void entry_print_chain(const struct entry *e, struct out *out)
 {
 	const struct report *report = e->hist->report;
-	struct graph g = {.report = report, .tree = e->tree, .e = e, .out = out};
+	struct graph g = {.report = report, .tree = e->more->tree, .e = e, .out = out};
 	uint64_t own = report->children ? e->acc : e->period;
 
-	if (!e->tree)
+	if (!e->more->tree)
 		return;
 	switch (report->chain.mode) {
 	case CHAIN_GRAPH:
