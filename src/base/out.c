@@ -113,7 +113,8 @@ int out_end(struct out *out, const char *name, int err)
 void out_done(struct out *out)
 {
 	free(out->replacing);
-	free(out->buf);
+	if (!out->borrowed)
+		free(out->buf);
 	*out = (struct out){.fd = -1};
 }
 
@@ -126,7 +127,14 @@ void out_make_room(struct out *out, size_t n)
 	size_t capacity = MAX(out->capacity * 2, (size_t)(out->fd >= 0 ? FLUSH_AT * 2 : 1024));
 	if (capacity < out->n + n)
 		capacity = out->n + n;
-	out->buf = xrealloc(out->buf, capacity);
+	if (out->borrowed) {
+		const char *borrowed = out->buf;
+
+		out->buf = memcpy(xmalloc(capacity), borrowed, out->n);
+		out->borrowed = false;
+	} else {
+		out->buf = xrealloc(out->buf, capacity);
+	}
 	out->capacity = capacity;
 }
 

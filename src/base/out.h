@@ -10,8 +10,9 @@
 struct out {
 	char *buf;
 	size_t n, capacity;
-	int fd;		  // -1: memory only, buf holds all
-	int error;	  // first -errno
+	int fd;	   // -1: memory only, buf holds all
+	int error; // first -errno
+	bool borrowed; // buf is somebody else's, and left for memory of its own where that needs more room
 	bool is_terminal; // text from strangers is escaped (out_safe)
 	uint64_t written_bytes;
 	struct replacing *replacing; // of out_open

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // All that the processes share lies in one mapping: the number of the next piece that nobody has taken, that of the next one to be written
-// (the turn), and for each process a ring of bytes for what is ready before its turn. Whoever has finished a piece writes
+// (the turn), and for each process some slots of bytes, into which it writes what a piece becomes. Whoever has finished a piece writes
 // what is ready in order, unless another process does so just then; so nobody waits for a turn as long as there is room.
 #include "flow/workers.h"
 #include "base/alloc.h"
@@ -22,8 +22,10 @@
 
 enum {
 	PIECES = 2048, // that may wait for their turn
-	RING = 4 << 20,
-	MOST_RECORDS = 4096, // of a piece: what follows each other is often of the same programs
+	SLOTS = 4,     // of each process
+	SLOT_LEAST = 1 << 20,
+	SLOT_MOST = 16 << 20,
+	MOST_RECORDS = 1024, // of a piece: what follows each other is often of the same programs
 	MESSAGES = 512,	     // different ones that are told apart
 	MOST_BY_ITSELF = 16, // reading is done by each: more of them would only make heat
 	PATIENCE_NS = 20000000,
@@ -33,11 +35,10 @@ static const uint64_t WORKED_NS = 10000000, LEFT_NS = 30000000, LEFT_EACH_NS = 1
 
 // What a piece became.
 struct piece {
-	_Atomic uint64_t ready; // its number + 1
-	uint32_t worker;
-	int err;     // the work ends behind it
-	uint64_t at; // in the worker's ring, counted on and on
-	uint32_t text_n, said_n, sentence_n;
+	_Atomic uint64_t ready;		     // its number + 1
+	uint32_t slot;			     // of all
+	int err;			     // the work ends behind it
+	uint32_t text_n, said_n, sentence_n; // bytes there, in this order
 };
 
 struct message {
@@ -47,9 +48,9 @@ struct message {
 
 struct shared {
 	_Atomic uint64_t next, turn;
-	_Atomic uint64_t freed[WORKERS_MOST]; // bytes of each ring, counted on and on
-	_Atomic uint32_t news, waiting;	      // futex: moves with the turn; who waits for it
-	_Atomic uint32_t done;		      // other workers that have come to the end
+	_Atomic bool waits[WORKERS_MOST * SLOTS]; // what is in the slot waits for its turn
+	_Atomic uint32_t news, waiting;		  // futex: moves with the turn; who waits for it
+	_Atomic uint32_t done;			  // other workers that have come to the end
 	_Atomic bool writing, ended;
 	_Atomic int err, out_err;
 	_Atomic uint64_t written_bytes;
@@ -65,13 +66,15 @@ struct worker {
 
 struct workers_private {
 	struct shared *shared;
-	uint8_t *rings;
+	char *slots;
+	size_t slot_size;
+	struct out before; // options.out as it was
 	size_t mapped_n;
 	struct worker others[WORKERS_MOST]; // from 1; of the first worker
 	uint32_t n, me;
 	pid_t parent;
-	int fd;		     // of options.out
-	uint64_t piece, put; // the one at hand; bytes put into the own ring
+	uint32_t slot;	// in use, of all
+	uint64_t piece; // at hand
 	uint64_t piece_records;
 	uint64_t began_ns;
 	struct out said, coded;
@@ -286,7 +289,7 @@ static void write_piece(struct workers_private *p, const struct parts *parts, in
 	int out_err;
 
 	tell_messages(s, parts->coded);
-	out_err = parts->text.n ? write_all(p->fd, parts->text.p, parts->text.n) : 0;
+	out_err = parts->text.n ? write_all(p->before.fd, parts->text.p, parts->text.n) : 0;
 	if (out_err) {
 		s->out_err = out_err;
 		s->ended = true;
@@ -308,16 +311,13 @@ static bool is_ready(struct shared *s)
 	return !s->ended && s->pieces[s->turn % PIECES].ready == s->turn + 1;
 }
 
-// Bytes of a ring in one piece.
-static struct str gather(const uint8_t *ring, uint64_t at, size_t n, struct out *room)
+static struct parts parts_of(const char *bytes, const struct piece *piece)
 {
-	size_t start = at % RING;
+	const char *coded = bytes + piece->text_n, *sentence = coded + piece->said_n;
 
-	if (start + n <= RING)
-		return (struct str){(const char *)ring + start, n};
-	out_bytes(room, ring + start, RING - start);
-	out_bytes(room, ring, n - (RING - start));
-	return (struct str){room->buf, n};
+	return (struct parts){{bytes, piece->text_n},
+			      {coded, piece->said_n},
+			      {sentence, piece->sentence_n}};
 }
 
 static void write_ready(struct workers_private *p)
@@ -327,50 +327,67 @@ static void write_ready(struct workers_private *p)
 	while (is_ready(s) && lock(s)) {
 		while (is_ready(s)) {
 			const struct piece *piece = &s->pieces[s->turn % PIECES];
-			size_t n = (size_t)piece->text_n + piece->said_n + piece->sentence_n;
-			struct out room;
-			struct str all;
-			uint32_t worker = piece->worker;
+			const struct parts parts =
+				parts_of(p->slots + piece->slot * p->slot_size, piece);
+			uint32_t slot = piece->slot;
 
-			out_init_memory(&room);
-			all = gather(p->rings + (size_t)worker * RING, piece->at, n, &room);
-			const struct parts parts = {{all.p, piece->text_n},
-						    {all.p + piece->text_n, piece->said_n},
-						    {all.p + piece->text_n + piece->said_n,
-						     piece->sentence_n}};
 			write_piece(p, &parts, piece->err);
-			s->freed[worker] += n;
-			out_done(&room);
+			s->waits[slot] = false;
 		}
 		unlock(s);
 	}
 }
 
-static void put_bytes(struct workers_private *p, struct str bytes)
+// The writer gets an empty slot of this process; false: there is none.
+static bool use_slot(struct workers_private *p, struct out *out)
 {
-	uint8_t *ring = p->rings + (size_t)p->me * RING;
-	size_t start = p->put % RING, first = MIN(bytes.n, RING - start);
-
-	memcpy(ring + start, bytes.p, first);
-	memcpy(ring, bytes.p + first, bytes.n - first);
-	p->put += bytes.n;
+	if (!out->borrowed) { // it had to grow
+		free(out->buf);
+		out->buf = NULL;
+		out->n = out->capacity = 0;
+	}
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		p->slot = p->me * SLOTS + i;
+		if (p->shared->waits[p->slot])
+			continue;
+		out->buf = p->slots + p->slot * p->slot_size;
+		out->capacity = p->slot_size;
+		out->n = 0;
+		out->borrowed = true;
+		return true;
+	}
+	return false;
 }
 
-// Into the ring, for when its turn comes.
-static void put_piece(struct workers_private *p, const struct parts *parts, int err)
+// What the piece became goes out when it is its turn, at once or later.
+static void hand_over(struct workers_private *p, struct out *out, const struct piece *made)
 {
-	struct piece *piece = &p->shared->pieces[p->piece % PIECES];
+	struct shared *s = p->shared;
+	struct piece *piece = &s->pieces[p->piece % PIECES];
 
-	piece->worker = p->me;
-	piece->err = err;
-	piece->at = p->put;
-	piece->text_n = (uint32_t)parts->text.n;
-	piece->said_n = (uint32_t)parts->coded.n;
-	piece->sentence_n = (uint32_t)parts->sentence.n;
-	put_bytes(p, parts->text);
-	put_bytes(p, parts->coded);
-	put_bytes(p, parts->sentence);
-	piece->ready = p->piece + 1;
+	while (!s->ended) {
+		uint32_t seen = s->news;
+
+		if (s->turn == p->piece && lock(s)) {
+			const struct parts parts = parts_of(out->buf, made);
+
+			write_piece(p, &parts, made->err);
+			unlock(s);
+			return;
+		}
+		if (out->borrowed) {
+			piece->slot = p->slot;
+			piece->err = made->err;
+			piece->text_n = made->text_n;
+			piece->said_n = made->said_n;
+			piece->sentence_n = made->sentence_n;
+			s->waits[p->slot] = true;
+			piece->ready = p->piece + 1;
+			return;
+		}
+		write_ready(p);
+		wait_for_news(p, seen);
+	}
 }
 
 static void finish_piece(struct workers *workers, int err)
@@ -380,28 +397,25 @@ static void finish_piece(struct workers *workers, int err)
 	struct out *out = workers->options.out;
 
 	code_messages(p);
-	const struct parts parts = {{out->buf, out->n},
-				    {p->coded.buf, p->coded.n},
-				    str_of(err < 0 ? err_sentence() : "")};
-	uint64_t n = parts.text.n + parts.coded.n + parts.sentence.n;
+	if (workers->mine) {
+		const char *sentence = err < 0 ? err_sentence() : "";
+		const struct piece made = {.err = err,
+					   .text_n = (uint32_t)out->n,
+					   .said_n = (uint32_t)p->coded.n,
+					   .sentence_n = (uint32_t)strlen(sentence)};
 
-	while (workers->mine && !s->ended) {
-		uint32_t seen = s->news;
-
-		if (s->turn == p->piece && lock(s)) {
-			write_piece(p, &parts, err);
-			unlock(s);
-			break;
-		}
-		if (n <= RING - (p->put - s->freed[p->me])) {
-			put_piece(p, &parts, err);
-			break;
-		}
-		write_ready(p);
-		wait_for_news(p, seen);
+		out_bytes(out, p->coded.buf, p->coded.n);
+		out_text(out, sentence);
+		hand_over(p, out, &made);
 	}
 	write_ready(p);
-	out->n = 0;
+	while (!use_slot(p, out) && !s->ended) {
+		uint32_t seen = s->news;
+
+		write_ready(p);
+		if (s->waits[p->slot])
+			wait_for_news(p, seen);
+	}
 }
 
 static bool take_piece(struct workers_private *p)
@@ -467,12 +481,18 @@ static uint64_t piece_records(uint64_t left_each)
 	return MAX(steps, (uint64_t)1) * WORKERS_STEP;
 }
 
+// Twice what a piece was so far. Those that are longer wait for their turn in the memory of who made them.
+static size_t slot_size(uint64_t piece_bytes)
+{
+	return MIN(MAX(piece_bytes * 2, (uint64_t)SLOT_LEAST), (uint64_t)SLOT_MOST) & ~(uint64_t)4095;
+}
+
 void workers_begin(struct workers *workers, uint64_t left_records)
 {
 	struct workers_private *p = workers->private;
 	struct out *out = workers->options.out;
-	size_t size = sizeof(*p->shared) + (size_t)p->n * RING;
 	uint32_t n = p->n, i;
+	size_t size;
 	void *mapped;
 
 	if (!workers->options.jobs)
@@ -480,22 +500,26 @@ void workers_begin(struct workers *workers, uint64_t left_records)
 						     left_records / LEFT_EACH_NS);
 	if (n < 2 || out_flush(out))
 		return;
+	p->piece_records = piece_records(left_records / n);
+	p->slot_size = slot_size(out->written_bytes / workers->records * p->piece_records);
+	size = sizeof(*p->shared) + (size_t)n * SLOTS * p->slot_size;
 	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (mapped == MAP_FAILED)
 		return;
-	p->piece_records = piece_records(left_records / n);
 	p->piece = workers->records / p->piece_records;
 	p->shared = mapped;
 	p->shared->next = p->shared->turn = p->piece;
-	p->rings = (uint8_t *)(p->shared + 1);
+	p->slots = (char *)(p->shared + 1);
 	p->mapped_n = size;
 	p->parent = getpid();
-	p->fd = out->fd;
+	p->before = *out;
 	for (i = 1; i < n && !p->me && start_worker(p, i); i++)
 		;
 	p->n = i;
 	out->fd = -1;
+	out->borrowed = true;
+	use_slot(p, out);
 	out_init_memory(&p->said);
 	out_init_memory(&p->coded);
 	log_divert(&p->said);
@@ -579,7 +603,9 @@ int workers_end(struct workers *workers, int err)
 	wait_for_others(p);
 	take_findings(workers);
 	log_divert(NULL);
-	out->fd = p->fd;
+	if (!out->borrowed)
+		free(out->buf);
+	*out = p->before;
 	out->error = s->out_err;
 	out->written_bytes += s->written_bytes;
 	if (s->err < 0)
