@@ -44,6 +44,9 @@ static const struct opt opts[] = {
 	OPT(OPT_TEXT, 0, "time", AT(collect.filter.times), "FROM,TO",
 	    "Only samples in this time: seconds, or a share such as 10%-20%."),
 	OPT(OPT_FLAG, 'f', "force", AT(collect.force), NULL, "Read recordings of other owners."),
+	OPT(OPT_U32, 'j', "jobs", AT(collect.jobs), "N",
+	    "Unwind copies of stacks in N processes; without it in as many as there are CPUs, 16 at most, where the recording is large enough. The result is the same.",
+	    .least = OPT_ABOVE_ZERO),
 
 	HEADING("Symbols"),
 	OPT(OPT_FLAG, 0, "no-inline", AT(collect.no_inline), NULL,

@@ -39,6 +39,9 @@ static const struct opt opts[] = {
 	OPT(OPT_FLAG, 'a', "all-cpus", AT(live.all_cpus), NULL,
 	    "When recording a command: the whole system while it runs."),
 	OPT(OPT_FLAG, 'f', "force", AT(stacks.force), NULL, "Read recordings of other owners."),
+	OPT(OPT_U32, 'j', "jobs", AT(stacks.jobs), "N",
+	    "Unwind copies of stacks in N processes; without it in as many as there are CPUs, 16 at most, where the recording is large enough. The result is the same.",
+	    .least = OPT_ABOVE_ZERO),
 
 	HEADING("Which samples"),
 	OPT(OPT_TEXT, 'e', "event", AT(stacks.event), "EVENT",

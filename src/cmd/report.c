@@ -10,6 +10,7 @@
 #include "cmd/core/text_color.h"
 #include "cmd/core/report/browse.h"
 #include "cmd/core/script/dump.h"
+#include "flow/chain.h"
 #include "flow/missing.h"
 #include <stdio.h>
 
@@ -115,6 +116,9 @@ static const struct opt opts[] = {
 	{OPT_FLAG, 'G', "inverted", AT(inverted), .help = "Call graphs begin at the caller."},
 	{OPT_U32, 0, "max-stack", AT(max_stack), "N",
 	 "Frames of a call chain that are read (default: 127)."},
+	{OPT_U32, 'j', "jobs", AT(jobs), "N", .least = OPT_ABOVE_ZERO,
+	 .help = "Unwind copies of stacks in N processes; without it in as many as there are CPUs, 16 at most, where the "
+		 "recording is large enough. The result is the same."},
 	{OPT_TEXT, 0, "ignore-callees", AT(ignore_callees), "REGEX",
 	 "What these functions call counts as theirs."},
 	{OPT_TEXT, 'p', "parent", AT(parent), "REGEX", "Sort by the caller that matches too."},
@@ -311,6 +315,16 @@ static size_t rows_n(const struct report *report)
 	return n;
 }
 
+// Of the samples, where they have copies of stacks.
+static bool unwinds_most(const struct report *report)
+{
+	const struct report_options *o = &report->o;
+
+	return report->mode != MODE_BRANCH && !report->history && !report->has_skip &&
+	       !o->event_switch.on && !o->event_switch.off &&
+	       (report->children || report->use_chains || report->has_parent);
+}
+
 static int show_counts(struct report *report)
 {
 	const struct run_hooks hooks = {.hit = report->o.stats ? count_sample : NULL,
@@ -425,6 +439,8 @@ static int show(struct report *report)
 	err = check_data(report);
 	if (!err && o->dump)
 		return report_dump(report);
+	if (!err && unwinds_most(report))
+		run_share_chains(report->run, o->jobs, o->max_stack);
 	if (!err)
 		err = run_process(report->run, &hooks, report);
 	if (err < 0)

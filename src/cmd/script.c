@@ -501,8 +501,6 @@ static int process(struct script *script)
 	if (may_share(script))
 		script->run->workers = workers_new(&sharing);
 	err = run_process(script->run, &hooks, script);
-	workers_free(script->run->workers);
-	script->run->workers = NULL;
 	if (err < 0)
 		return err;
 	if (script->options->debug_order)

@@ -1,11 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "flow/chain.h"
 #include "base/num.h"
+#include "flow/workers.h"
+
+// Of stacks as run->stacks has them.
+enum { MOST_FRAMES = 1024 };
 
 struct run_unwind {
 	struct unwinder *unwinder; // NULL: of a machine that can't be unwound
 	VEC(uint64_t) chain;
 	struct unwind_counts marked, added; // what others counted
+	// Of processes that answer, and of the one that asks.
+	uint32_t max_stack;
+	const struct run_hooks *asked;
+	void *asked_arg;
+	struct str given; // workers->given, as far as it was not looked at
+	uint64_t given_n;
 };
 
 static struct run_unwind *unwind_of(struct run *run)
@@ -113,31 +123,139 @@ static void count_cut(struct sym *sym, struct task *task, const struct sample *s
 		location.dso->cut_stacks_n++;
 }
 
-const struct sample *run_chain_unwound(struct run *run, const struct chain_of *of,
-				       const struct sample *sample, struct sample *ret)
-{
-	struct run_unwind *unwind = unwind_of(run);
-	const struct unwind_sample cut_off = {of->task, sample, &of->event->plan};
-	uint64_t *cut, before;
+// A chain that another process has unwound, and its frames behind it. Of two samples that are equal in all that is here either has both's.
+struct answer {
+	uint64_t time, ip;
+	uint32_t tid, event, max_stack, chain_n;
+	struct unwind_counts counts; // what it adds
+};
 
-	if (!unwind->unwinder)
-		return sample;
+static const struct sample *unwind_here(struct run *run, const struct chain_of *of,
+					const struct sample *sample, struct sample *ret)
+{
+	struct run_unwind *unwind = run->unwind;
+	const struct unwind_sample copy = {of->task, sample, &of->event->plan};
+
 	vec_clear(&unwind->chain);
 	vec_reserve(&unwind->chain, (size_t)sample->callchain_n + 1 + of->max_stack);
 	*ret = *sample;
 	ret->at_calls = true;
 	ret->callchain = unwind->chain.v;
+	ret->callchain_n = unwind_sample(unwind->unwinder, &copy, unwind->chain.v, of->max_stack);
+	return ret;
+}
+
+// Samples come in the same order there; those that nobody asks for are passed by.
+static bool take_answer(struct run *run, const struct chain_of *of, const struct sample *sample,
+			struct sample *ret)
+{
+	struct run_unwind *unwind = run->unwind;
+	struct answer answer;
+	struct str rest;
+
+	if (unwind->given_n != run->workers->given_n) {
+		unwind->given = run->workers->given;
+		unwind->given_n = run->workers->given_n;
+	}
+	for (rest = unwind->given; rest.n;) {
+		memcpy(&answer, rest.p, sizeof(answer));
+		const char *frames = rest.p + sizeof(answer);
+		size_t n = sizeof(answer) + answer.chain_n * sizeof(uint64_t);
+
+		rest = (struct str){rest.p + n, rest.n - n};
+		if (answer.time != sample->time || answer.ip != sample->ip ||
+		    answer.tid != sample->tid || answer.event != of->event->index ||
+		    answer.max_stack != of->max_stack)
+			continue;
+		unwind->given = rest;
+		*ret = *sample;
+		ret->at_calls = true;
+		ret->callchain = (const void *)frames;
+		ret->callchain_n = answer.chain_n;
+		add_counts(&unwind->added, &answer.counts);
+		if (answer.counts.ends[UNWIND_NO_INFO])
+			count_cut(run->sym, of->task, ret);
+		return true;
+	}
+	return false;
+}
+
+const struct sample *run_chain_unwound(struct run *run, const struct chain_of *of,
+				       const struct sample *sample, struct sample *ret)
+{
+	struct run_unwind *unwind = unwind_of(run);
+	uint64_t *cut, before;
+
+	if (!unwind->unwinder)
+		return sample;
+	if (run->workers && run->workers->given.n && take_answer(run, of, sample, ret))
+		return ret;
 	cut = &unwind->unwinder->counts.ends[UNWIND_NO_INFO];
 	before = *cut;
-	ret->callchain_n = unwind_sample(unwind->unwinder, &cut_off, unwind->chain.v, of->max_stack);
+	unwind_here(run, of, sample, ret);
 	if (*cut > before)
 		count_cut(run->sym, of->task, ret);
 	return ret;
 }
 
+static bool holds_stacks(const struct event *event)
+{
+	const uint64_t needed =
+		PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+
+	return (event->attr.sample_type & needed) == needed;
+}
+
+static int answer_hit(void *arg, struct run *run, const struct hit *hit)
+{
+	struct run_unwind *unwind = arg;
+	struct out *out = &run->workers->answers;
+	struct sample whole;
+	struct answer answer = {.time = hit->sample.time,
+				.ip = hit->sample.ip,
+				.tid = hit->sample.tid,
+				.event = hit->event->index,
+				.max_stack = unwind->max_stack};
+
+	if (!holds_stacks(hit->event) || !hit->task ||
+	    (unwind->asked->wants && !unwind->asked->wants(unwind->asked_arg, run, hit)))
+		return 0;
+	run_unwind_mark(run);
+	unwind_here(run, &(struct chain_of){hit->event, hit->task, unwind->max_stack}, &hit->sample,
+		    &whole);
+	run_unwind_since_mark(run, &answer.counts);
+	answer.chain_n = whole.callchain_n;
+	out_bytes(out, &answer, sizeof(answer));
+	out_bytes(out, whole.callchain, whole.callchain_n * sizeof(uint64_t));
+	return 0;
+}
+
+void run_answer_chains(struct run *run)
+{
+	static const struct run_hooks hooks = {.hit = answer_hit};
+
+	run->unwind->asked = run->hooks;
+	run->unwind->asked_arg = run->arg;
+	run->hooks = &hooks;
+	run->arg = run->unwind;
+	run->stacks = NULL;
+}
+
+void run_share_chains(struct run *run, unsigned jobs, uint32_t max_stack)
+{
+	const struct recording *recording = run->recording;
+	bool any = false;
+
+	for (size_t i = 0; i < recording->events.n; i++)
+		any |= holds_stacks(recording->events.v[i]);
+	if (recording->is_pipe || !any || !unwind_of(run)->unwinder)
+		return;
+	run->unwind->max_stack = max_stack ? max_stack : MOST_FRAMES;
+	run->workers = workers_new(&(struct workers_options){.jobs = jobs});
+}
+
 void run_find_stacks(struct run *run, struct hit *hits, size_t n)
 {
-	enum { MOST_FRAMES = 1024 }; // of user space
 	struct stack_ask asks[RUN_BATCH];
 	struct sample whole;
 	size_t asked = 0;

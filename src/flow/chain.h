@@ -31,6 +31,12 @@ static inline const struct sample *run_chain(struct run *run, const struct chain
 void run_find_stacks(struct run *run, struct hit *hits, size_t n);
 // How the stacks of user space ended that were unwound for this run, and those that sonde unwound when it recorded.
 void run_unwind_counts(const struct run *run, struct unwind_counts *ret);
+// Lets other processes unwind (workers.h), where the recording has what is unwound: `jobs` as there, `max_stack` as run_chain will be asked
+// for, 0: for run->stacks. What the hook `wants` refuses is not unwound; a consumer that refuses most of the samples itself had better not
+// call this.
+void run_share_chains(struct run *run, unsigned jobs, uint32_t max_stack);
+// One of the others begins: in place of the run's hooks.
+void run_answer_chains(struct run *run);
 // For processes that share a run's work: what one has counted since the mark is added to another one's.
 void run_unwind_mark(struct run *run);
 void run_unwind_since_mark(const struct run *run, struct unwind_counts *ret);

@@ -184,6 +184,7 @@ void run_close(struct run *run)
 {
 	if (!run)
 		return;
+	workers_free(run->workers);
 	run_unwind_free(run->unwind);
 	sym_free(run->sym);
 	recording_close(run->recording);
@@ -465,6 +466,8 @@ static int share(struct run_private *p)
 	if (workers_pay(workers, left)) {
 		findings_begin(p->run);
 		workers_begin(workers, left);
+		if (workers->is_asked)
+			run_answer_chains(p->run);
 	}
 	return 0;
 }

@@ -25,6 +25,7 @@ enum {
 	SLOTS = 4,     // of each process
 	SLOT_LEAST = 1 << 20,
 	SLOT_MOST = 16 << 20,
+	NO_SLOT = UINT16_MAX,
 	MOST_RECORDS = 1024, // of a piece: what follows each other is often of the same programs
 	MESSAGES = 512,	     // different ones that are told apart
 	MOST_BY_ITSELF = 16, // reading is done by each: more of them would only make heat
@@ -52,6 +53,7 @@ struct shared {
 	_Atomic uint32_t news, waiting;		  // futex: moves with the turn; who waits for it
 	_Atomic uint32_t done;			  // other workers that have come to the end
 	_Atomic bool writing, ended;
+	bool answers;
 	_Atomic int err, out_err;
 	_Atomic uint64_t written_bytes;
 	char sentence[ERR_SENTENCE_SIZE];
@@ -68,7 +70,7 @@ struct workers_private {
 	struct shared *shared;
 	char *slots;
 	size_t slot_size;
-	struct out before; // options.out as it was
+	struct out before, *out; // options.out as it was; what is written to
 	size_t mapped_n;
 	struct worker others[WORKERS_MOST]; // from 1; of the first worker
 	uint32_t n, me;
@@ -324,7 +326,7 @@ static void write_ready(struct workers_private *p)
 {
 	struct shared *s = p->shared;
 
-	while (is_ready(s) && lock(s)) {
+	while (!s->answers && is_ready(s) && lock(s)) {
 		while (is_ready(s)) {
 			const struct piece *piece = &s->pieces[s->turn % PIECES];
 			const struct parts parts =
@@ -359,30 +361,35 @@ static bool use_slot(struct workers_private *p, struct out *out)
 	return false;
 }
 
-// What the piece became goes out when it is its turn, at once or later.
-static void hand_over(struct workers_private *p, struct out *out, const struct piece *made)
+// What the piece became goes out when it is its turn, at once or later. Answers need not.
+static void hand_over(struct workers *workers, const struct piece *made)
 {
+	struct workers_private *p = workers->private;
+	struct out *out = p->out;
+	bool answers = workers->is_asked;
 	struct shared *s = p->shared;
 	struct piece *piece = &s->pieces[p->piece % PIECES];
 
 	while (!s->ended) {
 		uint32_t seen = s->news;
 
-		if (s->turn == p->piece && lock(s)) {
+		if (!answers && s->turn == p->piece && lock(s)) {
 			const struct parts parts = parts_of(out->buf, made);
 
 			write_piece(p, &parts, made->err);
 			unlock(s);
 			return;
 		}
-		if (out->borrowed) {
-			piece->slot = p->slot;
+		if (out->borrowed || answers) {
+			piece->slot = out->borrowed ? p->slot : (uint32_t)NO_SLOT;
 			piece->err = made->err;
 			piece->text_n = made->text_n;
 			piece->said_n = made->said_n;
 			piece->sentence_n = made->sentence_n;
-			s->waits[p->slot] = true;
+			s->waits[p->slot] = out->borrowed;
 			piece->ready = p->piece + 1;
+			if (answers)
+				tell_news(s);
 			return;
 		}
 		write_ready(p);
@@ -394,7 +401,7 @@ static void finish_piece(struct workers *workers, int err)
 {
 	struct workers_private *p = workers->private;
 	struct shared *s = p->shared;
-	struct out *out = workers->options.out;
+	struct out *out = p->out;
 
 	code_messages(p);
 	if (workers->mine) {
@@ -406,7 +413,7 @@ static void finish_piece(struct workers *workers, int err)
 
 		out_bytes(out, p->coded.buf, p->coded.n);
 		out_text(out, sentence);
-		hand_over(p, out, &made);
+		hand_over(workers, &made);
 	}
 	write_ready(p);
 	while (!use_slot(p, out) && !s->ended) {
@@ -434,17 +441,60 @@ static bool take_piece(struct workers_private *p)
 	return false;
 }
 
+// The first process has come to the end of a piece, or to the beginning of the next one, and the others answer.
+static void pass_piece(struct workers *workers)
+{
+	struct workers_private *p = workers->private;
+
+	code_messages(p);
+	tell_messages(p->shared, (struct str){p->coded.buf, p->coded.n});
+	if (workers->given.p)
+		p->shared->waits[p->slot] = false;
+	workers->given = (struct str){0};
+	p->shared->turn++;
+	tell_news(p->shared);
+}
+
+static void take_given(struct workers *workers)
+{
+	struct workers_private *p = workers->private;
+	const struct piece *piece = &p->shared->pieces[p->piece % PIECES];
+	struct parts parts;
+
+	if (take_piece(p))
+		return;
+	while (!p->shared->ended && piece->ready != p->piece + 1) {
+		uint32_t seen = p->shared->news;
+
+		if (piece->ready != p->piece + 1)
+			wait_for_news(p, seen);
+	}
+	if (p->shared->ended || piece->slot == NO_SLOT)
+		return;
+	p->slot = piece->slot;
+	parts = parts_of(p->slots + p->slot * p->slot_size, piece);
+	tell_messages(p->shared, parts.coded);
+	workers->given = parts.text;
+	workers->given_n++;
+}
+
 int workers_next(struct workers *workers)
 {
 	struct workers_private *p = workers->private;
 
 	if (workers->records % p->piece_records)
 		return 0;
-	finish_piece(workers, 0);
 	if (!p->me && p->piece % 16 == 0)
 		look_after_others(p);
-	p->piece++;
-	workers->mine = take_piece(p);
+	if (!p->me && p->shared->answers) {
+		pass_piece(workers);
+		p->piece++;
+		take_given(workers);
+	} else {
+		finish_piece(workers, 0);
+		p->piece++;
+		workers->mine = take_piece(p);
+	}
 	return p->shared->ended;
 }
 
@@ -498,10 +548,10 @@ void workers_begin(struct workers *workers, uint64_t left_records)
 	if (!workers->options.jobs)
 		n = (uint32_t)MIN(n, 1 + (cpu_ns() - p->began_ns) / workers->records *
 						     left_records / LEFT_EACH_NS);
-	if (n < 2 || out_flush(out))
+	if (n < 2 || (out && out_flush(out)))
 		return;
 	p->piece_records = piece_records(left_records / n);
-	p->slot_size = slot_size(out->written_bytes / workers->records * p->piece_records);
+	p->slot_size = slot_size(out ? out->written_bytes / workers->records * p->piece_records : 0);
 	size = sizeof(*p->shared) + (size_t)n * SLOTS * p->slot_size;
 	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -513,17 +563,23 @@ void workers_begin(struct workers *workers, uint64_t left_records)
 	p->slots = (char *)(p->shared + 1);
 	p->mapped_n = size;
 	p->parent = getpid();
-	p->before = *out;
+	p->shared->answers = !out;
 	for (i = 1; i < n && !p->me && start_worker(p, i); i++)
 		;
 	p->n = i;
-	out->fd = -1;
-	out->borrowed = true;
-	use_slot(p, out);
+	workers->is_asked = p->me && !out;
+	p->out = out ? out : &workers->answers;
+	p->before = *p->out;
+	p->out->fd = -1;
+	p->out->borrowed = true;
+	use_slot(p, p->out);
 	out_init_memory(&p->said);
 	out_init_memory(&p->coded);
 	log_divert(&p->said);
-	workers->mine = take_piece(p);
+	if (!p->me && !out)
+		take_given(workers);
+	else
+		workers->mine = take_piece(p);
 }
 
 static void __attribute__((noreturn)) end_other(struct workers *workers)
@@ -589,25 +645,39 @@ static void take_findings(struct workers *workers)
 	}
 }
 
+// Nothing more is asked.
+static int end_asking(struct workers *workers, int err)
+{
+	struct workers_private *p = workers->private;
+
+	pass_piece(workers);
+	log_divert(NULL);
+	p->shared->ended = true;
+	wait_for_others(p);
+	take_findings(workers);
+	return p->shared->err < 0 ? fail_again(p->shared->err, p->shared->sentence) : err;
+}
+
 int workers_end(struct workers *workers, int err)
 {
 	struct workers_private *p = workers->private;
-	struct out *out = workers->options.out;
 	struct shared *s = p->shared;
 
 	if (!s)
 		return err;
+	if (!p->me && s->answers)
+		return end_asking(workers, err);
 	finish_piece(workers, err);
 	if (p->me)
 		end_other(workers);
 	wait_for_others(p);
 	take_findings(workers);
 	log_divert(NULL);
-	if (!out->borrowed)
-		free(out->buf);
-	*out = p->before;
-	out->error = s->out_err;
-	out->written_bytes += s->written_bytes;
+	if (!p->out->borrowed)
+		free(p->out->buf);
+	*p->out = p->before;
+	p->out->error = s->out_err;
+	p->out->written_bytes += s->written_bytes;
 	if (s->err < 0)
 		return fail_again(s->err, s->sentence);
 	return s->ended;

@@ -4,6 +4,9 @@
 // follow each other in the order of time; who comes to one that nobody has taken takes it. What was written while a piece was at
 // hand goes out in the order of the pieces, so the result is the same, byte for byte; likewise the messages.
 //
+// Or the first process goes through all pieces by itself, and the others only work out answers that it needs (options.answers): what one
+// has written of a piece is given to it, when it comes there. Nobody has to answer: what is missing it works out.
+//
 // The process that began is the first worker and the only one that goes on behind the end. It makes the others when it has
 // worked a while: symbols that it has read by then are shared.
 #pragma once
@@ -13,7 +16,7 @@ enum { WORKERS_STEP = 64, WORKERS_MOST = 256 };
 
 struct workers_options {
 	unsigned jobs;	 // 0: one a CPU, and when it pays
-	struct out *out; // what is written to
+	struct out *out; // what is written to; NULL: the others answer
 	// What the others found out that the result needs: written by them, then read by the first one, once for each.
 	void (*put_findings)(void *arg, struct out *out);
 	void (*take_findings)(void *arg, struct str findings);
@@ -22,7 +25,11 @@ struct workers_options {
 
 struct workers {
 	struct workers_options options;
-	bool mine; // the piece at hand is this process's
+	bool mine; // the piece at hand is this process's; the first one's are all, where the others answer
+	bool is_asked;	  // this process answers, by `answers`
+	uint64_t given_n; // pieces that were given, so far
+	struct str given; // to the first process: what another one answers of the piece at hand
+	struct out answers;
 	uint64_t records;
 	struct workers_private *private;
 };

@@ -23,7 +23,7 @@ struct report_options {
 	struct event_switch_options event_switch;
 	struct chain_options chain;
 	float percent_limit;
-	unsigned max_stack;
+	unsigned max_stack, jobs;
 	int verbose, socket, group_index, ignored_int;
 	bool quiet, dump, stats, tasks, mmaps, ignore_vmlinux, force, modules, counts, threads, tui,
 		gtk, stdio;

@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "cmd/export/export.h"
+#include "flow/chain.h"
 #include "flow/run.h"
 #include "sym/stacks.h"
 #include <sys/mman.h>
@@ -412,6 +413,7 @@ int export_collect(struct profile *profile, const char *path, const struct expor
 		collector.stacks.sources = collector.sources;
 	if (!run->recording->is_pipe)
 		err = start(&collector, run);
+	run_share_chains(run, options->jobs, 0);
 	if (err >= 0)
 		err = run_process(run, &hooks, &collector);
 	if (err >= 0) {

@@ -7,6 +7,7 @@
 struct export_options {
 	const char *event; // a name or a glob; NULL: all
 	bool force, no_inline;
+	unsigned jobs; // processes that unwind; 0: as many as pay
 	struct filter_options filter;
 	struct sym_options sym;
 };

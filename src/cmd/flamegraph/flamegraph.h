@@ -17,6 +17,7 @@ struct stack_options {
 	unsigned side;	       // FLAME_BEFORE or FLAME_AFTER
 	bool force;
 	bool no_inline; // functions that were inlined are no frames
+	unsigned jobs;	// processes that unwind; 0: as many as pay
 	struct filter_options filter;
 	struct sym_options sym;
 };

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "cmd/flamegraph/flamegraph.h"
+#include "flow/chain.h"
 #include "flow/run.h"
 #include "flow/stack_frames.h"
 #include "sym/stacks.h"
@@ -294,6 +295,7 @@ int stacks_from_recording(struct flame *flame, const char *path,
 		taker.stacks.sources = sources_new(run->sym);
 	if (!run->recording->is_pipe)
 		err = start(&taker, run);
+	run_share_chains(run, options->jobs, 0);
 	if (err >= 0)
 		err = run_process(run, &hooks, &taker);
 	if (err >= 0) {
