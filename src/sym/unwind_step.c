@@ -347,30 +347,54 @@ static bool step_once(struct walk *w, struct unwind_known *known, bool is_leaf, 
 	return true;
 }
 
+// What raises an exception of OCaml takes the stack back to the handler's frame, and returns to the handler, which nothing called.
+static bool step_to_handler(struct walk *w, const struct cfi_rule *rule)
+{
+	const bool is_guessed = w->is_guessed;
+	uint64_t before[CFI_REGS], after[CFI_REGS];
+	bool is_signal = false, good;
+
+	memcpy(before, w->regs, sizeof(before));
+	good = step_simple(w, rule) && w->regs[w->machine->sp] > before[w->machine->sp];
+	memcpy(after, w->regs, sizeof(after));
+	if (good) {
+		struct unwind_known *known = walk_known(w, w->regs[PC], true);
+
+		good = known->table && step_once(w, known, true, &is_signal) &&
+		       walk_is_behind_call(w);
+	}
+	memcpy(w->regs, good ? after : before, sizeof(after));
+	w->is_guessed = is_guessed;
+	return good;
+}
+
 // Frame information of hand-written code is wrong here and there between two instructions, mostly where exceptions are thrown:
 // when it leads nowhere from the innermost frame, the instructions may know better.
 bool walk_step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
 	uint64_t before[CFI_REGS], after[CFI_REGS];
 	const struct cfi_rule *rule;
+	enum unwind_end end;
 	bool good;
 
 	if (!is_leaf || !known->table)
 		return step_once(w, known, is_leaf, ret_signal);
 	memcpy(before, w->regs, sizeof(before));
 	good = step_once(w, known, is_leaf, ret_signal);
-	if (w->end != UNWIND_BAD || (good && (*ret_signal || walk_is_code(w, w->regs[PC] - 1))))
+	end = w->end;
+	if (good ? *ret_signal || walk_is_code(w, w->regs[PC] - 1)
+		 : end != UNWIND_BAD && (end != UNWIND_ROOT || w->regs[PC]))
 		return good;
 	memcpy(after, w->regs, sizeof(after));
 	memcpy(w->regs, before, sizeof(before));
 	rule = walk_rule_of_code(w, before[PC], true);
-	if (rule && step_code(w, rule)) {
-		*ret_signal = false;
+	if (rule && (step_code(w, rule) || step_to_handler(w, rule))) {
+		*ret_signal = !walk_is_behind_call(w);
 		w->end = UNWIND_BAD;
 		return true;
 	}
 	memcpy(w->regs, after, sizeof(after));
-	w->end = UNWIND_BAD;
+	w->end = end;
 	return good;
 }
 

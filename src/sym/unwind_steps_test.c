@@ -162,6 +162,19 @@ static __attribute__((noipa)) void raises(void)
 	sink++;
 }
 
+// As OCaml does it.
+void handles(void);
+void raises_to_handler(void);
+extern char handles_landing[];
+__attribute__((used)) void *volatile handler;
+__asm__(".text\n"
+	"handles: .cfi_startproc; lea handles_landing(%rip), %rax; push %rax; .cfi_adjust_cfa_offset 8\n"
+	"push handler(%rip); .cfi_adjust_cfa_offset 8; mov %rsp, handler(%rip)\n"
+	"call raises_to_handler; nop\n"
+	"handles_landing: .cfi_adjust_cfa_offset -16; ret; .cfi_endproc\n"
+	"raises_to_handler: .cfi_startproc; mov handler(%rip), %rsp\n"
+	"pop handler(%rip); .cfi_adjust_cfa_offset -8; ret; .cfi_endproc\n");
+
 static __attribute__((noinline)) void work(void)
 {
 	int numbers[] = {7, 3, 9, 1};
@@ -177,6 +190,7 @@ static __attribute__((noinline)) void work(void)
 	catches_any_by_fp(cleans_by_fp, NULL);
 	catches_any(cleans_any_by_fp, passes);
 	catches_any_by_fp(cleans_any, passes);
+	handles();
 	sink = by_frame_pointer(numbers[1]);
 }
 
@@ -269,6 +283,8 @@ static bool is_throwing(uint64_t pc)
 {
 	Dl_info info = {0};
 
+	if (pc - (uintptr_t)raises_to_handler < 16)
+		return true;
 	return dladdr((void *)(uintptr_t)pc, &info) && info.dli_sname &&
 	       (strcmp(info.dli_sname, "_Unwind_RaiseException") == 0 ||
 		strcmp(info.dli_sname, "_Unwind_Resume") == 0);
@@ -280,7 +296,7 @@ static bool is_landing(uint64_t pc)
 		if (pc == (uintptr_t)pads[i].landing)
 			return true;
 	}
-	return false;
+	return pc == (uintptr_t)handles_landing;
 }
 
 // Before it goes to a landing pad the library has overwritten what its frame had of its caller's: who called it is known, the chain is
@@ -295,7 +311,7 @@ static bool is_on_its_way(struct stepped *s, const uint64_t *ips, uint32_t n, en
 		return false;
 	if (end == UNWIND_GUESSED)
 		return memcmp(ips, s->want, MIN(throws + 2, n) * sizeof(*ips)) == 0;
-	return !throws && n > 2 && is_landing(ips[1]) && n - 2 >= s->base_n &&
+	return end == UNWIND_ROOT && !throws && n > 2 && is_landing(ips[1]) && n - 2 >= s->base_n &&
 	       ips[n - 1] == s->base[s->base_n - 1];
 }
 
