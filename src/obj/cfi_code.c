@@ -3,7 +3,7 @@
 #include "obj/x86.h"
 #include <string.h>
 
-enum { WINDOW = 8192, PENDING = 64, DEEPEST = 1 << 20 };
+enum { WINDOW = 8192, PENDING = 64, DEEPEST = 1 << 20, JUMP = 5 };
 
 // What a register holds, by what registers hold at the start.
 struct value {
@@ -111,6 +111,23 @@ static bool is_entry(const uint8_t *p, size_t n)
 		memcmp(p, "\x55\x48\x8b\xec", 4) == 0);
 }
 
+// A jump that one comes back to: HotSpot's compilers put it over an instruction of which something is not known yet. In front of
+// where it goes to stands how long that one was: b8 ? ? ? length. -1: none.
+static int64_t behind_patched(const struct code_text *text, uint32_t at)
+{
+	enum { RECORD = 5, LONGEST = 16 };
+	int32_t by;
+	int64_t to;
+
+	if (at + JUMP > text->n || text->p[at] != 0xe9)
+		return -1;
+	memcpy(&by, text->p + at + 1, 4);
+	to = (int64_t)at + JUMP + by;
+	if (to < RECORD || to > (int64_t)text->n || text->p[to - RECORD] != 0xb8)
+		return -1;
+	return text->p[to - 1] >= JUMP && text->p[to - 1] < LONGEST ? at + text->p[to - 1] : -1;
+}
+
 // On from search->now up to a return: true.
 static bool follow(struct search *search)
 {
@@ -138,6 +155,7 @@ static bool follow(struct search *search)
 			return false;
 		}
 	}
+	go_to(search, behind_patched(text, now->at));
 	return false;
 }
 

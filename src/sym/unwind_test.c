@@ -430,6 +430,10 @@ static void test_made_code(void **state)
 		// push %rbp; mov %rsp,%rbp before its frame is there
 		{"\x55\x48\x89\xe5\x0f\x0b", 6, 0, true, 0},
 		{"\x55\x48\x89\xe5\x0f\x0b", 6, 1, true, 1},
+		// call *%rax; jmp to what puts an instruction of 10 bytes there; add $8,%rsp; ret
+		{"\xff\xd0\xe9\x0f\0\0\0\0\0\0\0\0\x48\x83\xc4\x08\xc3"
+		 "\xb8\0\x0f\x05\x0a\xff\xd0\xe9\xe5\xff\xff\xff",
+		 29, 2, false, 1},
 		// call; pop %rbx; pop %r12; ret
 		{"\xff\xd0\x5b\x41\x5c\xc3", 6, 2, false, 2},
 	};
