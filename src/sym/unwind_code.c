@@ -7,7 +7,7 @@
 #include <sys/uio.h>
 
 enum {
-	BEFORE = 1024,
+	BEFORE = 4096,
 	AHEAD = 4096,
 	PAGE = 4096,
 	PAGES = 512, // 2 MB

@@ -476,6 +476,21 @@ static void test_made_code(void **state)
 	}
 }
 
+// Memory of this process that the task has for made code, filled with int3.
+static uint8_t *made_world(struct world *w, size_t size)
+{
+	uint8_t *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(page != MAP_FAILED);
+	sample_pid = (uint32_t)getpid();
+	x86_64_world(w);
+	w->unwinder->is_live = true;
+	memset(page, 0xcc, size);
+	sample_map(w->sym, (uintptr_t)page, (uintptr_t)page + size, 0, "//anon");
+	sample_pid = PID;
+	return page;
+}
+
 // A function whose frame is made by what it calls first: until then it has none, though its instructions leave one.
 static void test_made_frame(void **state)
 {
@@ -484,18 +499,11 @@ static void test_made_frame(void **state)
 					   // pop %r15; push %rbp; mov %rsp,%rbp; push %rsi; push %r15; ret
 					   0x41, 0x5f, 0x55, 0x48, 0x89, 0xe5, 0x56, 0x41, 0x57,
 					   0xc3};
-	uint8_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const uint64_t jit = (uintptr_t)page, code = FILE_AT;
 	struct world w;
+	uint8_t *page = made_world(&w, 4096);
+	const uint64_t jit = (uintptr_t)page, code = FILE_AT;
 
-	assert_true(page != MAP_FAILED);
-	sample_pid = (uint32_t)getpid();
-	x86_64_world(&w);
-	w.unwinder->is_live = true;
-	memset(page, 0xcc, 4096);
 	memcpy(page + 64, function, sizeof(function));
-	sample_map(w.sym, jit, jit + 4096, 0, "//anon");
-	sample_pid = PID;
 	// Its caller's: another frame, that must not be left out.
 	w.regs[6] = STACK_AT + 0x40;
 	w.regs[8] = jit + 64 + 16;
@@ -504,6 +512,28 @@ static void test_made_frame(void **state)
 	const uint64_t ips[] = {w.regs[8], jit + 64 + 4, code + 0x87};
 	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
 	munmap(page, 4096);
+	world_done(&w);
+}
+
+// A loop whose end lies far behind its start, from where it goes to the return.
+static void test_made_loop(void **state)
+{
+	enum { END = 3000, SIZE = 2 * 4096 };
+	struct world w;
+	uint8_t *page = made_world(&w, SIZE);
+	const uint64_t jit = (uintptr_t)page, code = FILE_AT;
+	const int32_t back = -(END + 7);
+
+	memcpy(page, "\x48\x83\xc4\x08\xc3", 5); // add $8,%rsp; ret
+	memcpy(page + END, "\xff\xd0\xe9", 3);	 // call *%rax; jmp
+	memcpy(page + END + 3, &back, 4);
+	w.regs[6] = STACK_AT + 0x40;
+	w.regs[8] = code + 8;
+	w.stack[0] = jit + END + 2;
+	w.stack[2] = code + 0x88;
+	const uint64_t ips[] = {w.regs[8], jit + END + 1, code + 0x87};
+	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
+	munmap(page, SIZE);
 	world_done(&w);
 }
 
@@ -841,5 +871,5 @@ static void test_cache(void **state)
 
 RUN_TESTS(TEST(test_self), TEST(test_arm64), TEST(test_x86_64), TEST(test_x86_64_signal),
 	  TEST(test_realigned), TEST(test_no_return), TEST(test_i386), TEST(test_made_later),
-	  TEST(test_by_kernel), TEST(test_made_code), TEST(test_made_frame), TEST(test_elsewhere),
-	  TEST(test_nowhere), TEST(test_sample), TEST(test_cache))
+	  TEST(test_by_kernel), TEST(test_made_code), TEST(test_made_frame), TEST(test_made_loop),
+	  TEST(test_elsewhere), TEST(test_nowhere), TEST(test_sample), TEST(test_cache))
