@@ -125,7 +125,8 @@ static int64_t behind_patched(const struct code_text *text, uint32_t at)
 	to = (int64_t)at + JUMP + by;
 	if (to < RECORD || to > (int64_t)text->n || text->p[to - RECORD] != 0xb8)
 		return -1;
-	return text->p[to - 1] >= JUMP && text->p[to - 1] < LONGEST ? at + text->p[to - 1] : -1;
+	return text->p[to - 1] >= JUMP && text->p[to - 1] < LONGEST ? (int64_t)at + text->p[to - 1]
+								    : -1;
 }
 
 // On from search->now up to a return: true.

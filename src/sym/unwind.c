@@ -125,10 +125,12 @@ static bool take_registers(struct walk *w)
 	return true;
 }
 
-// On none that the copy is of: a signal came on a stack of its own.
-static bool is_far(const struct walk *w, uint64_t sp)
+// The kernel writes a signal's frame right below what was interrupted, but where the handler has a stack of its own.
+static bool is_other_stack(const struct walk *w, uint64_t signal_at)
 {
-	return sp < w->stack_at || sp - w->stack_at > w->stack_size + WALK_FAR;
+	enum { LARGEST = 1 << 17 }; // of such frames, with the registers of all extensions
+
+	return w->regs[w->machine->sp] - signal_at > LARGEST;
 }
 
 static const struct machine *machine_of(const struct unwinder *unwinder,
@@ -156,7 +158,8 @@ static void add_frame(struct walk *w, uint64_t ip)
 static void walk_up(struct walk *w)
 {
 	struct walk_before before = {0};
-	bool is_exact = true; // the pc is that of an instruction, not of one after a call
+	bool is_exact = true;	// the pc is that of an instruction, not of one after a call
+	uint64_t signal_at = 0; // where the frame of the signal lies that interrupted it
 
 	for (w->n = 0;;) {
 		uint64_t pc = w->regs[PC] - !is_exact;
@@ -186,12 +189,13 @@ static void walk_up(struct walk *w)
 					      known->table != NULL};
 		// Is there more behind the last one?
 		if (!walk_step(w, known, is_exact, &is_exact)) {
-			if (is_exact && w->n > 1 && is_far(w, w->regs[w->machine->sp]))
+			if (signal_at && is_other_stack(w, signal_at))
 				w->end = UNWIND_SWITCHED;
 			if (w->end != UNWIND_ROOT || w->regs[PC] || !walk_step_again(w, &before))
 				return;
 			is_exact = false;
 		}
+		signal_at = is_trampoline ? before.sp : 0;
 		// Of a function that has returned meanwhile anything may be there.
 		if (w->has_read_later && !is_exact &&
 		    !(walk_is_code(w, w->regs[PC] - 1) && walk_is_return(w))) {

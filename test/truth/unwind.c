@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -79,12 +80,31 @@ NOINLINE void interrupted(void)
 // The handler has a stack of its own: what was interrupted is on another one, of which nothing is copied.
 NOINLINE void elsewhere(void)
 {
-	const stack_t own = {.ss_sp = malloc(1 << 16), .ss_size = 1 << 16};
+	enum { SIZE = 1 << 17 };
+	const stack_t own = {.ss_sp = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
+					   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+			     .ss_size = SIZE};
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
 
 	sigaltstack(&own, NULL);
 	sigaction(SIGUSR2, &action, NULL);
 	raise(SIGUSR2);
+	sink++;
+}
+
+static void *run_elsewhere(void *arg)
+{
+	elsewhere();
+	return arg;
+}
+
+// Both stacks lie near each other.
+NOINLINE void thread_elsewhere(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, run_elsewhere, NULL);
+	pthread_join(thread, NULL);
 	sink++;
 }
 
@@ -250,7 +270,7 @@ int main(int argc, char **argv)
 		{"qsort", sort},	  {"bsearch", search},	   {"tail", calls_tail},
 		{"longjmp", jumped},	  {"threads", threads},	   {"vfork", forks},
 		{"plt", stubs},		  {"asm", assembly},	   {"templates", deep_templates},
-		{"bare", bare},		  {"altstack", elsewhere},
+		{"bare", bare},		  {"altstack", elsewhere}, {"threadalt", thread_elsewhere},
 	};
 
 	if (argc < 3)
