@@ -294,15 +294,19 @@ static void add_plt_slot(struct names *names, const struct elf_section *section,
 		relocation = relocation_at(names, addr + i + 6 + (uint64_t)(int64_t)distance);
 		if (!relocation)
 			return;
-		vec_push(&names->all, (struct name){
-					      .addr = addr,
-					      .size = slot,
-					      .text = arena_fmt(&names->arena, "%.*s@plt",
-								LONGEST_NAME, relocation->text),
-					      .section = (uint16_t)section->index,
-					      .is_global = true,
-					      .is_synthetic = true,
-				      });
+		vec_push(&names->all,
+			 (struct name){
+				 .addr = addr,
+				 .size = slot,
+				 .text = arena_join(&names->arena,
+						    (struct str){relocation->text,
+								 strnlen(relocation->text,
+									 LONGEST_NAME)},
+						    str_of("@plt")),
+				 .section = (uint16_t)section->index,
+				 .is_global = true,
+				 .is_synthetic = true,
+			 });
 		return;
 	}
 }

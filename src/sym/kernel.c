@@ -103,12 +103,12 @@ static void read_symbols(struct symtab *all, char *text, size_t n, bool *ret_hid
 static void fit_kernel_map(struct sym *sym, const struct dso *dso)
 {
 	struct mapping *map = sym->private->kernel_map;
-	const struct symtab *symtab = dso->symtab;
+	struct symtab *symtab = dso->symtab;
 
 	if (!map || !symtab->symbols.n)
 		return;
-	map->start = symtab->symbols.v[0].start;
-	map->end = vec_last(&symtab->symbols).end;
+	map->start = symtab_at(symtab, 0)->start;
+	map->end = symtab_at(symtab, symtab->symbols.n - 1)->end;
 	space_sort(sym->kernel);
 }
 
@@ -131,6 +131,7 @@ static const char *const references[] = {"_text", "_stext"};
 struct kernel_symbols {
 	struct symtab all;
 	const char *path;
+	size_t kernel_n;	// so many of the first rows are the kernel's own
 	uint64_t references[2]; // 0: none
 	bool hidden;
 };
@@ -147,7 +148,7 @@ static void parse_kallsyms(struct sym *sym, struct kernel_symbols *ret, char *te
 }
 
 // Where the recording's kernel lay, beside where these symbols say.
-static bool find_delta(const struct sym *sym, const struct kernel_symbols *symbols, uint64_t *ret)
+static bool find_delta(const struct sym *sym, struct kernel_symbols *symbols, uint64_t *ret)
 {
 	const struct sym_private *p = sym->private;
 
@@ -160,6 +161,7 @@ static bool find_delta(const struct sym *sym, const struct kernel_symbols *symbo
 			return true;
 		}
 	}
+	symtab_fill(&symbols->all);
 	vec_each(const struct symbol, symbol, &symbols->all.symbols) {
 		if (strcmp(symbol->name, p->reference_name) == 0) {
 			*ret = symbol->start - p->reference_addr;
@@ -167,6 +169,25 @@ static bool find_delta(const struct sym *sym, const struct kernel_symbols *symbo
 		}
 	}
 	return false;
+}
+
+// The kernel's own stay, in their order.
+static void split_symbols(struct split *split, size_t kernel_n)
+{
+	struct symtab *all = split->all;
+	size_t n = all->symbols.n;
+
+	if (!all->rows.n)
+		kernel_n = 0;
+	split->kernel_n = kernel_n;
+	for (size_t i = kernel_n; i < n; i++)
+		put_symbol(split, symtab_at(all, i));
+	all->rows.n = kernel_n;
+	all->rows.delta = split->delta;
+	all->symbols.n = split->kernel_n;
+	// Some more stand behind those of modules.
+	if (split->kernel_n > kernel_n)
+		symtab_fill(all);
 }
 
 // Takes over the symbols.
@@ -180,11 +201,8 @@ static bool put_kernel_symbols(struct sym *sym, struct dso *dso, struct kernel_s
 		symtab_done(&symbols->all);
 		return false;
 	}
-	for (size_t i = 0; i < symbols->all.symbols.n; i++)
-		put_symbol(&split, &symbols->all.symbols.v[i]);
-	symbols->all.symbols.n = split.kernel_n;
-	vec_done(&dso->symtab->symbols);
-	memcpy(&dso->symtab->symbols, &symbols->all.symbols, sizeof(symbols->all.symbols));
+	split_symbols(&split, symbols->kernel_n);
+	symtab_take(dso->symtab, &symbols->all);
 	dso_set_long_name(sym, dso, "[kernel.kallsyms]");
 	load_done(sym, dso, 'k', symbols->path);
 	fit_kernel_map(sym, dso);
@@ -310,11 +328,14 @@ static void load_running(struct sym *sym, struct dso *dso)
 	bool is_own = !sym->options.root || !*sym->options.root;
 	struct kernel_cache_key key;
 	bool may_cache = is_own && kernel_cache_key(&key);
+	struct kernel_copy copy;
 	char *text;
 	size_t n;
 
-	if (may_cache &&
-	    kernel_cache_load(&key, &symbols.all, &sym->private->kernel_names, symbols.references)) {
+	if (may_cache && kernel_cache_load(&key, &copy, &sym->private->kernel_names)) {
+		symtab_set_rows(&symbols.all, &copy.rows);
+		symbols.kernel_n = copy.kernel_n;
+		memcpy(symbols.references, copy.references, sizeof(copy.references));
 		put_kernel_symbols(sym, dso, &symbols);
 		return;
 	}

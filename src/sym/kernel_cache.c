@@ -6,9 +6,10 @@
 #include "sym/kallsyms.h"
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
-#define MAGIC 0x32736d79736b6e73ull // "snksyms2"
+#define MAGIC 0x33736d79736b6e73ull // "snksyms3"
 enum { MOST_SYMBOLS = 1 << 24, MOST_MODULES = 1 << 20 };
 
 struct file_head {
@@ -17,13 +18,7 @@ struct file_head {
 	uint64_t references[2];
 	uint64_t names_size;
 	uint64_t check; // of all that follows the head
-	uint32_t n, zero;
-};
-
-struct file_symbol {
-	uint64_t start, end;
-	uint32_t name; // offset
-	uint8_t type, binding, in_module, zero;
+	uint32_t n, kernel_n;
 };
 
 static uint64_t hash_file(const char *path, uint64_t h)
@@ -75,62 +70,51 @@ bool kernel_cache_key(struct kernel_cache_key *ret)
 	return true;
 }
 
-bool kernel_cache_parse(struct str copy, const struct kernel_cache_key *key, struct symtab *ret,
-			uint64_t ret_references[2])
+bool kernel_cache_parse(struct str bytes, const struct kernel_cache_key *key, struct kernel_copy *ret)
 {
-	const struct file_head *head = (const void *)copy.p;
-	const struct file_symbol *symbols = (const void *)(copy.p + sizeof(*head));
-	const size_t n = copy.n;
-	const char *names;
+	const struct file_head *head = (const void *)bytes.p;
+	const struct symtab_row *rows = (const void *)(head + 1);
+	struct str names;
 
-	if (n < sizeof(*head) || head->magic != MAGIC || memcmp(&head->key, key, sizeof(*key)) != 0)
+	if (bytes.n < sizeof(*head) || head->magic != MAGIC ||
+	    memcmp(&head->key, key, sizeof(*key)) != 0)
 		return false;
-	if (head->zero || !head->n || head->n > MOST_SYMBOLS || !head->names_size ||
-	    head->names_size > n ||
-	    n != sizeof(*head) + head->n * sizeof(*symbols) + head->names_size)
+	if (!head->n || head->n > MOST_SYMBOLS || head->kernel_n > head->n ||
+	    head->names_size < 2 || head->names_size > bytes.n ||
+	    bytes.n != sizeof(*head) + head->n * sizeof(*rows) + head->names_size)
 		return false;
-	names = (const char *)(symbols + head->n);
+	names = (struct str){(const char *)(rows + head->n), head->names_size};
 	// The last name may claim a module behind it.
-	if (names[head->names_size - 1] || (head->names_size > 1 && names[head->names_size - 2]))
+	if (names.p[names.n - 1] || names.p[names.n - 2])
 		return false;
-	if (hash_bytes(symbols, n - sizeof(*head)) != head->check)
+	if (hash_mix(hash_bytes(rows, bytes.n - sizeof(*head)), head->kernel_n) != head->check)
 		return false;
-	vec_reserve(&ret->symbols, head->n);
-	for (uint32_t i = 0; i < head->n; i++) {
-		const struct file_symbol *s = &symbols[i];
-
-		if ((uint64_t)s->name + !!s->in_module >= head->names_size || s->end < s->start ||
-		    (i && s->start < symbols[i - 1].start)) {
-			vec_clear(&ret->symbols);
-			return false;
-		}
-		ret->symbols.v[i] = (struct symbol){.start = s->start,
-						    .end = s->end,
-						    .name = names + s->name,
-						    .type = s->type,
-						    .binding = s->binding,
-						    .hidden_width = s->in_module};
-	}
-	ret->symbols.n = head->n;
-	memcpy(ret_references, head->references, sizeof(head->references));
+	*ret = (struct kernel_copy){
+		.rows = {.v = rows, .n = head->n, .names = names},
+		.kernel_n = head->kernel_n,
+	};
+	memcpy(ret->references, head->references, sizeof(head->references));
 	return true;
 }
 
-bool kernel_cache_load(const struct kernel_cache_key *key, struct symtab *ret,
-		       struct mapped *ret_map, uint64_t ret_references[2])
+bool kernel_cache_load(const struct kernel_cache_key *key, struct kernel_copy *ret,
+		       struct mapped *ret_map)
 {
 	struct mapped map;
 	char path[4096];
 
-	if (cache_file("kallsyms", path, sizeof(path)) < 0 || access(path, R_OK) < 0 ||
+	if (cache_file("kallsyms3", path, sizeof(path)) < 0 || access(path, R_OK) < 0 ||
 	    file_map_plain(&map, path) < 0) {
 		err_clear();
 		return false;
 	}
-	if (!kernel_cache_parse((struct str){(const char *)map.p, map.n}, key, ret, ret_references)) {
+	if (!kernel_cache_parse((struct str){(const char *)map.p, map.n}, key, ret)) {
 		file_unmap(&map);
 		return false;
 	}
+	// All was read once; few pages of it will be again.
+	if (!map.on_heap)
+		(void)madvise((void *)map.p, map.n, MADV_DONTNEED);
 	*ret_map = map;
 	return true;
 }
@@ -143,45 +127,68 @@ static size_t name_size(const struct symbol *symbol)
 	return symbol->hidden_width ? n + strlen(symbol->name + n) + 1 : n;
 }
 
+// Rows can't tell what lies around what.
+static bool overlap(const struct symtab *symtab)
+{
+	const struct symbol *v = symtab->symbols.v;
+
+	for (size_t i = 0; i < symtab->symbols.n; i++) {
+		if (v[i].end < v[i].start || (i && v[i].start < v[i - 1].end))
+			return true;
+	}
+	return false;
+}
+
+static size_t kernel_part(const struct symtab *symtab)
+{
+	size_t n = 0;
+
+	while (n < symtab->symbols.n && !symtab->symbols.v[n].hidden_width)
+		n++;
+	return n;
+}
+
 void kernel_cache_save(const struct kernel_cache_key *key, const struct symtab *symtab,
 		       const uint64_t references[2])
 {
 	size_t n = symtab->symbols.n, names_size = 0, size;
-	struct file_symbol *symbols;
+	struct symtab_row *rows;
 	struct file_head *head;
 	char path[4096], *names;
 
-	if (!n || n > MOST_SYMBOLS || cache_file("kallsyms", path, sizeof(path)) < 0)
+	if (!n || n > MOST_SYMBOLS || overlap(symtab) ||
+	    cache_file("kallsyms3", path, sizeof(path)) < 0)
 		return;
 	for (size_t i = 0; i < n; i++)
 		names_size += name_size(&symtab->symbols.v[i]);
 	names_size++;
 	if (names_size > UINT32_MAX)
 		return;
-	size = sizeof(*head) + n * sizeof(*symbols) + names_size;
+	size = sizeof(*head) + n * sizeof(*rows) + names_size;
 	head = xcalloc(1, size);
-	symbols = (void *)(head + 1);
-	names = (char *)(symbols + n);
+	rows = (void *)(head + 1);
+	names = (char *)(rows + n);
 	*head = (struct file_head){.magic = MAGIC,
 				   .key = *key,
 				   .references = {references[0], references[1]},
 				   .names_size = names_size,
-				   .n = (uint32_t)n};
+				   .n = (uint32_t)n,
+				   .kernel_n = (uint32_t)kernel_part(symtab)};
 	names_size = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct symbol *s = &symtab->symbols.v[i];
 		size_t bytes = name_size(s);
 
-		symbols[i] = (struct file_symbol){.start = s->start,
-						  .end = s->end,
-						  .name = (uint32_t)names_size,
-						  .type = s->type,
-						  .binding = s->binding,
-						  .in_module = s->hidden_width};
+		rows[i] = (struct symtab_row){.start = s->start,
+					      .end = s->end,
+					      .name = (uint32_t)names_size,
+					      .type = s->type,
+					      .binding = s->binding,
+					      .hidden_width = s->hidden_width};
 		memcpy(names + names_size, s->name, bytes);
 		names_size += bytes;
 	}
-	head->check = hash_bytes(symbols, size - sizeof(*head));
+	head->check = hash_mix(hash_bytes(rows, size - sizeof(*head)), head->kernel_n);
 	(void)file_write(path, head, size);
 	free(head);
 }

@@ -13,15 +13,20 @@ struct kernel_cache_key {
 // False when it can't be told, or when addresses are hidden.
 bool kernel_cache_key(struct kernel_cache_key *ret);
 
-// Symbols in address order with their ends, as symtab_fix leaves them; where hidden_width is not 0, "[module]" stands
-// behind the NUL of the name. Names lie in the copy, which `ret_map` holds until file_unmap. *ret_reference: the address of _text, then that of _stext (0: none).
-// False: there is none that fits, nothing was changed.
-bool kernel_cache_load(const struct kernel_cache_key *key, struct symtab *ret,
-		       struct mapped *ret_map, uint64_t ret_references[2]);
+// What was kept; lies in the copy.
+struct kernel_copy {
+	struct symtab_rows rows; // as symtab_fix leaves them; where hidden_width is not 0, "[module]" stands behind the NUL of the name
+	size_t kernel_n;	 // so many of the first are the kernel's own
+	uint64_t references[2];	 // the addresses of _text and _stext (0: none)
+};
+
+// *ret_map holds it until file_unmap. False: there is none that fits, nothing was changed.
+bool kernel_cache_load(const struct kernel_cache_key *key, struct kernel_copy *ret,
+		       struct mapped *ret_map);
 // Failure is no error: the next run reads /proc/kallsyms again.
 void kernel_cache_save(const struct kernel_cache_key *key, const struct symtab *symtab,
 		       const uint64_t references[2]);
 
-// Of what lies in memory, for tests: false unless every byte makes sense.
-bool kernel_cache_parse(struct str copy, const struct kernel_cache_key *key, struct symtab *ret,
-			uint64_t ret_references[2]);
+// Of what lies in memory, for tests: false when it is damaged. What a row says is looked at when its symbol is made.
+bool kernel_cache_parse(struct str bytes, const struct kernel_cache_key *key,
+			struct kernel_copy *ret);

@@ -200,6 +200,7 @@ size_t dso_symbols(struct sym *sym, struct dso *dso, const struct symbol **ret)
 
 	if (dso->state == DSO_NOT_LOADED)
 		dso_load(sym, dso, NULL);
+	symtab_fill(symtab);
 	for (size_t i = 0; i < symtab->symbols.n; i++) {
 		if (symtab->symbols.v[i].mangled)
 			symtab_name(symtab, &symtab->symbols.v[i]);

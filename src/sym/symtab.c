@@ -5,6 +5,7 @@
 #include "sym/symtab.h"
 #include "base/search.h"
 #include <elf.h>
+#include <sys/mman.h>
 #include "base/log.h"
 #include "obj/demangle.h"
 
@@ -19,10 +20,21 @@ static void forget_order(struct symtab *symtab)
 	symtab->around = symtab->index = NULL;
 }
 
+static void free_symbols(struct symtab *symtab)
+{
+	if (symtab->mapped_bytes) {
+		munmap(symtab->symbols.v, symtab->mapped_bytes);
+		symtab->symbols.v = NULL;
+	}
+	symtab->mapped_bytes = 0;
+	symtab->rows.n = 0;
+	vec_done(&symtab->symbols);
+}
+
 void symtab_done(struct symtab *symtab)
 {
 	for (; symtab; symtab = symtab->before) {
-		vec_done(&symtab->symbols);
+		free_symbols(symtab);
 		vec_done(&symtab->late);
 		arena_done(&symtab->names);
 		forget_order(symtab);
@@ -31,14 +43,82 @@ void symtab_done(struct symtab *symtab)
 
 void symtab_clear(struct symtab *symtab)
 {
+	symtab->rows.n = 0;
 	vec_clear(&symtab->symbols);
 	forget_order(symtab);
+}
+
+void symtab_set_rows(struct symtab *symtab, const struct symtab_rows *rows)
+{
+	size_t bytes = rows->n * sizeof(struct symbol);
+	void *v = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (v == MAP_FAILED)
+		alloc_failed();
+	free_symbols(symtab);
+	symtab->symbols.v = v;
+	symtab->symbols.n = symtab->symbols.capacity = rows->n;
+	symtab->mapped_bytes = bytes;
+	symtab->rows = *rows;
+}
+
+void symtab_take(struct symtab *symtab, struct symtab *from)
+{
+	free_symbols(symtab);
+	memcpy(&symtab->symbols, &from->symbols, sizeof(from->symbols));
+	symtab->rows = from->rows;
+	symtab->mapped_bytes = from->mapped_bytes;
+	memset(&from->symbols, 0, sizeof(from->symbols));
+	from->rows.n = from->mapped_bytes = 0;
+}
+
+struct symbol *symtab_at(struct symtab *symtab, size_t i)
+{
+	const struct symtab_rows *rows = &symtab->rows;
+	struct symbol *symbol = &symtab->symbols.v[i];
+	const struct symtab_row *row;
+
+	if (i >= rows->n || symbol->name)
+		return symbol;
+	row = &rows->v[i];
+	*symbol = (struct symbol){
+		.start = row->start - rows->delta,
+		.end = row->end - rows->delta,
+		// What is behind the name may be a module's.
+		.name = rows->names.p + MIN(row->name, rows->names.n - 2),
+		.type = row->type,
+		.binding = row->binding,
+		.hidden_width = row->hidden_width,
+	};
+	return symbol;
+}
+
+void symtab_fill(struct symtab *symtab)
+{
+	for (size_t i = 0; i < symtab->rows.n; i++)
+		(void)symtab_at(symtab, i);
+	symtab->rows.n = 0;
+}
+
+// As heap memory, so that it can grow.
+static void own_symbols(struct symtab *symtab)
+{
+	struct symbol *v;
+
+	symtab_fill(symtab);
+	v = xmemdup(symtab->symbols.v, symtab->symbols.n * sizeof(*v));
+	munmap(symtab->symbols.v, symtab->mapped_bytes);
+	symtab->mapped_bytes = 0;
+	symtab->symbols.v = v;
+	symtab->symbols.capacity = symtab->symbols.n;
 }
 
 void symtab_add(struct symtab *symtab, const struct symbol *symbol)
 {
 	if (symtab->index)
 		forget_order(symtab);
+	if (symtab->mapped_bytes)
+		own_symbols(symtab);
 	vec_push(&symtab->symbols, *symbol);
 }
 
@@ -77,11 +157,14 @@ static struct sort_key *sort_keys(struct sort_key *keys, struct sort_key *spare,
 
 void symtab_sort(struct symtab *symtab)
 {
-	struct symbol *old = symtab->symbols.v, *sorted;
 	uint64_t lowest = UINT64_MAX, highest = 0;
 	size_t n = symtab->symbols.n, i;
 	struct sort_key *keys, *in_order;
+	struct symbol *old, *sorted;
 
+	if (symtab->mapped_bytes)
+		own_symbols(symtab);
+	old = symtab->symbols.v;
 	for (i = 1; i < n && old[i - 1].start <= old[i].start; i++)
 		;
 	if (i >= n || n > UINT32_MAX)
@@ -222,6 +305,11 @@ static size_t symbols_up_to(const struct symtab *symtab, uint64_t addr)
 	const struct symbol *v = symtab->symbols.v;
 	size_t n = symtab->symbols.n, slot, from;
 
+	if (symtab->rows.n) {
+		const struct symtab_rows *rows = &symtab->rows;
+
+		return SEARCH(rows->n, i, rows->v[i].start - rows->delta <= addr);
+	}
 	if (!symtab->index)
 		return SEARCH(n, i, v[i].start <= addr);
 	if (addr < v[0].start)
@@ -240,6 +328,8 @@ void symtab_ready(struct symtab *symtab)
 	size_t n = symtab->symbols.n, i;
 
 	forget_order(symtab);
+	if (symtab->rows.n)
+		return;
 	make_index(symtab);
 	for (i = 1; i < n && v[i - 1].end <= v[i].start; i++)
 		;
@@ -267,7 +357,7 @@ static struct symbol *find_late(const struct symtab *symtab, uint64_t addr)
 	return NULL;
 }
 
-static struct symbol *find_in(const struct symtab *symtab, uint64_t addr)
+static struct symbol *find_in(struct symtab *symtab, uint64_t addr)
 {
 	struct symbol *v = symtab->symbols.v;
 	size_t low;
@@ -282,6 +372,7 @@ static struct symbol *find_in(const struct symtab *symtab, uint64_t addr)
 	low = symbols_up_to(symtab, addr);
 	if (!low--)
 		return NULL;
+	(void)symtab_at(symtab, low);
 	while (addr >= v[low].end) {
 		if (!symtab->around || symtab->around[low] == UINT32_MAX || ++depth > MOST_NESTED)
 			return NULL;
@@ -290,7 +381,7 @@ static struct symbol *find_in(const struct symtab *symtab, uint64_t addr)
 	return &v[low];
 }
 
-struct symbol *symtab_find(const struct symtab *symtab, uint64_t addr)
+struct symbol *symtab_find(struct symtab *symtab, uint64_t addr)
 {
 	struct symbol *found = find_in(symtab, addr);
 

@@ -13,7 +13,7 @@ static void add(struct symtab *symtab, uint64_t start, uint64_t size, const char
 					    .type = STT_FUNC});
 }
 
-static const char *at(const struct symtab *symtab, uint64_t addr)
+static const char *at(struct symtab *symtab, uint64_t addr)
 {
 	const struct symbol *symbol = symtab_find(symtab, addr);
 
