@@ -4,8 +4,7 @@
 #include "base/log.h"
 
 enum {
-	LINES_MAX = 1 << 16, // 8 MB
-	LINES_FIRST = 1 << 12,
+	LINES = 1 << 14, // 2 MB
 	STYLES_MAX = 16,
 	SEEN_BITS = 13,
 	TEXTS_MAX = 1 << 26, // bytes of lines that are longer than a slot
@@ -53,9 +52,8 @@ void chains_init(struct chains *chains, struct sym *sym, const struct chains_opt
 
 void chains_done(struct chains *chains)
 {
-	debug("%llu frames printed, %llu of them resolved; %zu lines known",
-	      (unsigned long long)chains->frames_n, (unsigned long long)chains->frames_resolved,
-	      chains->lines_n);
+	debug("%llu frames printed, %llu of them resolved", (unsigned long long)chains->frames_n,
+	      (unsigned long long)chains->frames_resolved);
 	vec_done(&chains->styles);
 	free(chains->lines);
 	free(chains->seen);
@@ -194,61 +192,53 @@ static void render_tail(const struct rendering *r, const struct location *locati
 		out_bytes(out, " (inlined)", 10);
 }
 
-static struct line_slot *free_slot(const struct chains *chains, uint64_t addr, uint32_t key)
+// The two places of a line.
+static struct line_slot *places_of(const struct chains *chains, uint64_t addr, uint32_t key)
 {
-	size_t at = hash_mix(addr, key) & chains->lines_mask;
-
-	while (chains->lines[at].dso_style)
-		at = (at + 1) & chains->lines_mask;
-	return &chains->lines[at];
+	return &chains->lines[hash_mix(addr, key) & (LINES - 2)];
 }
 
-static struct line_slot *new_lines(size_t n)
+static void forget_lines(struct chains *chains)
 {
-	struct line_slot *lines = aligned_alloc(sizeof(*lines), n * sizeof(*lines));
-
-	if (!lines)
+	if (!chains->lines)
+		chains->lines = aligned_alloc(sizeof(*chains->lines), LINES * sizeof(*chains->lines));
+	if (!chains->lines)
 		alloc_failed();
-	for (size_t i = 0; i < n; i++)
-		lines[i].dso_style = 0;
-	return lines;
+	for (size_t i = 0; i < LINES; i++)
+		chains->lines[i].dso_style = 0;
+	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
+	arena_reset(&chains->texts);
 }
 
-// Makes room for one more.
-static void grow_lines(struct chains *chains)
+// Where a new line goes: not where one is that came again, unless both did.
+static struct line_slot *free_slot(struct chains *chains, uint64_t addr, uint32_t key)
 {
-	struct line_slot *old = chains->lines;
-	size_t old_n = old ? chains->lines_mask + 1 : 0;
+	struct line_slot *places;
 
-	if (chains->lines_n * 8 < old_n * 5 && chains->texts.total_bytes <= TEXTS_MAX)
-		return;
-	memset(chains->seen, 0, sizeof(*chains->seen) << SEEN_BITS);
-	if (old_n == LINES_MAX || chains->texts.total_bytes > TEXTS_MAX) {
-		arena_reset(&chains->texts);
-		for (size_t i = 0; i < old_n; i++)
-			old[i].dso_style = 0;
-		chains->lines_n = 0;
-		return;
-	}
-	chains->lines_mask = old_n ? old_n * 2 - 1 : LINES_FIRST - 1;
-	chains->lines = new_lines(chains->lines_mask + 1);
-	for (size_t i = 0; i < old_n; i++) {
-		if (old[i].dso_style)
-			*free_slot(chains, old[i].addr, old[i].dso_style) = old[i];
-	}
-	free(old);
+	if (!chains->lines || chains->texts.total_bytes > TEXTS_MAX)
+		forget_lines(chains);
+	places = places_of(chains, addr, key);
+	if (!places[0].dso_style || (!places[0].again && places[1].dso_style))
+		return &places[0];
+	if (!places[1].dso_style || !places[1].again)
+		return &places[1];
+	places[0].again = places[1].again = false;
+	return &places[0];
 }
 
 static const struct line_slot *find_line(const struct chains *chains, uint64_t addr, uint32_t key)
 {
+	struct line_slot *places;
+
 	if (!chains->lines)
 		return NULL;
-	for (size_t at = hash_mix(addr, key) & chains->lines_mask; chains->lines[at].dso_style;
-	     at = (at + 1) & chains->lines_mask) {
-		const struct line_slot *slot = &chains->lines[at];
-
-		if (slot->addr == addr && slot->dso_style == key)
-			return slot;
+	places = places_of(chains, addr, key);
+	for (unsigned i = 0; i < 2; i++) {
+		if (places[i].addr != addr || places[i].dso_style != key)
+			continue;
+		if (!places[i].again)
+			places[i].again = true;
+		return &places[i];
 	}
 	return NULL;
 }
@@ -264,6 +254,22 @@ static void render_line(const struct rendering *r, const struct location *locati
 	}
 	render_tail(r, location, source);
 	out_char(r->out, '\n');
+}
+
+// Nobody knows what is there: garbage of a stack, mostly.
+static void render_unknown(const struct rendering *r, struct location *where)
+{
+	static const char text[] = "\t                 [unknown] ([unknown])\n";
+	const uint64_t usual = FIELD_BIT(IP) | FIELD_BIT(SYM) | FIELD_BIT(DSO);
+
+	where->sym = NULL;
+	if ((r->fields & (usual | FIELD_BIT(SRCLINE))) != usual || where->dso) {
+		render_line(r, where, NULL);
+		return;
+	}
+	memcpy(out_room(r->out, sizeof(text)), text, sizeof(text));
+	hex16(r->out->buf + 1, where->ip);
+	r->out->n = sizeof(text) - 1;
 }
 
 // All lines of an address: those of functions that were inlined there come first.
@@ -337,8 +343,7 @@ static const struct line_slot *line(const struct chains_print *p, struct locatio
 
 	chains->scratch.n = 0;
 	if (!where->map || !where->dso) {
-		where->sym = NULL;
-		render_line(&r, where, NULL);
+		render_unknown(&r, where);
 		return NULL;
 	}
 	// Kernel addresses stand in the line as they are, others as those of the dso.
@@ -353,15 +358,14 @@ static const struct line_slot *line(const struct chains_print *p, struct locatio
 	if (chains->scratch.n > UINT16_MAX || style >= STYLES_MAX || !where->dso ||
 	    (where->sym && where->addr >= where->sym->end))
 		return NULL;
-	grow_lines(chains);
 	// Loading the symbols may have moved the address.
 	key = key_of(where->dso, how, style);
 	addr = dso_is_kernel(where->dso) ? where->ip : where->addr;
 	slot = free_slot(chains, addr, key);
 	slot->addr = addr;
 	slot->dso_style = key;
+	slot->again = false;
 	keep_text(chains, slot);
-	chains->lines_n++;
 	return slot;
 }
 
@@ -427,11 +431,14 @@ static void print_kernel_run(const struct chains_print *p, const struct run *run
 		enum how how = i ? HOW_RETURN : HOW_LEAF;
 		const struct line_slot *slot;
 
-		if (seen->ip == ip && seen->slot_style &&
-		    (seen->slot_style - 1) % 64 == (how << 4 | style) &&
+		if (seen->ip == ip && seen->dso_style &&
+		    (seen->dso_style - 1) % 64 == (how << 4 | style) &&
 		    seen->generation == generation) {
-			copy_line(out, &chains->lines[(seen->slot_style - 1) / 64]);
-			continue;
+			slot = &chains->lines[seen->slot];
+			if (slot->addr == ip && slot->dso_style == seen->dso_style) {
+				copy_line(out, slot);
+				continue;
+			}
 		}
 		slot = line_of(p, PERF_RECORD_MISC_KERNEL, ip, how);
 		if (!slot) {
@@ -439,10 +446,8 @@ static void print_kernel_run(const struct chains_print *p, const struct run *run
 			continue;
 		}
 		copy_line(out, slot);
-		*seen = (struct seen_line){ip, space->generation,
-					   ((uint32_t)(slot - chains->lines) << 6 |
-					    (uint32_t)how << 4 | style) +
-						   1};
+		*seen = (struct seen_line){ip, space->generation, (uint32_t)(slot - chains->lines),
+					   slot->dso_style};
 	}
 }
 

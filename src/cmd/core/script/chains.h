@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Addresses and call chains as text. The line of each (dso, address) is kept, and a small table in front
-// tells which line an address of a space was last, so that most frames are neither resolved nor rendered.
+// Addresses and call chains as text. The lines of (dso, address) that come again are kept, and a small table in front
+// tells which line a kernel address was last, so that most frames are neither resolved nor rendered. Most lines of a large
+// program come once, so there are not more of them than the processor's caches hold.
 // (Keeping the text of whole stacks costs more: it is several times as large, so it misses the caches.)
 #pragma once
 #include "base/out.h"
@@ -22,7 +23,7 @@ struct line_slot {
 	uint64_t addr;
 	uint32_t dso_style; // dso id << 6 | how << 4 | style, + 1; 0: empty
 	uint16_t n;	    // when larger than text: it has a pointer to the text
-	uint16_t unused;
+	bool again;	    // was met since it was put here, or since its place was wanted
 	char text[112];
 } __attribute__((aligned(128)));
 
@@ -30,18 +31,18 @@ struct line_slot {
 struct seen_line {
 	uint64_t ip;
 	uint32_t generation; // of the kernel's space
-	uint32_t slot_style; // index in lines << 6 | how << 4 | style, + 1; 0: empty
+	uint32_t slot;	     // in lines
+	uint32_t dso_style;  // of the line that lies there; 0: empty
 };
 
 struct chains {
 	struct sym *sym;
 	struct sources *sources;
 	struct chains_options options;
-	VEC(uint64_t) styles; // the combinations of ip fields that were asked for
-	struct line_slot *lines;
-	size_t lines_n, lines_mask;
-	struct seen_line *seen; // direct-mapped
-	struct arena texts;	// of lines that are longer than a slot
+	VEC(uint64_t) styles;	 // the combinations of ip fields that were asked for
+	struct line_slot *lines; // LINES of them, two for each hash
+	struct seen_line *seen;	 // direct-mapped
+	struct arena texts;	 // of lines that are longer than a slot
 	struct out scratch;
 	uint64_t frames_n, frames_resolved;
 };
@@ -94,15 +95,21 @@ static inline uint64_t hex8(uint32_t v)
 	return __builtin_bswap64(x + 0x3030303030303030 + above_9 * ('a' - '9' - 1));
 }
 
+// Eight digits with spaces in place of the first n, which are '0'; n <= 8.
+static inline uint64_t blank_zeros(uint64_t digits, int n)
+{
+	return n ? digits ^ (uint64_t)0x1010101010101010 >> (64 - 8 * n) : digits;
+}
+
 // "%16llx" at p.
 static inline void hex16(char *p, uint64_t v)
 {
 	uint64_t high = hex8((uint32_t)(v >> 32)), low = hex8((uint32_t)v);
 	int zeros = v ? __builtin_clzll(v) / 4 : 15;
 
+	high = blank_zeros(high, MIN(zeros, 8));
+	low = blank_zeros(low, MAX(zeros, 8) - 8);
 	memcpy(p, &high, 8);
 	memcpy(p + 8, &low, 8);
-	for (int i = 0; i < zeros; i++)
-		p[i] = ' ';
 }
 void put_hex16(struct out *out, uint64_t v);
