@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What sonde can make anew lies in ~/.cache/sonde (base/cache.c): unwind tables, what debug information said of addresses, the
-// kernel's symbols, unpacked archives. Above SONDE_CACHE_SIZE (1G) what was used the longest ago is removed.
+// What sonde can make anew lies in ~/.cache/sonde (base/cache.c): unwind tables, tables of symbols, what debug
+// information said of addresses, unpacked archives. Above SONDE_CACHE_SIZE (1G) what was used the longest ago is removed.
 #include "base/cache.h"
 #include "base/file.h"
 #include "base/num.h"

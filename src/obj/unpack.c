@@ -107,6 +107,15 @@ static int unpack_xz(struct str packed, struct growing *to)
 }
 #endif
 
+bool unpack_knows_xz(void)
+{
+#ifdef HAVE_LZMA
+	return true;
+#else
+	return false;
+#endif
+}
+
 int unpack(struct str packed, uint8_t **ret, size_t *ret_size)
 {
 	static const struct {

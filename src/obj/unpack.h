@@ -9,6 +9,7 @@
 // Unpacks by the magic at the start. *ret is the caller's to free. -EINVAL when it is no such
 // compressed data or damaged, -EFBIG above 256 MB, -ENOTSUP when that kind is not built in; no sentence.
 int unpack(struct str packed, uint8_t **ret, size_t *ret_size);
+bool unpack_knows_xz(void);
 // The bytes of a section, unpacked where they are packed: SHF_COMPRESSED, or .zdebug_* of old programs ("ZLIB" and the size).
 // *ret_unpacked is the caller's to free, NULL where nothing was packed. Empty when damaged, of another kind or above `most` bytes.
 struct str unpack_section(const struct elf *elf, const struct elf_section *section, uint64_t most,

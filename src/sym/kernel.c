@@ -329,10 +329,12 @@ static void load_running(struct sym *sym, struct dso *dso)
 	struct kernel_cache_key key;
 	bool may_cache = is_own && kernel_cache_key(&key);
 	struct kernel_copy copy;
+	struct mapped map;
 	char *text;
 	size_t n;
 
-	if (may_cache && kernel_cache_load(&key, &copy, &sym->private->kernel_names)) {
+	if (may_cache && kernel_cache_load(&key, &copy, &map)) {
+		vec_push(&sym->private->copies, map);
 		symtab_set_rows(&symbols.all, &copy.rows);
 		symbols.kernel_n = copy.kernel_n;
 		memcpy(symbols.references, copy.references, sizeof(copy.references));

@@ -2,8 +2,7 @@
 // A ready copy of the running kernel's symbols. The kernel needs some 40 ms to write /proc/kallsyms; the copy is
 // mapped in 2. It is good for one boot and one set of modules.
 #pragma once
-#include "base/file.h"
-#include "sym/symtab.h"
+#include "sym/symtab_file.h"
 
 // What the running kernel looks like; differs whenever its kallsyms may.
 struct kernel_cache_key {
@@ -13,7 +12,6 @@ struct kernel_cache_key {
 // False when it can't be told, or when addresses are hidden.
 bool kernel_cache_key(struct kernel_cache_key *ret);
 
-// What was kept; lies in the copy.
 struct kernel_copy {
 	struct symtab_rows rows; // as symtab_fix leaves them; where hidden_width is not 0, "[module]" stands behind the NUL of the name
 	size_t kernel_n;	 // so many of the first are the kernel's own
@@ -24,9 +22,5 @@ struct kernel_copy {
 bool kernel_cache_load(const struct kernel_cache_key *key, struct kernel_copy *ret,
 		       struct mapped *ret_map);
 // Failure is no error: the next run reads /proc/kallsyms again.
-void kernel_cache_save(const struct kernel_cache_key *key, const struct symtab *symtab,
+void kernel_cache_save(const struct kernel_cache_key *key, struct symtab *symtab,
 		       const uint64_t references[2]);
-
-// Of what lies in memory, for tests: false when it is damaged. What a row says is looked at when its symbol is made.
-bool kernel_cache_parse(struct str bytes, const struct kernel_cache_key *key,
-			struct kernel_copy *ret);

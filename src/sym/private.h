@@ -82,11 +82,11 @@ struct sym_private {
 	const char *reference_name; // the symbol whose address the recording tells, NULL: none
 	uint64_t reference_addr;
 	uint32_t next_space_id;
-	VEC(char *) texts;	    // of kallsyms: symbols' names lie there
-	struct mapped kernel_names; // likewise, the ready copy
-	size_t maps_total;	    // pointers in all spaces
-	uint64_t copy_budget;	    // pointers that forks may still copy
-	struct space **dead;	    // ring of spaces without living tasks
+	VEC(char *) texts;	   // of kallsyms: symbols' names lie there
+	VEC(struct mapped) copies; // likewise, of what was kept of symbols
+	size_t maps_total;	   // pointers in all spaces
+	uint64_t copy_budget;	   // pointers that forks may still copy
+	struct space **dead;	   // ring of spaces without living tasks
 	size_t dead_at;
 	struct task **dead_tasks; // ring, of a live run: the oldest make room for new ones
 	size_t dead_tasks_at;

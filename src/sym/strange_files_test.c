@@ -71,7 +71,7 @@ static void fifos_in_the_cache(void **state)
 	assert_int_equal(mkdir(path, 0700), 0);
 	snprintf(path, sizeof(path), "%s/sonde/unwind-abcd", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
-	snprintf(path, sizeof(path), "%s/sonde/kallsyms3", folder);
+	snprintf(path, sizeof(path), "%s/sonde/kernel-symbols", folder);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(HANGS_AFTER_SECONDS);
 	assert_null(unwind_tables_find(tables, &id));

@@ -109,8 +109,9 @@ void sym_free(struct sym *sym)
 	for (size_t i = 0; i < sym->private->texts.n; i++)
 		free(sym->private->texts.v[i]);
 	vec_done(&sym->private->texts);
-	if (sym->private->kernel_names.p)
-		file_unmap(&sym->private->kernel_names);
+	vec_each(struct mapped, copy, &sym->private->copies)
+		file_unmap(copy);
+	vec_done(&sym->private->copies);
 	jit_free(sym);
 	free(sym->private->dead);
 	free(sym->private->dead_tasks);

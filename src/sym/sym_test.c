@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include "base/file.h"
+#include "base/out.h"
 #include "base/test.h"
 #include "obj/elf.h"
 #include "sym/private.h"
@@ -659,6 +660,73 @@ static void stubs_are_not_init(void **state)
 	file_unmap(&file);
 }
 
+// The table of a file, as text; *ret_kept: it came from what an earlier run kept.
+static char *table_of(const char *path, const struct sym_options *options, bool *ret_kept)
+{
+	const struct symbol *symbols;
+	struct sym *sym;
+	struct out out;
+	size_t n;
+
+	sym_new(&sym, options);
+	mmap2(sym, path, (struct mmap_args){.pid = 1, .start = 0x10000000, .len = 1 << 20});
+	out_init_memory(&out);
+	// One is asked for before all are.
+	(void)dso_find_symbol(sym, sym_task(sym, 1, 1)->space->maps.v[0]->dso, 0x2000);
+	n = dso_symbols(sym, sym_task(sym, 1, 1)->space->maps.v[0]->dso, &symbols);
+	for (size_t i = 0; i < n; i++)
+		out_printf(&out, "%llx %llx %s %u %u %u %u\n", (unsigned long long)symbols[i].start,
+			   (unsigned long long)symbols[i].end, symbols[i].name, symbols[i].binding,
+			   symbols[i].type, symbols[i].is_place, symbols[i].guessed_end);
+	out_char(&out, '\0');
+	*ret_kept = sym->private->copies.n;
+	sym_free(sym);
+	return out.buf;
+}
+
+static void kept_symbols(void **state)
+{
+	char folder[] = "/tmp/sonde-kept-XXXXXX", path[64], command[128];
+	const struct sym_options none = {.debug_dir = folder, .no_cache_dir = true};
+	const struct sym_options with = {.debug_dir = folder};
+	const struct sym_options functions = {.debug_dir = folder, .functions = true};
+	char *own, *first, *second;
+	bool kept;
+
+	assert_non_null(mkdtemp(folder));
+	setenv("XDG_CACHE_HOME", folder, 1);
+	snprintf(path, sizeof(path), "%s/program", folder);
+	snprintf(command, sizeof(command), "cp /proc/%d/exe %s", getpid(), path);
+	assert_int_equal(system(command), 0);
+	own = table_of(path, &none, &kept);
+	assert_false(kept);
+	assert_non_null(strstr(own, " kept_symbols "));
+	first = table_of(path, &with, &kept);
+	assert_false(kept);
+	second = table_of(path, &with, &kept);
+	assert_true(kept);
+	assert_string_equal(first, own);
+	assert_string_equal(second, own);
+	free(first);
+	free(second);
+	// What would give another table is not answered by it.
+	first = table_of(path, &functions, &kept);
+	assert_false(kept);
+	second = table_of(path, &functions, &kept);
+	assert_true(kept);
+	assert_string_equal(second, first);
+	free(first);
+	free(second);
+	snprintf(command, sizeof(command), "touch -d yesterday %s", path);
+	assert_int_equal(system(command), 0);
+	first = table_of(path, &functions, &kept);
+	assert_false(kept);
+	free(first);
+	free(own);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
+}
+
 static void another_build_id_is_refused(void **state)
 {
 	static const struct build_id id = {20, {1, 2, 3}};
@@ -693,5 +761,5 @@ RUN_TESTS(TEST(comms), TEST(older_names_come_late), TEST(threads_share_maps), TE
 	  TEST(kernel_of_kallsyms), TEST(facts_of_files), TEST(another_kernel_is_refused),
 	  TEST(hidden_addresses_are_said), TEST(bpf_programs_come_and_go),
 	  TEST(trampolines_come_and_go), TEST(own_symbols), TEST(imported_functions_have_stubs),
-	  TEST(stubs_are_not_init), TEST(another_build_id_is_refused),
+	  TEST(stubs_are_not_init), TEST(kept_symbols), TEST(another_build_id_is_refused),
 	  TEST(malformed_records_change_nothing))

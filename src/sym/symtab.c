@@ -89,6 +89,9 @@ struct symbol *symtab_at(struct symtab *symtab, size_t i)
 		.type = row->type,
 		.binding = row->binding,
 		.hidden_width = row->hidden_width,
+		.mangled = row->is & SYMTAB_MANGLED,
+		.is_place = row->is & SYMTAB_PLACE,
+		.guessed_end = row->is & SYMTAB_GUESSED_END,
 	};
 	return symbol;
 }
@@ -275,24 +278,38 @@ void symtab_fix(struct symtab *symtab, enum symtab_ends ends)
 	symtab->symbols.n = kept + 1;
 }
 
+static uint64_t start_of(const struct symtab *symtab, size_t i)
+{
+	const struct symtab_rows *rows = &symtab->rows;
+
+	return i < rows->n ? rows->v[i].start - rows->delta : symtab->symbols.v[i].start;
+}
+
+static uint64_t end_of(const struct symtab *symtab, size_t i)
+{
+	const struct symtab_rows *rows = &symtab->rows;
+
+	return i < rows->n ? rows->v[i].end - rows->delta : symtab->symbols.v[i].end;
+}
+
 // A few symbols a slot: of a look-up that finds nothing in the processor's caches all but the last steps are saved.
 static void make_index(struct symtab *symtab)
 {
 	enum { LEAST_SYMBOLS = 64, SYMBOLS_A_SLOT = 4 };
-	const struct symbol *v = symtab->symbols.v;
 	size_t n = symtab->symbols.n, at = 0, slots;
-	uint64_t span;
+	uint64_t first, span;
 
 	if (n < LEAST_SYMBOLS || n > UINT32_MAX)
 		return;
-	span = v[n - 1].start - v[0].start;
+	first = start_of(symtab, 0);
+	span = start_of(symtab, n - 1) - first;
 	symtab->index_shift = 0;
 	while (span >> symtab->index_shift >= n / SYMBOLS_A_SLOT)
 		symtab->index_shift++;
 	slots = (span >> symtab->index_shift) + 1;
 	symtab->index = xreallocarray(NULL, slots + 1, sizeof(*symtab->index));
 	for (size_t slot = 0; slot < slots; slot++) {
-		while (at < n && (v[at].start - v[0].start) >> symtab->index_shift < slot)
+		while (at < n && (start_of(symtab, at) - first) >> symtab->index_shift < slot)
 			at++;
 		symtab->index[slot] = (uint32_t)at;
 	}
@@ -302,36 +319,28 @@ static void make_index(struct symtab *symtab)
 // How many symbols start at or before the address.
 static size_t symbols_up_to(const struct symtab *symtab, uint64_t addr)
 {
-	const struct symbol *v = symtab->symbols.v;
 	size_t n = symtab->symbols.n, slot, from;
 
-	if (symtab->rows.n) {
-		const struct symtab_rows *rows = &symtab->rows;
-
-		return SEARCH(rows->n, i, rows->v[i].start - rows->delta <= addr);
-	}
 	if (!symtab->index)
-		return SEARCH(n, i, v[i].start <= addr);
-	if (addr < v[0].start)
+		return SEARCH(n, i, start_of(symtab, i) <= addr);
+	if (addr < start_of(symtab, 0))
 		return 0;
-	if (addr >= v[n - 1].start)
+	if (addr >= start_of(symtab, n - 1))
 		return n;
-	slot = (addr - v[0].start) >> symtab->index_shift;
+	slot = (addr - start_of(symtab, 0)) >> symtab->index_shift;
 	from = symtab->index[slot];
-	v += from;
-	return from + SEARCH(symtab->index[slot + 1] - from, i, v[i].start <= addr);
+	return from + SEARCH(symtab->index[slot + 1] - from, i, start_of(symtab, from + i) <= addr);
 }
 
 void symtab_ready(struct symtab *symtab)
 {
-	struct symbol *v = symtab->symbols.v;
 	size_t n = symtab->symbols.n, i;
 
 	forget_order(symtab);
-	if (symtab->rows.n)
+	if (symtab->rows.n && symtab->rows.apart)
 		return;
 	make_index(symtab);
-	for (i = 1; i < n && v[i - 1].end <= v[i].start; i++)
+	for (i = 1; i < n && end_of(symtab, i - 1) <= start_of(symtab, i); i++)
 		;
 	if (i >= n)
 		return;
@@ -340,7 +349,7 @@ void symtab_ready(struct symtab *symtab)
 	for (i = 0; i < n; i++) {
 		uint32_t before = i ? (uint32_t)i - 1 : UINT32_MAX;
 
-		while (before != UINT32_MAX && v[before].end <= v[i].end)
+		while (before != UINT32_MAX && end_of(symtab, before) <= end_of(symtab, i))
 			before = symtab->around[before];
 		symtab->around[i] = before;
 	}
@@ -359,7 +368,6 @@ static struct symbol *find_late(const struct symtab *symtab, uint64_t addr)
 
 static struct symbol *find_in(struct symtab *symtab, uint64_t addr)
 {
-	struct symbol *v = symtab->symbols.v;
 	size_t low;
 	unsigned depth = 0;
 
@@ -372,13 +380,12 @@ static struct symbol *find_in(struct symtab *symtab, uint64_t addr)
 	low = symbols_up_to(symtab, addr);
 	if (!low--)
 		return NULL;
-	(void)symtab_at(symtab, low);
-	while (addr >= v[low].end) {
+	while (addr >= end_of(symtab, low)) {
 		if (!symtab->around || symtab->around[low] == UINT32_MAX || ++depth > MOST_NESTED)
 			return NULL;
 		low = symtab->around[low];
 	}
-	return &v[low];
+	return symtab_at(symtab, low);
 }
 
 struct symbol *symtab_find(struct symtab *symtab, uint64_t addr)
@@ -390,9 +397,13 @@ struct symbol *symtab_find(struct symtab *symtab, uint64_t addr)
 	return found;
 }
 
+bool symtab_shows_parameters(const struct symtab *symtab)
+{
+	return symtab->parameters || log_get_level() > LOG_WARN;
+}
+
 void symtab_name(struct symtab *symtab, struct symbol *symbol)
 {
-	bool parameters = symtab->parameters || log_get_level() > LOG_WARN;
 	char *mangled, *plain;
 	bool is_plt;
 
@@ -403,7 +414,7 @@ void symtab_name(struct symtab *symtab, struct symbol *symbol)
 	mangled = xstrdup(symbol->name);
 	if (is_plt)
 		mangled[strlen(mangled) - strlen("@plt")] = '\0';
-	plain = demangle(mangled, parameters);
+	plain = demangle(mangled, symtab_shows_parameters(symtab));
 	free(mangled);
 	if (!plain)
 		return;

@@ -9,15 +9,18 @@
 struct symtab_row {
 	uint64_t start, end;
 	uint32_t name; // where it begins in the names
-	uint8_t type, binding, hidden_width, zero;
+	uint8_t type, binding, hidden_width;
+	uint8_t is; // SYMTAB_*
 };
+enum { SYMTAB_MANGLED = 1, SYMTAB_PLACE = 2, SYMTAB_GUESSED_END = 4 };
 
-// Rows in address order that don't overlap. All borrowed; the names end with two NULs.
+// Rows in address order. All borrowed; the names end with two NULs.
 struct symtab_rows {
 	const struct symtab_row *v;
 	size_t n;
 	struct str names;
 	uint64_t delta; // that addresses are lower here than there
+	bool apart;	// none overlap, and they are so many that no index is made
 };
 
 struct symtab {
@@ -59,6 +62,7 @@ void symtab_sort(struct symtab *symtab);
 void symtab_ready(struct symtab *symtab);
 
 struct symbol *symtab_find(struct symtab *symtab, uint64_t addr);
+bool symtab_shows_parameters(const struct symtab *symtab); // in demangled names
 // Demangles the name in place.
 void symtab_name(struct symtab *symtab, struct symbol *symbol);
 

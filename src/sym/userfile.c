@@ -6,10 +6,13 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/num.h"
 #include "obj/unpack.h"
 #include "sym/debuginfod.h"
 #include "sym/load.h"
 #include "sym/seen.h"
+#include "sym/symtab_file.h"
 
 struct place {
 	char origin; // perf's letter
@@ -298,18 +301,83 @@ static void say_stripped(struct sym *sym, struct dso *dso)
 				: "link it without -s, or put its debug file beside it");
 }
 
-static void load_choice(struct choice *choice)
+// The table of a file as it was made before, by what may make it another one.
+struct kept_table {
+	struct symtab_file_key key;
+	char name[64];
+};
+enum { WORTH_A_FILE = 512 }; // symbols; fewer are read in less than 0.1 milliseconds
+enum kept_fact { KEPT_64BIT, KEPT_FUNCTIONS };
+
+static bool put_file(const struct elf_source *source, uint64_t words[2])
 {
+	struct stat st;
+
+	if (!source->path || stat(source->path, &st) < 0)
+		return false;
+	words[0] = hash_mix(source->file.n, (uint64_t)st.st_size);
+	words[1] = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
+	return true;
+}
+
+static const struct elf_source *runtime_of(const struct choice *choice)
+{
+	return choice->has_runtime && !choice->is_both ? &choice->runtime : &choice->symbols;
+}
+
+static const struct elf_source *symbols_of(const struct choice *choice)
+{
+	return choice->has_symbols ? &choice->symbols : runtime_of(choice);
+}
+
+// False: of such files none is kept.
+static bool kept_table_of(const struct choice *choice, struct kept_table *ret)
+{
+	const struct dso *dso = choice->dso;
+	const struct sym_options *options = &choice->sym->options;
+	uint64_t *words = ret->key.words;
+	struct build_id id = {0};
+
+	*ret = (struct kept_table){.name = "symbols-"};
+	id.n = (uint8_t)elf_build_id(&symbols_of(choice)->elf, id.bytes);
+	if (!id.n || options->no_cache_dir || !put_file(symbols_of(choice), words) ||
+	    !put_file(runtime_of(choice), words + 2))
+		return false;
+	num_put_bytes(ret->name + strlen(ret->name), id.bytes, id.n);
+	memcpy(words + 4, id.bytes, sizeof(id.bytes));
+	words[6] |= (uint64_t)id.n << 32;
+	words[7] = (uint64_t)options->no_demangle | (uint64_t)dso->symtab->aliases << 1 |
+		   (uint64_t)symtab_shows_parameters(dso->symtab) << 2 |
+		   (uint64_t)unpack_knows_xz() << 3;
+	// They are called by the file.
+	if (options->functions)
+		words[7] = hash_mix(words[7], hash_bytes(dso->short_name, strlen(dso->short_name)));
+	return true;
+}
+
+static bool load_kept(struct sym *sym, struct dso *dso, const struct kept_table *kept)
+{
+	struct symtab_file file;
+	struct mapped map;
+
+	if (!symtab_file_load(kept->name, &kept->key, &file, &map))
+		return false;
+	vec_push(&sym->private->copies, map);
+	symtab_set_rows(dso->symtab, &file.rows);
+	dso->is_64bit = file.facts[KEPT_64BIT];
+	dso->adjust_symbols = true;
+	dso_private_of(dso)->has_functions = file.facts[KEPT_FUNCTIONS];
+	return true;
+}
+
+static void load_files(const struct choice *choice)
+{
+	const struct elf_source *symbols = symbols_of(choice), *runtime = runtime_of(choice);
 	struct sym *sym = choice->sym;
 	struct dso *dso = choice->dso;
-	const struct elf_source *symbols = choice->has_symbols ? &choice->symbols : NULL;
-	const struct elf_source *runtime =
-		choice->has_runtime && !choice->is_both ? &choice->runtime : symbols;
 	struct elf_source embedded;
 	size_t n = 0;
 
-	if (!symbols)
-		symbols = runtime;
 	if (!choice->has_symbols && embedded_source(sym, runtime, &embedded)) {
 		n += load_elf(sym, dso, &embedded, runtime);
 		source_done(&embedded);
@@ -319,6 +387,25 @@ static void load_choice(struct choice *choice)
 		n += load_go(sym, dso, runtime);
 	if (load_functions(sym, dso, runtime) || n)
 		load_plt(sym, dso, runtime);
+}
+
+static void load_choice(struct choice *choice)
+{
+	const struct elf_source *symbols = symbols_of(choice);
+	struct sym *sym = choice->sym;
+	struct dso *dso = choice->dso;
+	struct kept_table kept;
+	bool may_keep = kept_table_of(choice, &kept);
+
+	if (!may_keep || !load_kept(sym, dso, &kept)) {
+		load_files(choice);
+		if (may_keep && dso->symtab->symbols.n >= WORTH_A_FILE)
+			symtab_file_save(kept.name, &kept.key, dso->symtab,
+					 (const uint64_t[4]){
+						 [KEPT_64BIT] = dso->is_64bit,
+						 [KEPT_FUNCTIONS] = dso_private_of(dso)->has_functions,
+					 });
+	}
 	load_done(sym, dso, symbols->origin, symbols->path);
 	if (!dso_private_of(dso)->has_functions)
 		say_stripped(sym, dso);
