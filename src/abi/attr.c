@@ -122,7 +122,10 @@ static size_t cache_name(uint64_t config, char *buf, size_t size)
 	return (size_t)n;
 }
 
-size_t attr_modifiers(const struct perf_event_attr *attr, char *buf)
+enum { MODIFIERS_MAX = 12 };
+
+// The modifiers alone (":ppp", ":u", ":HG" or ""), into MODIFIERS_MAX bytes; returns the length.
+static size_t modifiers_text(const struct perf_event_attr *attr, char *buf)
 {
 	bool guest_default =
 		attr->exclude_kernel || attr->exclude_user || attr->exclude_hv || attr->precise_ip;
@@ -153,7 +156,7 @@ size_t attr_modifiers(const struct perf_event_attr *attr, char *buf)
 
 char *attr_name(const struct perf_event_attr *attr, char *buf, size_t size)
 {
-	char modifiers[ATTR_MODIFIERS_MAX];
+	char modifiers[MODIFIERS_MAX];
 	bool wants_modifiers = true;
 	size_t n = 0;
 
@@ -189,7 +192,7 @@ char *attr_name(const struct perf_event_attr *attr, char *buf, size_t size)
 		n = (size_t)snprintf(buf, size, "unknown attr type: %u", attr->type);
 		wants_modifiers = false;
 	}
-	if (wants_modifiers && attr_modifiers(attr, modifiers) && n < size)
+	if (wants_modifiers && modifiers_text(attr, modifiers) && n < size)
 		snprintf(buf + n, size - n, "%s", modifiers);
 	return buf;
 }
@@ -262,16 +265,16 @@ static const struct bit_name read_format_bits[] = {
 
 struct printer {
 	struct out *out;
-	bool header_form, started;
+	bool started;
 };
 
 static void put_name(struct printer *p, const char *name)
 {
-	if (p->header_form || p->started)
+	if (p->started)
 		out_text(p->out, ", ");
 	p->started = true;
 	out_text(p->out, name);
-	out_text(p->out, p->header_form ? " = " : ": ");
+	out_text(p->out, ": ");
 }
 
 static void put_u64(struct printer *p, const char *name, uint64_t v)
@@ -388,9 +391,4 @@ static void print_fields(struct printer *p, const struct perf_event_attr *attr)
 void attr_print(struct out *out, const struct perf_event_attr *attr)
 {
 	print_fields(&(struct printer){.out = out}, attr);
-}
-
-void attr_print_header(struct out *out, const struct perf_event_attr *attr)
-{
-	print_fields(&(struct printer){.out = out, .header_form = true}, attr);
 }

@@ -16,11 +16,5 @@ void attr_swap(struct perf_event_attr *attr);
 // bits and precise_ip. For events that have no stored name. buf gets it, cut if need be; returns buf.
 char *attr_name(const struct perf_event_attr *attr, char *buf, size_t size);
 
-#define ATTR_MODIFIERS_MAX 12
-// The modifiers alone (":ppp", ":u", ":HG" or ""), into ATTR_MODIFIERS_MAX bytes; returns the length.
-size_t attr_modifiers(const struct perf_event_attr *attr, char *buf);
-
 // The fields that are not 0 in the text form of perf evlist -v: "type: 1, size: 136, config: 0x2, ...".
 void attr_print(struct out *out, const struct perf_event_attr *attr);
-// The same in the form of perf report --header: ", type = 1, size = 136, ..." (each with its comma).
-void attr_print_header(struct out *out, const struct perf_event_attr *attr);

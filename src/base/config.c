@@ -424,27 +424,6 @@ int config_edit(struct out *ret, struct str text, const char *key, const char *v
 	return err;
 }
 
-void config_print(struct out *out, const struct config *config, bool is_system)
-{
-	const char *section = NULL;
-
-	out_text(out, "# this file is auto-generated.\n");
-	vec_each(struct config_entry, entry, &config->entries) {
-		if (entry->is_system != is_system)
-			continue;
-		if (!section || strcmp(section, entry->section)) {
-			put_section(out, entry->section);
-			section = entry->section;
-		}
-		out_printf(out, "\t%s", entry->name);
-		if (entry->value) {
-			out_text(out, " = ");
-			put_value(out, entry->value);
-		}
-		out_char(out, '\n');
-	}
-}
-
 static bool user_path(char *ret, size_t ret_size)
 {
 	const char *home = getenv("HOME");

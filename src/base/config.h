@@ -22,8 +22,6 @@ struct config {
 
 // Adds the text of a file. -EINVAL with a sentence that names the line; `name` is for messages.
 int config_parse(struct config *config, struct str text, const char *name, bool is_system);
-// The text of the file that holds the system's settings, or the others: config_parse reads the same from it.
-void config_print(struct out *out, const struct config *config, bool is_system);
 // Sets section.name, made when it is new. -EINVAL with a sentence when `key` has no section, or a file with it couldn't be read by
 // config_parse or by perf: the name, and what is before the section's first '.', are of letters, digits, '-' and '_'.
 int config_set(struct config *config, const char *key, const char *value, bool is_system);

@@ -12,17 +12,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	int err = config_parse(&config, (struct str){(const char *)data, size}, "fuzz", false);
 	config_find(&config, "report.children");
-	// What is written is read back. A NUL ends texts in the entries, not in the file.
+	// Changed, it is still read, with what was set. A NUL ends texts in the entries, not in the file.
 	if (err >= 0 && size && !memchr(data, 0, size)) {
 		out_init_memory(&out);
-		config_print(&out, &config, false);
-		if (config_parse(&again, (struct str){out.buf, out.n}, "printed", false) < 0 ||
-		    again.entries.n != config.entries.n)
-			abort();
-		config_done(&again);
-		// Changed, it is still read, with what was set.
-		again = (struct config){0};
-		out.n = 0;
 		if (config_edit(&out, (struct str){(const char *)data, size}, "report.children",
 				" #1") < 0 ||
 		    config_parse(&again, (struct str){out.buf, out.n}, "edited", false) < 0 ||

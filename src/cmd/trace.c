@@ -23,7 +23,8 @@
 
 enum { DEFAULT_STACK = 8192 };
 
-int trace_opt_choice(void *at, const struct opt *opt, const char *arg, bool negated)
+// -e and --expr
+static int take_choice(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct trace_options *options = at;
 
@@ -31,7 +32,7 @@ int trace_opt_choice(void *at, const struct opt *opt, const char *arg, bool nega
 	return 0;
 }
 
-int trace_opt_faults(void *at, const struct opt *opt, const char *arg, bool negated)
+static int take_faults(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct trace_options *options = at;
 
@@ -48,7 +49,7 @@ int trace_opt_faults(void *at, const struct opt *opt, const char *arg, bool nega
 	return 0;
 }
 
-int trace_opt_call_graph(void *at, const struct opt *opt, const char *arg, bool negated)
+static int take_call_graph(void *at, const struct opt *opt, const char *arg, bool negated)
 {
 	struct trace_options *options = at;
 
@@ -78,7 +79,7 @@ static const struct opt opts[] = {
 	 .letter = 'e',
 	 .name = "event",
 	 .arg = "LIST",
-	 .call = trace_opt_choice,
+	 .call = take_choice,
 	 .no_negation = true,
 	 .help = "System calls by name, glob (open*) or group (%file, %desc, %network, %process, %signal, %ipc, %memory, %clock, "
 		 "%creds, %string), separated by commas; with ! before the list, all but these. Other names are events that are "
@@ -86,13 +87,13 @@ static const struct opt opts[] = {
 	{.kind = OPT_CALL,
 	 .name = "expr",
 	 .arg = "LIST",
-	 .call = trace_opt_choice,
+	 .call = take_choice,
 	 .no_negation = true,
 	 .help = "The same as -e."},
 	{.kind = OPT_CALL,
 	 .name = "filter",
 	 .arg = "FILTER",
-	 .call = trace_opt_choice,
+	 .call = take_choice,
 	 .no_negation = true,
 	 .help = "The kernel's filter for the events of the -e before it."},
 	{OPT_FLAG, 0, "syscalls", AT(syscalls),
@@ -103,7 +104,7 @@ static const struct opt opts[] = {
 	 .arg = "all|maj|min",
 	 .absent = "maj",
 	 .next_word = true,
-	 .call = trace_opt_faults,
+	 .call = take_faults,
 	 .help = "Page faults."},
 	{OPT_FLAG, 0, "sched", AT(sched), .help = "How long each thread ran, in the summary."},
 	{.kind = OPT_GROUP, .help = "Whom to trace"},
@@ -145,7 +146,7 @@ static const struct opt opts[] = {
 	{.kind = OPT_CALL,
 	 .name = "call-graph",
 	 .arg = "fp|dwarf[,SIZE]",
-	 .call = trace_opt_call_graph,
+	 .call = take_call_graph,
 	 .help = "The chain of calls that led there: by frame pointers, or unwound from a copy of the stack."},
 	{OPT_FLAG, 0, "kernel-syscall-graph", AT(kernel_stacks),
 	 .help = "With it, the kernel's part as well (of a recording it is shown always)."},

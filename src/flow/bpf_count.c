@@ -62,7 +62,7 @@ struct bpf_count {
 	uint32_t frames;		 // of stacks
 	int rows[2];			 // one is counted into, the other read
 	int turn;			 // one number: which
-	int stats, cpus, tasks, waiting, stacks;
+	int stats, cpus, waiting, stacks;
 	uint64_t swept_full; // when those that wait were thinned out last
 	uint32_t current;
 	int value_cpus;
@@ -83,7 +83,6 @@ void bpf_count_close(struct bpf_count *count)
 	close_if_open(count->turn);
 	close_if_open(count->stats);
 	close_if_open(count->cpus);
-	close_if_open(count->tasks);
 	close_if_open(count->waiting);
 	close_if_open(count->stacks);
 	free(count);
@@ -128,8 +127,6 @@ static int make_maps(struct bpf_count *count)
 		err = make_map(&count->turn, BPF_MAP_TYPE_ARRAY, 4, 4, 1);
 	if (!err)
 		err = make_map(&count->stats, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, STATS);
-	if (!err && (options->by_process || options->by_thread))
-		err = make_map(&count->tasks, BPF_MAP_TYPE_HASH, 4, 1, 1 << 16);
 	return err ? err : make_cpus(count);
 }
 
@@ -169,7 +166,7 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 		memcpy(count->keys, options->keys, options->keys_n * sizeof(*options->keys));
 	memcpy(count->cells, options->cells, options->cells_n * sizeof(*options->cells));
 	count->rows[0] = count->rows[1] = count->turn = -1;
-	count->stats = count->cpus = count->tasks = count->waiting = count->stacks = -1;
+	count->stats = count->cpus = count->waiting = count->stacks = -1;
 	count->value_cpus = bpf_value_cpus();
 	err = count->value_cpus < 0
 		      ? fail(-count->value_cpus, "can't find out how many CPUs there may be: %s",
@@ -223,14 +220,6 @@ static void emit_conditions(struct builder *w)
 		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
 		expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
 		end_if(w, BPF_JEQ, R0, getpid());
-	}
-	if (count->tasks >= 0) {
-		expr_bpf_emit_call(b, BPF_FUNC_get_current_pid_tgid);
-		if (count->options.by_process)
-			expr_bpf_emit(b, bpf_alu_imm(BPF_RSH, R0, 32));
-		expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R0));
-		expr_bpf_emit_lookup(&w->b, count->tasks, SMALL_KEY);
-		end_if(w, BPF_JEQ, R0, 0);
 	}
 }
 
@@ -575,19 +564,6 @@ int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event)
 	vec_done(&w.ends);
 	expr_bpf_done(&w.b);
 	return err;
-}
-
-int bpf_count_watch(struct bpf_count *count, uint32_t id, bool watched)
-{
-	const uint8_t yes = 1;
-	int err;
-
-	if (count->tasks < 0)
-		return fail(EINVAL, "all tasks are counted");
-	err = watched ? bpf_map_set(count->tasks, &id, &yes) : bpf_map_remove(count->tasks, &id);
-	return err < 0 && err != -ENOENT
-		       ? fail(-err, "can't note task %u for the kernel: %s", id, strerror(-err))
-		       : 0;
 }
 
 // ---- reading

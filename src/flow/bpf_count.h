@@ -53,7 +53,6 @@ struct bpf_count_options {
 	uint32_t rows_max;    // 0: 4096; the kernel needs about 2 us a row to make them
 	const uint32_t *cpus; // only there; NULL: everywhere
 	uint32_t cpus_n;
-	bool by_process, by_thread; // only of tasks that bpf_count_watch names, by their pid or tid
 };
 
 struct bpf_update {
@@ -93,8 +92,6 @@ struct bpf_count_stats {
 int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *options);
 // Counts from here on. -EOPNOTSUPP: an expression is not for the kernel; -EINVAL: the verifier refuses it (its log: debug). Some ms.
 int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event);
-// Of tasks of by_process, by_thread. -errno with a sentence.
-int bpf_count_watch(struct bpf_count *count, uint32_t id, bool watched);
 // Gives each row that was counted in since the last read, in any order, and forgets it. No hit is lost or counted twice in between:
 // the kernel counts into another set of rows meanwhile. The hook returns < 0 to end.
 int bpf_count_read(struct bpf_count *count,

@@ -15,6 +15,3 @@ bool unpack_knows_xz(void);
 struct str unpack_section(const struct elf *elf, const struct elf_section *section, uint64_t most,
 			  uint8_t **ret_unpacked);
 bool unpack_section_is_packed(const struct elf_section *section);
-// zlib data (RFC 1950) of known size n into `to`; false when it is anything else. The checksum is not looked at: what reads
-// the bytes checks them anyway. About 1 GB/s.
-bool unpack_zlib(struct str packed, uint8_t *to, size_t n);

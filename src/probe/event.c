@@ -388,7 +388,8 @@ static int make(struct making *making)
 	return n;
 }
 
-int probe_check_words(const struct probe_event *event)
+// Texts of a definition have to be words, as it is one line. -EINVAL with a sentence.
+static int check_words(const struct probe_event *event)
 {
 	const char *const texts[] = {event->path, event->symbol, event->event, event->group};
 
@@ -428,7 +429,7 @@ int probe_make_events(struct probe_target *target, const struct probe_request *r
 	int err = make(&making);
 
 	for (size_t i = 0; err >= 0 && i < events.v.n; i++)
-		err = probe_check_words(&events.v.v[i]);
+		err = check_words(&events.v.v[i]);
 	if (err < 0) {
 		probe_events_done(&events);
 		return err;

@@ -48,8 +48,6 @@ void probe_events_done(struct probe_events *events);
 // All events that a request makes; -errno with a sentence.
 int probe_make_events(struct probe_target *target, const struct probe_request *request,
 		      struct probe_events *ret);
-// Texts of a definition have to be words, as it is one line. -EINVAL with a sentence.
-int probe_check_words(const struct probe_event *event);
 // "p:group/event path:0x1 a=%di:s32"
 void probe_put_value(struct out *out, const struct probe_value *value);
 void probe_put_definition(struct out *out, const struct probe_event *event);

@@ -139,7 +139,7 @@ struct dso *dso_find(struct sym *sym, const char *name)
 	return id == UINT32_MAX ? NULL : map_find_ptr(&sym->private->dsos_by_name, id);
 }
 
-struct dso *dso_find_short(struct sym *sym, const char *short_name)
+static struct dso *find_short(struct sym *sym, const char *short_name)
 {
 	uint32_t id = intern_lookup(&sym->strings, str_of(short_name));
 
@@ -193,7 +193,7 @@ struct dso *dso_get_module(struct sym *sym, const char *path)
 	struct dso *dso;
 
 	module_name_parse(&module, path);
-	dso = dso_find_short(sym, module.name);
+	dso = find_short(sym, module.name);
 	if (dso)
 		return dso;
 	dso = dso_get(sym, module.name, NULL);

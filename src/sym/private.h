@@ -142,7 +142,6 @@ static inline uint64_t mapping_addr(const struct mapping *map, uint64_t ip)
 const struct file_facts *sym_facts(const struct sym *sym, const char *name, const struct file_id *id);
 
 // tasks.c
-struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create);
 void task_set_comm(struct sym *sym, struct task *task, const char *comm, uint64_t time);
 void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time);
 void task_exit(struct sym *sym, const struct record_task *exit);
@@ -150,7 +149,6 @@ void task_exit(struct sym *sym, const struct record_task *exit);
 // dso.c
 struct dso *dso_get(struct sym *sym, const char *name, const struct file_id *file);
 struct dso *dso_find(struct sym *sym, const char *name);
-struct dso *dso_find_short(struct sym *sym, const char *short_name);
 struct dso *dso_add_unlisted(struct sym *sym, const char *name, enum dso_kind kind);
 struct dso *dso_get_module(struct sym *sym, const char *path);
 struct dso *dso_get_vdso(struct sym *sym);

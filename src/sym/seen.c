@@ -63,6 +63,12 @@ static bool stat_file(const char *path, struct stat *ret)
 	return stat(path, ret) == 0 && S_ISREG(ret->st_mode);
 }
 
+enum seen {
+	SEEN_SAME, // the name means the same here
+	SEEN_PATH, // another path, in `ret`, leads to it
+	SEEN_GONE, // the name is another file here, or none: only a build-id finds it
+};
+
 static enum seen seen_deleted(const struct sym *sym, const struct dso_private *dso, char *ret)
 {
 	const char *name = dso->dso.long_name;
@@ -92,7 +98,8 @@ bool archived_file(const struct sym *sym, const char *name, char *ret)
 	       stat_file(ret, &st);
 }
 
-enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret)
+// Costs some stat(2) calls. `ret` has PATH_MAX bytes. Needs the process to be there still: proc(5), root, map_files.
+static enum seen file_of_map(const struct sym *sym, const struct dso *dso, char *ret)
 {
 	const struct dso_private *private = (const struct dso_private *)dso;
 	bool is_other_space;
@@ -205,7 +212,7 @@ bool seen_own_path(const struct sym *sym, const struct dso *dso, char *ret)
 	struct dso_private *private =
 		dso_private_of((struct dso *)(uintptr_t)dso); // to keep the verdict
 	const char *symfs = sym->options.symfs ? sym->options.symfs : "";
-	enum seen seen = seen_file(sym, dso, ret);
+	enum seen seen = file_of_map(sym, dso, ret);
 
 	if (seen != SEEN_SAME)
 		return seen == SEEN_PATH;

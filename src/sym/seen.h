@@ -4,15 +4,7 @@
 #include <limits.h>
 #include "sym/private.h"
 
-enum seen {
-	SEEN_SAME, // the name means the same here
-	SEEN_PATH, // another path, in `ret`, leads to it
-	SEEN_GONE, // the name is another file here, or none: only a build-id finds it
-};
-
-// Costs some stat(2) calls. `ret` has PATH_MAX bytes. Needs the process to be there still: proc(5), root, map_files.
-enum seen seen_file(const struct sym *sym, const struct dso *dso, char *ret);
-// The file that was mapped: what seen_file gives, or the file of that name (below --symfs), or where the recording notes that it lay, unless
+// The file that was mapped: as the process saw it, or the file of that name (below --symfs), or where the recording notes that it lay, unless
 // something speaks against its being the one that ran. Then false, and `dso` has the reason. Costs some stat(2) calls; the first time
 // also a read of up to 1 MB of a file that has no build-id. `ret` has PATH_MAX bytes.
 bool seen_own_path(const struct sym *sym, const struct dso *dso, char *ret);

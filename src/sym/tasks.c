@@ -6,6 +6,8 @@
 // Processes that ended lately keep their maps: records of other CPUs may still come late.
 enum { KEPT_DEAD = 1024, KEPT_DEAD_TASKS = 8192 };
 
+static struct task *task_of(struct sym *sym, uint32_t pid, uint32_t tid, bool create);
+
 static void space_died(struct sym *sym, struct space *space)
 {
 	struct sym_private *p = sym->private;
@@ -57,7 +59,7 @@ static void learn_pid(struct sym *sym, struct task *task, uint32_t pid)
 	if (pid == task->tid)
 		task->space->pid = pid;
 	else
-		use_space(sym, task, task_get(sym, pid, pid, true)->space);
+		use_space(sym, task, task_of(sym, pid, pid, true)->space);
 }
 
 // Runs of months see millions of tasks: one that died long ago gives its place to a new one.
@@ -134,12 +136,12 @@ static struct task *task_add(struct sym *sym, uint32_t pid, uint32_t tid)
 	if (pid == tid || pid == UINT32_MAX)
 		use_space(sym, task, space_new(sym, pid));
 	else
-		use_space(sym, task, task_get(sym, pid, pid, true)->space);
+		use_space(sym, task, task_of(sym, pid, pid, true)->space);
 	sym->recent_tasks[tid % SYM_RECENT_TASKS] = task;
 	return task;
 }
 
-struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
+static struct task *task_of(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 {
 	struct sym_private *p = sym->private;
 	struct task **recent = &sym->recent_tasks[tid % SYM_RECENT_TASKS];
@@ -164,7 +166,7 @@ struct task *task_get(struct sym *sym, uint32_t pid, uint32_t tid, bool create)
 
 struct task *sym_task_slow(struct sym *sym, uint32_t pid, uint32_t tid)
 {
-	return task_get(sym, pid, tid, true);
+	return task_of(sym, pid, tid, true);
 }
 
 struct task *sym_find_task(struct sym *sym, uint32_t tid)
@@ -200,15 +202,15 @@ static void task_remove(struct sym *sym, struct task *task)
 
 void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 {
-	struct task *task = task_get(sym, fork->pid, fork->tid, false);
-	struct task *parent = task_get(sym, fork->ppid, fork->ptid, true);
+	struct task *task = task_of(sym, fork->pid, fork->tid, false);
+	struct task *parent = task_of(sym, fork->ppid, fork->ptid, true);
 
 	// Another process had the parent's number and its end was lost.
 	if (parent->pid != fork->ppid) {
 		task_remove(sym, parent);
 		if (task == parent)
 			task = NULL;
-		parent = task_get(sym, fork->ppid, fork->ptid, true);
+		parent = task_of(sym, fork->ppid, fork->ptid, true);
 	}
 	if (task && is_newer(sym, task->start_time, time)) {
 		task->ppid = parent->tid; // it has run another program since
@@ -238,7 +240,7 @@ void task_fork(struct sym *sym, const struct record_task *fork, uint64_t time)
 
 void task_exit(struct sym *sym, const struct record_task *exit)
 {
-	struct task *task = task_get(sym, exit->pid, exit->tid, false);
+	struct task *task = task_of(sym, exit->pid, exit->tid, false);
 
 	if (task)
 		task_died(sym, task);

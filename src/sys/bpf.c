@@ -224,17 +224,6 @@ int bpf_tracepoint_attach(uint32_t id, int program)
 	return fail(err, "can't attach a BPF program to tracepoint %u: %s", id, strerror(err));
 }
 
-int bpf_program_try(int program, const void *ctx, uint32_t ctx_size)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.test.prog_fd = (uint32_t)program;
-	attr.test.ctx_in = address(ctx);
-	attr.test.ctx_size_in = ctx_size;
-	return call(BPF_PROG_TEST_RUN, &attr, UP_TO(test.cpu));
-}
-
 int bpf_program_misses(int program, uint64_t *ret)
 {
 	struct bpf_prog_info info;

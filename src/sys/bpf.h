@@ -38,7 +38,5 @@ int bpf_tracing_attach(int program);
 // for every hit of that tracepoint on all processors, and its result counts for the perf events of everyone: 0 hides the hit from
 // all of them.
 int bpf_tracepoint_attach(uint32_t id, int program);
-// Runs a BPF_PROG_TYPE_RAW_TRACEPOINT program once, with ctx_size bytes as its context (since Linux 5.10).
-int bpf_program_try(int program, const void *ctx, uint32_t ctx_size);
 // How many hits the kernel skipped because a program ran already on that processor (since Linux 5.12).
 int bpf_program_misses(int program, uint64_t *ret);

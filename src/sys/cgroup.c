@@ -91,7 +91,8 @@ int cgroup_open(const struct cgroup_mount *mount, const char *name)
 	return fail(errno, "the cgroup %s can't be opened: %s", path, strerror(errno));
 }
 
-int cgroup_id(int fd, uint64_t *ret)
+// The id in PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP (the kernfs id); -errno without a sentence.
+static int id_of(int fd, uint64_t *ret)
 {
 	struct {
 		struct file_handle handle;
@@ -249,7 +250,7 @@ static void read_threads(int dir, const struct cgroup_mount *mount, struct map *
 	if (fd < 0 || file_read(path, 64 << 20, &text, &n) < 0)
 		return;
 	for (rest = (struct str){text, n}; rest.n;) {
-		uint64_t id;
+		uint64_t id = 0;
 
 		if (!num_parse_u64(str_cut(&rest, '\n'), &id) && id)
 			*map_at(threads, id, NULL) = 1;
@@ -262,11 +263,11 @@ static void members_below(const struct cgroup_mount *mount, const char *name, st
 	auto_free char *path = text_dup_fmt("%s/%s", mount->path, name);
 	DIR *dir = strlen(path) < PATH_MAX ? opendir(path) : NULL;
 	struct dirent *entry;
-	uint64_t id;
+	uint64_t id = 0;
 
 	if (!dir)
 		return;
-	if (cgroup_id(dirfd(dir), &id) == 0)
+	if (id_of(dirfd(dir), &id) == 0)
 		*map_at(ids, id, NULL) = 1;
 	read_threads(dirfd(dir), mount, threads);
 	while ((entry = readdir(dir)) != NULL) {
@@ -303,7 +304,7 @@ int cgroup_hierarchy(const struct cgroup_mount *mount, const char *root)
 	for (rest = (struct str){text, n}; rest.n;) {
 		struct str line = str_cut(&rest, '\n'), number = str_cut(&line, ':'),
 			   controllers = str_cut(&line, ':');
-		uint64_t id;
+		uint64_t id = 0;
 
 		if (num_parse_u64(number, &id) || id > INT_MAX)
 			continue;

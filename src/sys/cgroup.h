@@ -19,8 +19,6 @@ int cgroup_find_mount(struct cgroup_mount *ret, const char *root);
 // Opens NAME below the mount ("/" and "" are the root group); close-on-exec. -ENOENT with a sentence
 // (nearest names among its siblings), or -errno.
 int cgroup_open(const struct cgroup_mount *mount, const char *name);
-// The id in PERF_SAMPLE_CGROUP and PERF_RECORD_CGROUP (the kernfs id); -errno without a sentence.
-int cgroup_id(int fd, uint64_t *ret);
 
 // Groups that a list names, as perf has it: "a,b/c" are these; what has one of {}[]()|*+?^$ is a regular expression that is looked for
 // anywhere in the names of all groups, parents first, without the slash before; an empty word is the root group, "/". None twice.

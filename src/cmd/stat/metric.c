@@ -66,7 +66,7 @@ double stat_value(const struct counting *stat, const struct stat_counter *counte
 	return (double)counter->rows[row].value / (stat->runs ? stat->runs : 1);
 }
 
-double stat_wall_ns(const struct counting *stat)
+static double wall_ns(const struct counting *stat)
 {
 	return stat->options->interval_ms && !stat->elapsed.n ? stat->options->interval_ms * 1e6
 							      : stat->elapsed.mean;
@@ -135,7 +135,7 @@ static unsigned rate(double value, double ns, struct stat_metric *ret)
 unsigned stat_metrics(const struct counting *stat, const struct stat_counter *counter, size_t row,
 		      struct stat_metric *ret)
 {
-	double value = stat_value(stat, counter, row), wall = stat_wall_ns(stat), ns;
+	double value = stat_value(stat, counter, row), wall = wall_ns(stat), ns;
 
 	if (stat->named.n &&
 	    (size_t)(counter->spec - stat->options->specs.events.v) >= stat->named_from)

@@ -151,7 +151,6 @@ unsigned stat_metrics(const struct counting *stat, const struct stat_counter *co
 		      struct stat_metric *ret);
 // The mean over runs; negative: not counted.
 double stat_value(const struct counting *stat, const struct stat_counter *counter, size_t row);
-double stat_wall_ns(const struct counting *stat);
 bool stat_is_clock(const struct stat_counter *counter);
 
 // named.c: the events of -M, behind those of -e. -ENOENT with a sentence: no such metric, or none of its events.

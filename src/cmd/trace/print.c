@@ -13,7 +13,7 @@ enum {
 #define YELLOW "\033[33m"
 #define PLAIN "\033[m"
 
-void trace_put_ms(struct out *out, uint64_t ns, int width)
+static void put_ms(struct out *out, uint64_t ns, int width)
 {
 	uint64_t us = ns / 1000, rest = ns % 1000;
 	size_t digits = 1;
@@ -33,7 +33,7 @@ void trace_put_ms(struct out *out, uint64_t ns, int width)
 	out_u64_zeros(out, us % 1000, 3);
 }
 
-void trace_put_comm(struct trace *trace, uint32_t tid, struct out *out)
+static void put_comm(struct trace *trace, uint32_t tid, struct out *out)
 {
 	const struct task *task = sym_find_task(trace->feed->sym, tid);
 	const char *comm = task ? task_comm(trace->feed->sym, task) : "";
@@ -62,7 +62,7 @@ static void put_who(struct trace *trace, uint32_t tid)
 	if (!trace->several_threads)
 		return;
 	if (trace->options->comm) {
-		trace_put_comm(trace, tid, out);
+		put_comm(trace, tid, out);
 		out_char(out, '/');
 	}
 	out_u64(out, tid);
@@ -81,7 +81,7 @@ static void put_duration(struct trace *trace, const uint64_t *ns)
 	}
 	if (colored)
 		out_text(out, *ns >= 1000000 ? RED : YELLOW);
-	trace_put_ms(out, *ns, 6);
+	put_ms(out, *ns, 6);
 	out_text(out, " ms");
 	if (colored)
 		out_text(out, PLAIN);
@@ -99,7 +99,7 @@ void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint
 		if (!time_ns)
 			out_text(out, "         ?");
 		else
-			trace_put_ms(out, time_ns - MIN(trace->base_ns, time_ns), 10);
+			put_ms(out, time_ns - MIN(trace->base_ns, time_ns), 10);
 		out_char(out, ' ');
 	}
 	if (!trace->look.no_duration && (duration_ns || trace->shows_syscalls))
@@ -107,7 +107,8 @@ void trace_put_head(struct trace *trace, const struct trace_thread *thread, uint
 	put_who(trace, thread->tid);
 }
 
-int trace_end_line(struct trace *trace)
+// Ends the line: gives it to the output.
+static int end_line(struct trace *trace)
 {
 	out_char(&trace->line, '\n');
 	out_bytes(trace->out, trace->line.buf, trace->line.n);
@@ -117,7 +118,7 @@ int trace_end_line(struct trace *trace)
 
 int trace_end_event(struct trace *trace)
 {
-	int err = trace_end_line(trace);
+	int err = end_line(trace);
 
 	out_bytes(trace->out, trace->text.buf, trace->text.n);
 	trace->printed_n++;
@@ -260,7 +261,7 @@ void trace_put_pid(struct trace *trace, int64_t pid, struct out *out)
 	out_i64(out, pid);
 	if (task && task->comm_set) {
 		out_text(out, " (");
-		trace_put_comm(trace, (uint32_t)pid, out);
+		put_comm(trace, (uint32_t)pid, out);
 		out_char(out, ')');
 	}
 }
@@ -511,7 +512,7 @@ void trace_print_interrupted(struct trace *trace)
 	if (n + 4 < trace->look.alignment)
 		out_fill(&trace->line, ' ', trace->look.alignment - 4 - n);
 	out_text(&trace->line, " ...");
-	trace_end_line(trace);
+	end_line(trace);
 	thread->pending = false;
 	trace->printed_n++;
 }
@@ -525,5 +526,5 @@ void trace_print_no_return(struct trace *trace, struct trace_thread *thread)
 	out_char(&trace->line, ')');
 	put_gap(trace, trace->line.n - start);
 	out_text(&trace->line, "= ?");
-	trace_end_line(trace);
+	end_line(trace);
 }

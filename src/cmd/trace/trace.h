@@ -40,9 +40,6 @@ struct trace_options {
 	bool no_inherit, print_fmt, sorted, print_sample, show_on_off, no_strings, tool_stats;
 };
 
-// -e and --expr
-opt_call trace_opt_choice, trace_opt_faults, trace_opt_call_graph;
-
 // What one of the events that trace takes is for.
 enum trace_role {
 	ROLE_ENTER,
@@ -196,12 +193,8 @@ void trace_print_exit(struct trace *trace, struct trace_thread *thread, const ui
 		      int64_t ret);
 void trace_print_interrupted(struct trace *trace);
 void trace_print_no_return(struct trace *trace, struct trace_thread *thread);
-void trace_put_comm(struct trace *trace, uint32_t tid, struct out *out);
 // "1234 (comm)"
 void trace_put_pid(struct trace *trace, int64_t pid, struct out *out);
-void trace_put_ms(struct out *out, uint64_t ns, int width);
-// Ends the line: gives it to the output.
-int trace_end_line(struct trace *trace);
 // Likewise, with the call chain in trace->text below it.
 int trace_end_event(struct trace *trace);
 

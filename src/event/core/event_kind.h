@@ -93,9 +93,6 @@ static inline char event_peek(const struct event_parser *p)
 }
 // The text from pos up to one of the stop characters, which is not read.
 struct str event_until(struct event_parser *p, const char *stop);
-// The terms' value as a number; default 1 when there is none.
-int event_term_u64(struct event_parser *p, const struct event_term *term, uint64_t max,
-		   uint64_t *ret);
 // The i-th term that every kind of event takes, NULL behind the last.
 const char *event_common_term(size_t i, bool *ret_needs_value);
 // Reads what `text` holds ("a=1,b=2", no slashes) one term after the other; *at moves on. 1: a term,

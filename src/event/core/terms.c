@@ -197,7 +197,8 @@ static int bad_value(struct event_parser *p, const struct event_term *term, cons
 	return event_fail(p, where, "%.*s= takes %s", STR_FMT(term->name), wanted);
 }
 
-int event_term_u64(struct event_parser *p, const struct event_term *term, uint64_t max, uint64_t *ret)
+// The terms' value as a number; default 1 when there is none.
+static int term_u64(struct event_parser *p, const struct event_term *term, uint64_t max, uint64_t *ret)
 {
 	struct str text = term->value;
 
@@ -262,13 +263,13 @@ static int apply_row(struct event_parser *p, struct event_spec *spec, const stru
 				  "%s= is not for %s events", row->name, spec->kind->name);
 	switch (row->value) {
 	case V_U64:
-		err = event_term_u64(p, term, UINT64_MAX, &number);
+		err = term_u64(p, term, UINT64_MAX, &number);
 		break;
 	case V_U32:
-		err = event_term_u64(p, term, UINT32_MAX, &number);
+		err = term_u64(p, term, UINT32_MAX, &number);
 		break;
 	case V_BOOL:
-		err = event_term_u64(p, term, 1, &number);
+		err = term_u64(p, term, 1, &number);
 		break;
 	case V_TEXT:
 		if (!term->has_value || !term->value.n)

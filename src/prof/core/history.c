@@ -14,11 +14,6 @@ void history_done(struct history *history)
 	*history = (struct history){0};
 }
 
-void history_clear(struct history *history)
-{
-	history->from = history->to;
-}
-
 static struct history_entry *entry_at(const struct history *history, uint64_t at)
 {
 	return (struct history_entry *)(history->bytes + (at & (history->size - 1)));

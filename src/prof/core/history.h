@@ -23,7 +23,6 @@ struct history {
 
 void history_init(struct history *history, size_t size);
 void history_done(struct history *history);
-void history_clear(struct history *history);
 // Copies the sample's record; its position. About 20 ns.
 uint64_t history_add(struct history *history, uint32_t event, uint64_t key,
 		     const struct sample *sample);

@@ -14,6 +14,12 @@
 #include <sys/stat.h>
 #include <time.h>
 
+// Is it a folder (--kcore, --threads)?
+static bool has_folder(const struct record_options *options)
+{
+	return options->kcore || options->threads;
+}
+
 static int make_writer(struct recorder *recorder)
 {
 	const struct record_options *options = recorder->options;
@@ -34,7 +40,7 @@ static int make_writer(struct recorder *recorder)
 		.clockid = options->clockid,
 		.branch_stack = options->branch_type != 0,
 		.has_sample_time = options->timestamp_boundary,
-		.dir_format = output_has_folder(options),
+		.dir_format = has_folder(options),
 		.beside = options->threads != NULL,
 		.root = "",
 	};
@@ -55,11 +61,6 @@ static int make_writer(struct recorder *recorder)
 	return writer_new(&recorder->writer, recorder->fd, &how);
 }
 
-bool output_has_folder(const struct record_options *options)
-{
-	return options->kcore || options->threads;
-}
-
 void output_discard(struct recorder *recorder)
 {
 	writer_free(recorder->writer);
@@ -69,7 +70,7 @@ void output_discard(struct recorder *recorder)
 	auto_free char *old = text_dup_fmt("%s.old", recorder->path);
 	close(recorder->fd);
 	recorder->fd = -1;
-	if (output_has_folder(recorder->options))
+	if (has_folder(recorder->options))
 		output_remove_folder(recorder->path);
 	if (!recorder->kept_old || rename(old, recorder->path) < 0)
 		unlink(recorder->path);
@@ -97,8 +98,8 @@ int output_open(struct recorder *recorder)
 		return kept;
 	recorder->kept_old = kept;
 	auto_free char *data =
-		text_dup_fmt("%s%s", recorder->path, output_has_folder(options) ? "/data" : "");
-	if (output_has_folder(options) && mkdir(recorder->path, 0700) < 0)
+		text_dup_fmt("%s%s", recorder->path, has_folder(options) ? "/data" : "");
+	if (has_folder(options) && mkdir(recorder->path, 0700) < 0)
 		return fail(errno, "can't make the folder %s: %s", recorder->path, strerror(errno));
 	recorder->fd = open(data, O_CREAT | O_RDWR | O_TRUNC | O_CLOEXEC, 0600);
 	if (recorder->fd < 0)

@@ -146,8 +146,6 @@ struct recorder {
 	void *straddle; // room for one record cut by the ring's end
 };
 
-// Is it a folder (--kcore, --threads)?
-bool output_has_folder(const struct record_options *options);
 int output_open(struct recorder *recorder);
 // Writes what tells of tasks that were there before.
 int output_synthesize(struct recorder *recorder);

@@ -31,7 +31,7 @@ void words_set_done(struct words_set *set)
 	vec_done(&set->words);
 }
 
-bool words_set_has(const struct words_set *set, const char *word)
+static bool has_word(const struct words_set *set, const char *word)
 {
 	for (size_t i = 0; i < set->words.n; i++) {
 		if (!strcmp(set->words.v[i], word))
@@ -470,7 +470,7 @@ static bool print_until(const struct chains_print *p, uint8_t cpumode, uint64_t 
 
 	print_frame(p, cpumode, ip, how);
 	resolve_frame(p->chains, p->task, &where, how);
-	return !where.sym || !words_set_has(p->chains->options.stop, where.sym->name);
+	return !where.sym || !has_word(p->chains->options.stop, where.sym->name);
 }
 
 typedef bool chain_run(void *arg, const struct run *run);

@@ -53,7 +53,6 @@ struct words_set {
 };
 void words_set_init(struct words_set *set, const char *commas);
 void words_set_done(struct words_set *set);
-bool words_set_has(const struct words_set *set, const char *word);
 
 void chains_init(struct chains *chains, struct sym *sym, const struct chains_options *options);
 void chains_done(struct chains *chains);
