@@ -4,8 +4,8 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "data/features_write.h"
 #include "data/private.h"
+#include "data/writer_private.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -16,44 +16,6 @@ enum {
 	BUFFER_SIZE = 1 << 18,
 	PACKED_RECORD_MAX = 65535 - 64, // whole COMPRESSED records
 	DEFAULT_CHUNK = 1 << 17,
-};
-
-static const uint64_t magic = 0x32454c4946524550ull; // "PERFILE2"
-
-struct file_section {
-	uint64_t offset, size;
-};
-
-struct file_header {
-	uint64_t magic, size, attr_size;
-	struct file_section attrs, data, event_types;
-	uint64_t features[4];
-};
-
-struct writer {
-	int fd;
-	struct writer_options options;
-	struct writer_event *events; // copies; the texts and ids are copies, too
-	size_t events_n;
-	struct arena arena;
-	uint32_t attr_size;
-	struct file_header header;
-	uint64_t early_bits; // features that stand before the data
-	struct file_section early[FEATURE_LAST];
-
-	uint8_t *buf;
-	size_t n;
-	uint64_t written; // bytes of the file in front of buf
-	int error;	  // first -errno; nothing is written from then on
-
-	ZSTD_CCtx *zstd;
-	uint8_t *chunk; // waits to be packed
-	size_t chunk_n, chunk_size;
-	uint64_t bytes_in, bytes_packed;
-
-	uint64_t first_sample_ns, last_sample_ns, wall_clock_ns, clock_id_time_ns;
-	struct out build_ids, notes;
-	VEC(struct auxtrace_entry) auxtrace;
 };
 
 static int failed(struct writer *writer, int err)
@@ -120,7 +82,7 @@ static int write_out(struct writer *writer, const uint8_t *p, size_t n)
 	return err < 0 ? failed(writer, err) : 0;
 }
 
-static int flush(struct writer *writer)
+int writer_flush(struct writer *writer)
 {
 	size_t n = writer->n;
 
@@ -128,13 +90,13 @@ static int flush(struct writer *writer)
 	return n ? write_out(writer, writer->buf, n) : writer->error;
 }
 
-static int put(struct writer *writer, const void *p, size_t n)
+int writer_put(struct writer *writer, const void *p, size_t n)
 {
 	bool is_large = n >= BUFFER_SIZE / 2;
 	int err;
 
 	if (is_large || writer->n + n > BUFFER_SIZE) {
-		err = flush(writer);
+		err = writer_flush(writer);
 		if (err < 0)
 			return err;
 	}
@@ -168,7 +130,7 @@ static int pack(struct writer *writer)
 		header.size = (uint16_t)(sizeof(header) + out.pos);
 		memcpy(record, &header, sizeof(header));
 		writer->bytes_packed += header.size;
-		err = put(writer, record, header.size);
+		err = writer_put(writer, record, header.size);
 		if (err < 0)
 			return err;
 	} while (left || in.pos < in.size);
@@ -183,7 +145,7 @@ int writer_records(struct writer *writer, const void *records, size_t size)
 	int err = writer->error;
 
 	if (!writer->zstd)
-		return err < 0 ? err : put(writer, records, size);
+		return err < 0 ? err : writer_put(writer, records, size);
 	while (size && err >= 0) {
 		size_t n = MIN(size, writer->chunk_size - writer->chunk_n);
 
@@ -209,10 +171,10 @@ int writer_record_of_ring(struct writer *writer, const struct ring_pieces *recor
 						    .size = header.size,
 					    }));
 	if (err >= 0 && writer->n + record->n[0] + record->n[1] > BUFFER_SIZE)
-		err = flush(writer);
+		err = writer_flush(writer);
 	if (err >= 0)
-		err = put(writer, record->p[0], record->n[0]);
-	return err < 0 ? err : put(writer, record->p[1], record->n[1]);
+		err = writer_put(writer, record->p[0], record->n[0]);
+	return err < 0 ? err : writer_put(writer, record->p[1], record->n[1]);
 }
 
 static int put_mark(struct writer *writer, uint32_t type)
@@ -221,9 +183,9 @@ static int put_mark(struct writer *writer, uint32_t type)
 	int err = pack(writer);
 
 	if (err >= 0)
-		err = put(writer, &header, sizeof(header));
+		err = writer_put(writer, &header, sizeof(header));
 	// a reader of the pipe shall see it now, and a kill -9 shall cost little
-	return err < 0 ? err : flush(writer);
+	return err < 0 ? err : writer_flush(writer);
 }
 
 int writer_round(struct writer *writer)
@@ -301,7 +263,7 @@ static void copy_events(struct writer *writer, const struct writer_event *events
 	}
 }
 
-static struct feature_facts facts_of(const struct writer *writer)
+struct feature_facts writer_facts(const struct writer *writer)
 {
 	return (struct feature_facts){
 		.events = writer->events,
@@ -330,7 +292,7 @@ static bool is_early(uint32_t id)
 
 static void add_early_features(struct writer *writer, struct out *out)
 {
-	struct feature_facts facts = facts_of(writer);
+	struct feature_facts facts = writer_facts(writer);
 	size_t start = out->n, table;
 	uint64_t bits[4] = {0};
 	unsigned n = 0;
@@ -370,7 +332,7 @@ static int start_file(struct writer *writer)
 	int err;
 
 	*header = (struct file_header){
-		.magic = magic,
+		.magic = WRITER_MAGIC,
 		.size = sizeof(*header),
 		.attr_size = writer->attr_size + sizeof(struct file_section),
 	};
@@ -394,142 +356,6 @@ static int start_file(struct writer *writer)
 	writer->written = out.n;
 	out_done(&out);
 	return err < 0 ? failed(writer, err) : 0;
-}
-
-static int put_record(struct writer *writer, uint32_t type, const void *body, size_t size)
-{
-	struct perf_event_header header = {.type = type};
-	size_t padded = (size + 7) & ~(size_t)7;
-	static const uint8_t zeros[8];
-	int err;
-
-	if (padded > 65535 - sizeof(header))
-		return 0; // what does not fit into a record is left out
-	header.size = (uint16_t)(sizeof(header) + padded);
-	err = put(writer, &header, sizeof(header));
-	if (err >= 0)
-		err = put(writer, body, size);
-	return err < 0 ? err : put(writer, zeros, padded - size);
-}
-
-static int put_update(struct writer *writer, const struct writer_event *event, uint64_t type,
-		      struct str body)
-{
-	uint64_t head[2] = {type, event->ids_n ? event->ids[0] : 0};
-	struct out out;
-	int err;
-
-	out_init_memory(&out);
-	out_bytes(&out, head, sizeof(head));
-	out_str(&out, body);
-	err = put_record(writer, RECORD_EVENT_UPDATE, out.buf, out.n);
-	out_done(&out);
-	return err;
-}
-
-// What attrs can't say: unit and scale, and in a pipe the name.
-static int put_updates(struct writer *writer)
-{
-	enum { UNIT, SCALE, NAME };
-	int err = 0;
-
-	for (size_t i = 0; i < writer->events_n && err >= 0; i++) {
-		const struct writer_event *event = &writer->events[i];
-
-		if (event->unit && *event->unit)
-			err = put_update(writer, event, UNIT,
-					 (struct str){event->unit, strlen(event->unit) + 1});
-		if (err >= 0 && event->scale != 0 && event->scale != 1)
-			err = put_update(writer, event, SCALE,
-					 (struct str){(const char *)&event->scale, 8});
-		if (err >= 0 && writer->options.pipe && *event->name)
-			err = put_update(writer, event, NAME,
-					 (struct str){event->name, strlen(event->name) + 1});
-	}
-	return err;
-}
-
-static int put_attrs(struct writer *writer)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < writer->events_n && err >= 0; i++) {
-		const struct writer_event *event = &writer->events[i];
-		size_t ids_max = (65535 - 8 - writer->attr_size) / 8;
-		struct out out;
-
-		out_init_memory(&out);
-		out_bytes(&out, &event->attr, writer->attr_size);
-		out_bytes(&out, event->ids, MIN(event->ids_n, ids_max) * sizeof(uint64_t));
-		err = put_record(writer, RECORD_HEADER_ATTR, out.buf, out.n);
-		out_done(&out);
-	}
-	return err;
-}
-
-static int put_features(struct writer *writer)
-{
-	struct feature_facts facts = facts_of(writer);
-	struct out out;
-	int err = 0;
-
-	out_init_memory(&out);
-	for (uint64_t id = 1; id < FEATURE_LAST && err >= 0; id++) {
-		out.n = 0;
-		out_bytes(&out, &id, sizeof(id));
-		if (feature_in_pipe((uint32_t)id) && feature_write(&out, &facts, (uint32_t)id))
-			err = put_record(writer, RECORD_HEADER_FEATURE, out.buf, out.n);
-	}
-	if (err >= 0) {
-		uint64_t end = FEATURE_LAST;
-
-		err = put_record(writer, RECORD_HEADER_FEATURE, &end, sizeof(end));
-	}
-	out_done(&out);
-	return err;
-}
-
-static int put_tracing_data(struct writer *writer)
-{
-	struct {
-		struct perf_event_header header;
-		uint32_t size;
-	} __attribute__((packed)) record = {
-		.header = {.type = RECORD_HEADER_TRACING_DATA, .size = sizeof(record)},
-	};
-	struct out out;
-	int err;
-
-	out_init_memory(&out);
-	err = tracing_data_write(&out, writer->events, writer->events_n,
-				 writer->options.root ? writer->options.root : "");
-	if (err < 0) {
-		inform("the recording lacks the formats of its tracepoints: %s", err_sentence());
-	} else if (err) {
-		out_fill(&out, 0, -out.n & 7);
-		record.size = (uint32_t)out.n;
-		err = put(writer, &record, sizeof(record));
-		if (err >= 0)
-			err = put(writer, out.buf, out.n);
-	}
-	out_done(&out);
-	return writer->error;
-}
-
-static int start_pipe(struct writer *writer)
-{
-	uint64_t head[2] = {magic, sizeof(head)};
-	int err = put(writer, head, sizeof(head));
-
-	if (err >= 0)
-		err = put_attrs(writer);
-	if (err >= 0)
-		err = put_updates(writer);
-	if (err >= 0)
-		err = put_tracing_data(writer);
-	if (err >= 0)
-		err = put_features(writer);
-	return err < 0 ? err : flush(writer);
 }
 
 static void start_clocks(struct writer *writer)
@@ -568,9 +394,9 @@ int writer_new(struct writer **ret, int fd, const struct writer_options *options
 		writer->chunk_size = MIN(size, (uint32_t)DEFAULT_CHUNK);
 		writer->chunk = xmalloc(writer->chunk_size);
 	}
-	err = options->pipe ? start_pipe(writer) : start_file(writer);
+	err = options->pipe ? writer_start_pipe(writer) : start_file(writer);
 	if (err >= 0 && !options->pipe)
-		err = put_updates(writer);
+		err = writer_put_updates(writer);
 	if (err >= 0 && options->zstd_level) {
 		writer->zstd = ZSTD_createCCtx();
 		if (!writer->zstd)
@@ -618,7 +444,7 @@ static void add_section(struct sections *sections, uint32_t id, size_t before)
 
 static void make_sections(struct writer *writer, struct sections *ret, bool only_early)
 {
-	struct feature_facts facts = facts_of(writer);
+	struct feature_facts facts = writer_facts(writer);
 
 	*ret = (struct sections){0};
 	out_init_memory(&ret->bytes);
@@ -712,7 +538,7 @@ int writer_finish(struct writer *writer)
 	int err = pack(writer), end;
 
 	if (err >= 0)
-		err = flush(writer);
+		err = writer_flush(writer);
 	if (writer->options.pipe)
 		return err;
 	end = end_file(writer);
