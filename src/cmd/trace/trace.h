@@ -217,6 +217,11 @@ int trace_payload(struct trace *trace, struct trace_event *event, const struct s
 void trace_match_payload(struct trace_thread *thread, uint64_t number);
 void trace_texts_close(struct trace *trace);
 
+// ---- run.c
+int trace_run(const struct trace_options *options, struct feed_options *feed_options);
+// Of this kernel: one that does has a file for it (arch/x86/entry/vdso/vdso32-setup.c).
+bool trace_runs_32bit(void);
+
 // ---- summary.c
 // Of thread->number.
 void trace_count(struct trace *trace, struct trace_thread *thread, const uint64_t *duration_ns,
