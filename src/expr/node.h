@@ -20,7 +20,7 @@ enum token {
 	TOKEN_NE,
 	TOKEN_AND, // &&
 	TOKEN_OR,
-	TOKEN_ASSIGN_ADD, // +=, ...: in the order of TOKEN_ASSIGN_OPS
+	TOKEN_ASSIGN_ADD, // +=, ...: in the order that node_assign has
 	TOKEN_ASSIGN_SUB,
 	TOKEN_ASSIGN_MUL,
 	TOKEN_ASSIGN_DIV,

@@ -155,8 +155,6 @@ struct dso *dso_get_vdso(struct sym *sym);
 void dso_set_build_id(struct dso *dso, const uint8_t *id, size_t size);
 void dso_set_long_name(struct sym *sym, struct dso *dso, const char *name);
 void dso_set_short_name(struct sym *sym, struct dso *dso, const char *name);
-// Loads the symbols unless that was tried. `map`: through which it was met.
-void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map);
 
 // How a path names a kernel module: perf's rules. name_size >= 256.
 struct module_name {
@@ -164,3 +162,6 @@ struct module_name {
 	char name[256];
 };
 void module_name_parse(struct module_name *ret, const char *path);
+
+// load.c: loads the symbols unless that was tried. `map`: through which it was met.
+void dso_load(struct sym *sym, struct dso *dso, const struct mapping *map);

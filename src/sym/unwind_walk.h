@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A walk up a stack: unwind.c goes from frame to frame, unwind_step.c takes a step, unwind_places.c says what is known of an address,
-// unwind_without.c goes on where there is no frame information, unwind_by_kernel.c where the copy of the stack ends.
+// A walk up a stack: unwind.c goes from frame to frame, unwind_join.c takes what an earlier stack had further up.
 #pragma once
 #include "base/hash.h"
 #include "obj/cfi.h"
@@ -70,6 +69,7 @@ struct walk_before {
 	bool is_exact, has_rule;
 };
 
+// ---- unwind_places.c: what is known of an address
 // Of the file of a DSO, opened at the first question.
 struct unwind_dso *unwind_dso_of(struct unwinder *unwinder, struct dso *dso);
 void walk_look_up(const struct walk *w, uint64_t pc, bool is_exact, struct unwind_known *ret);
@@ -98,14 +98,8 @@ static inline struct unwind_known *walk_known(const struct walk *w, uint64_t pc,
 	}
 	return known;
 }
-
 // What lies in files: constants, code.
 bool walk_read_file(const struct walk *w, uint64_t addr, void *ret, size_t size);
-// Instructions, from wherever they can be had; fewer than asked for at the end of a map. 0: from nowhere.
-size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t size);
-// What the code at a place without frame information does with the stack on its way to the return; NULL: nobody can tell.
-const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf);
-void unwind_made_free(struct unwind_made *made);
 // Beside the copy of the stack. False: w->end says why.
 bool walk_read_elsewhere(struct walk *w, uint64_t addr, uint64_t *ret);
 
@@ -125,28 +119,42 @@ static inline uint64_t walk_plain_address(const struct walk *w, uint64_t addr)
 	return w->machine->code == EM_AARCH64 ? addr & ((1ull << 48) - 1) : addr;
 }
 
-bool walk_is_code(const struct walk *w, uint64_t pc);
 struct walk_function {
 	uint64_t start, end;
 };
 // Which has an address, as its file says of all of them.
 bool walk_function_of(const struct walk *w, uint64_t pc, struct walk_function *ret);
-// Is that where a call returns to, of code in a file? `ret_target`: where it went, 0 when only a register or memory knows.
-bool walk_follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target);
-// Can no call return there? False also where there is nothing to read.
-bool walk_is_no_return(const struct walk *w, uint64_t pc);
-bool walk_is_sigreturn(const struct walk *w, uint64_t pc);
-// One frame up: the registers are the caller's. False: w->end says why.
-bool walk_step_sigreturn(struct walk *w);
-bool walk_step_guessed(struct walk *w, bool is_leaf);
-bool walk_step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal);
-// Once more from the frame before, whose information led nowhere.
-bool walk_step_again(struct walk *w, struct walk_before *before);
 // The first function of a thread, as its frame information says.
 bool walk_is_root_rule(const struct unwind_known *known);
 bool walk_is_root(struct walk *w, uint64_t pc);
 // Can a call have come from where the pc returns to?
 bool walk_is_behind_call(const struct walk *w);
 bool walk_is_return(const struct walk *w);
+
+// ---- unwind_code.c: frames of code that nobody describes, by its instructions
+// Instructions, from wherever they can be had; fewer than asked for at the end of a map. 0: from nowhere.
+size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t size);
+// What the code at a place without frame information does with the stack on its way to the return; NULL: nobody can tell.
+const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf);
+void unwind_made_free(struct unwind_made *made);
+
+// ---- unwind_step.c
+// One frame up: the registers are the caller's. False: w->end says why.
+bool walk_step(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal);
+// Once more from the frame before, whose information led nowhere.
+bool walk_step_again(struct walk *w, struct walk_before *before);
+
+// ---- unwind_without.c: where there is no frame information
+bool walk_is_code(const struct walk *w, uint64_t pc);
+// Is that where a call returns to, of code in a file? `ret_target`: where it went, 0 when only a register or memory knows.
+bool walk_follows_call(const struct walk *w, uint64_t pc, uint64_t *ret_target);
+// Can no call return there? False also where there is nothing to read.
+bool walk_is_no_return(const struct walk *w, uint64_t pc);
+bool walk_is_sigreturn(const struct walk *w, uint64_t pc);
+// As walk_step.
+bool walk_step_sigreturn(struct walk *w);
+bool walk_step_guessed(struct walk *w, bool is_leaf);
+
+// ---- unwind_by_kernel.c: where the copy of the stack ends
 // Puts frames of the kernel's chain behind those that there are.
 void walk_by_kernel(struct walk *w);

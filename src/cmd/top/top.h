@@ -57,6 +57,8 @@ bool top_ended(struct top *top);
 void top_put_target(const struct top *top, struct out *out);
 void top_put_rate(const struct top *top, struct out *out);
 
-// text.c: --stdio; screen.c
+// text.c: --stdio
 int top_run_text(struct top *top);
+
+// screen.c
 int top_run_screen(struct top *top);
