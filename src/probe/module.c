@@ -103,7 +103,7 @@ int probe_module_bytes(struct probe_target *target)
 
 	if (packed.n < SELFMAG || !memcmp(packed.p, ELFMAG, SELFMAG) ||
 	    unpack(packed, &target->unpacked, &n) < 0)
-		return 0;
+		return -EINVAL;
 	return elf_init(&target->elf, target->unpacked, n);
 }
 
