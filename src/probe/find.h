@@ -45,6 +45,8 @@ bool probe_first_line(struct probe_target *target, struct dwarf_unit *unit, uint
 		      struct probe_spot *ret);
 // The innermost place around an address as source: what -l shows. False: not known.
 bool probe_find_source(struct probe_target *target, uint64_t addr, struct probe_point *ret);
+// What is inlined at an address straight into a function, or into what is inlined. False: nothing is.
+bool probe_top_inlined(const struct die *function, uint64_t addr, struct die *ret);
 // The source file that debug information names, where it can be read; on the heap, NULL: it isn't here.
 char *probe_source_path(const struct probe_target *target, const char *name, const char *comp_dir);
 // Is `path` the file that `wanted` ("t.c", "src/t.c") means?

@@ -68,39 +68,22 @@ static enum die_walk visit_function(void *arg, const struct die *die)
 	return walk->result ? DIE_STOP : DIE_INSIDE;
 }
 
-struct innermost {
-	uint64_t addr;
-	struct die found;
-	bool any;
-};
-
-static enum die_walk visit_inlined(void *arg, const struct die *die)
-{
-	struct innermost *innermost = arg;
-
-	if (die_tag(die) == DW_TAG_inlined_subroutine && die_has_pc(die, innermost->addr)) {
-		innermost->found = *die;
-		innermost->any = true;
-	}
-	return die_tag(die) == DW_TAG_subprogram ? DIE_NEXT : DIE_INSIDE;
-}
-
 // Does an address inside of a function belong to a line of the function itself?
 static bool is_own(const struct die *die, uint64_t addr, uint32_t line)
 {
-	struct innermost inlined = {.addr = addr};
 	const char *file = die_decl_file(die), *other;
+	struct die inlined;
 
-	die_walk(die, visit_inlined, &inlined);
-	if (!inlined.any)
+	if (!probe_top_inlined(die, addr, &inlined))
 		return true;
-	other = die_call_file(&inlined.found);
-	if (file && other && !strcmp(other, file) && die_call_line(&inlined.found) == line)
+	while (probe_top_inlined(&inlined, addr, &inlined)) // the innermost of them
+		;
+	other = die_call_file(&inlined);
+	if (file && other && !strcmp(other, file) && die_call_line(&inlined) == line)
 		return true;
 	// Of the same function: it was inlined into itself.
-	other = die_decl_file(&inlined.found);
-	return die_decl_line(&inlined.found) == die_decl_line(die) && file && other &&
-	       !strcmp(file, other);
+	other = die_decl_file(&inlined);
+	return die_decl_line(&inlined) == die_decl_line(die) && file && other && !strcmp(file, other);
 }
 
 int probe_walk_lines(struct probe_target *target, const struct die *die, probe_line_call *call,

@@ -132,7 +132,7 @@ static enum die_walk visit(void *arg, const struct die *die)
 	return DIE_STOP;
 }
 
-static bool top_inlined(const struct die *function, uint64_t addr, struct die *ret)
+bool probe_top_inlined(const struct die *function, uint64_t addr, struct die *ret)
 {
 	struct topmost topmost = {.addr = addr};
 
@@ -149,7 +149,7 @@ static void follow_calls(struct die *function, uint64_t addr, uint32_t *base, st
 	const char *file;
 	uint64_t entry;
 
-	while (top_inlined(function, addr, &inlined)) {
+	while (probe_top_inlined(function, addr, &inlined)) {
 		if (die_entry_pc(&inlined, &entry) && entry == addr) {
 			// At its start: the line is that of the call.
 			spot->line = die_call_line(&inlined);
