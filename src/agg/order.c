@@ -76,8 +76,7 @@ void order_done(struct order *order)
 	order->root = 0;
 }
 
-void order_insert(struct order *order, const struct order_node *wanted, order_compare *compare,
-		  void *arg)
+void order_insert(struct order *order, const struct order_node *wanted, const struct order_by *by)
 {
 	uint32_t link = order->root, parent = 0, new;
 	bool left = false;
@@ -89,7 +88,7 @@ void order_insert(struct order *order, const struct order_node *wanted, order_co
 		__builtin_prefetch(at(order, node->left ? node->left : link));
 		__builtin_prefetch(at(order, node->right ? node->right : link));
 		parent = link;
-		left = compare(arg, wanted, node) < 0;
+		left = by->compare(by->arg, wanted, node) < 0;
 		link = left ? node->left : node->right;
 	}
 	vec_push(&order->nodes, *wanted);
@@ -107,12 +106,12 @@ void order_insert(struct order *order, const struct order_node *wanted, order_co
 }
 
 uint32_t order_find(const struct order *order, const struct order_node *wanted,
-		    order_compare *compare, void *arg)
+		    const struct order_by *by)
 {
 	uint32_t link = order->root;
 
 	while (link) {
-		int cmp = compare(arg, wanted, at(order, link));
+		int cmp = by->compare(by->arg, wanted, at(order, link));
 
 		if (!cmp)
 			return at(order, link)->id;
@@ -121,19 +120,27 @@ uint32_t order_find(const struct order *order, const struct order_node *wanted,
 	return UINT32_MAX;
 }
 
+static uint32_t leftmost(const struct order *order, uint32_t link)
+{
+	while (link && at(order, link)->left) {
+		// Comes soon.
+		if (at(order, link)->right)
+			__builtin_prefetch(at(order, at(order, link)->right));
+		link = at(order, link)->left;
+	}
+	return link;
+}
+
 void order_list(const struct order *order, uint32_t *ids)
 {
 	uint32_t link = order->root;
 	size_t n = 0;
 
-	while (link && at(order, link)->left)
-		link = at(order, link)->left;
+	link = leftmost(order, link);
 	while (link) {
 		ids[n++] = at(order, link)->id;
 		if (at(order, link)->right) {
-			link = at(order, link)->right;
-			while (at(order, link)->left)
-				link = at(order, link)->left;
+			link = leftmost(order, at(order, link)->right);
 			continue;
 		}
 		uint32_t from = link;

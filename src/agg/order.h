@@ -20,15 +20,17 @@ struct order {
 	uint32_t root;
 };
 
-// < 0: `a` goes to the left of `b`, which is there already; else to the right.
-typedef int order_compare(void *arg, const struct order_node *a, const struct order_node *b);
+// How they compare: < 0: `a` goes to the left of `b`, which is there already; else to the right.
+struct order_by {
+	int (*compare)(void *arg, const struct order_node *a, const struct order_node *b);
+	void *arg;
+};
 
 void order_done(struct order *order);
 // Of the node its key and its id.
-void order_insert(struct order *order, const struct order_node *node, order_compare *compare,
-		  void *arg);
+void order_insert(struct order *order, const struct order_node *node, const struct order_by *by);
 // As a search walks: the id of what compares 0 with the wanted, or UINT32_MAX. log n comparisons.
 uint32_t order_find(const struct order *order, const struct order_node *wanted,
-		    order_compare *compare, void *arg);
+		    const struct order_by *by);
 // Writes all ids from left to right; `ids` has room for order->nodes.n.
 void order_list(const struct order *order, uint32_t *ids);

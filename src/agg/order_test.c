@@ -17,7 +17,8 @@ static void test_sorts_and_keeps_equal_in_order(void **state)
 
 	for (uint32_t i = 0; i < 1000; i++) {
 		values[i] = (int)(i * 7919 % 101);
-		order_insert(&order, &(struct order_node){.id = i}, compare, values);
+		order_insert(&order, &(struct order_node){.id = i},
+			     &(struct order_by){compare, values});
 	}
 	order_list(&order, ids);
 	for (int i = 1; i < 1000; i++) {
@@ -25,7 +26,8 @@ static void test_sorts_and_keeps_equal_in_order(void **state)
 		if (values[ids[i - 1]] == values[ids[i]])
 			assert_true(ids[i - 1] < ids[i]);
 	}
-	assert_int_equal(values[order_find(&order, &(struct order_node){.id = 7}, compare, values)],
+	assert_int_equal(values[order_find(&order, &(struct order_node){.id = 7},
+					   &(struct order_by){compare, values})],
 			 values[7]);
 	order_done(&order);
 }
@@ -35,13 +37,17 @@ static void test_finds_nothing(void **state)
 	int values[] = {1, 3, 2};
 	struct order order = {0};
 
-	assert_int_equal(order_find(&order, &(struct order_node){.id = 0}, compare, values),
+	assert_int_equal(order_find(&order, &(struct order_node){.id = 0},
+				    &(struct order_by){compare, values}),
 			 UINT32_MAX);
-	order_insert(&order, &(struct order_node){.id = 0}, compare, values);
-	order_insert(&order, &(struct order_node){.id = 1}, compare, values);
-	assert_int_equal(order_find(&order, &(struct order_node){.id = 2}, compare, values),
+	order_insert(&order, &(struct order_node){.id = 0}, &(struct order_by){compare, values});
+	order_insert(&order, &(struct order_node){.id = 1}, &(struct order_by){compare, values});
+	assert_int_equal(order_find(&order, &(struct order_node){.id = 2},
+				    &(struct order_by){compare, values}),
 			 UINT32_MAX);
-	assert_int_equal(order_find(&order, &(struct order_node){.id = 1}, compare, values), 1);
+	assert_int_equal(order_find(&order, &(struct order_node){.id = 1},
+				    &(struct order_by){compare, values}),
+			 1);
 	order_done(&order);
 }
 
@@ -57,7 +63,8 @@ static void test_always_right_keeps_sequence(void **state)
 	uint32_t ids[20];
 
 	for (uint32_t i = 0; i < 20; i++)
-		order_insert(&order, &(struct order_node){.id = i}, always_right, NULL);
+		order_insert(&order, &(struct order_node){.id = i},
+			     &(struct order_by){always_right, NULL});
 	order_list(&order, ids);
 	for (uint32_t i = 0; i < 20; i++)
 		assert_int_equal(ids[i], i);

@@ -603,6 +603,10 @@ static int count_all(struct report *report, struct taken *taken, size_t n)
 		err = count_one(report, &taken[i]);
 	for (size_t i = 0; i < n; i++) {
 		if (taken[i].has_pair)
+			hist_expect_known(taken[i].hist, taken[i].pair.entry, taken[i].stack);
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (taken[i].has_pair)
 			add_pair(taken[i].hist, &taken[i].pair);
 	}
 	return err;

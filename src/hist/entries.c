@@ -269,14 +269,16 @@ struct entry *hist_entry(struct hist *hist, struct entry *template)
 		return e;
 	e = new_entry(hist, template);
 	e->context = hist->report->children ? hist_context(hist, e) : 0;
+	hist->has_nowhere |= !e->place.dso;
 	table_add(&hist->by_key, hash, e->id);
 	return e;
 }
 
 struct entry *hist_caller(struct hist *hist, struct entry *template, bool is_alone)
 {
+	bool is_new = is_alone && !template->place.dso && !hist->has_nowhere;
 	uint32_t hash;
-	struct entry *e = find_as(hist, template, &hash);
+	struct entry *e = is_new ? NULL : find_as(hist, template, &hash);
 
 	if (e)
 		return e;
@@ -337,6 +339,14 @@ void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack)
 {
 	if (hist->pair_slots)
 		__builtin_prefetch(&hist->pair_slots[pair_slot(hist, entry, stack)], 1);
+}
+
+void hist_expect_known(const struct hist *hist, uint32_t entry, uint32_t stack)
+{
+	uint32_t known = hist->pair_slots ? hist->pair_slots[pair_slot(hist, entry, stack)] : 0;
+
+	if (known)
+		__builtin_prefetch(&hist->pairs.v[known - 1], 1);
 }
 
 void hist_forget_pairs(struct hist *hist)

@@ -100,7 +100,7 @@ static void make_rows(struct hist *hist)
 		note_compared(hist, hist->sorted, false);
 	for (size_t i = 0; i < hist->sorted_n; i++) {
 		if (i + HIST_AHEAD < hist->sorted_n)
-			__builtin_prefetch(hist->entries.v[hist->sorted[i + HIST_AHEAD]]);
+			hist_expect_entry(hist, hist->sorted[i + HIST_AHEAD]);
 		add_totals(hist, hist->entries.v[hist->sorted[i]]);
 	}
 	if (hist->report->no_rows)

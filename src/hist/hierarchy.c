@@ -81,7 +81,7 @@ static struct entry *find_in_level(struct report *report, struct level_set *set,
 
 	vec_push(&set->entries, wanted); // to be compared by its number
 	found = order_find(&set->in, &(struct order_node){.id = (uint32_t)set->entries.n - 1},
-			   level_order, &at);
+			   &(struct order_by){level_order, &at});
 	set->entries.n--;
 	return found == UINT32_MAX ? NULL : set->entries.v[found];
 }
@@ -93,7 +93,7 @@ static void add_to_level(struct report *report, struct level_set *set, const str
 
 	vec_push(&set->entries, e);
 	order_insert(&set->in, &(struct order_node){.id = (uint32_t)set->entries.n - 1},
-		     level_order, &at);
+		     &(struct order_by){level_order, &at});
 }
 
 static struct entry *new_row(struct report *report, const struct entry *from, struct entry *up,
@@ -215,7 +215,8 @@ static void sort_level(struct hist *hist, struct level_set *set)
 	for (size_t i = 0; i < set->entries.n; i++) {
 		struct entry *e = set->entries.v[ids[i]];
 
-		order_insert(&rows, &(struct order_node){.id = ids[i]}, level_rows, &at);
+		order_insert(&rows, &(struct order_node){.id = ids[i]},
+			     &(struct order_by){level_rows, &at});
 		if (!e->filtered && hist->report->measure)
 			hist->report->measure(hist, e);
 		if (e->more->below->entries.n)

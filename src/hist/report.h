@@ -62,6 +62,7 @@ struct hist {
 	struct recent_entry *recent; // of samples, by their places; NULL: keys look at more than places
 	VEC(struct entry *) contexts; // a sample of each
 	struct recent_context *recent_contexts;
+	bool has_nowhere; // a sample made an entry that lies in no file
 	VEC(struct pair) pairs;
 	size_t counted_n;     // pairs of contexts: without an entry
 	uint32_t *pair_slots; // index + 1
@@ -195,7 +196,8 @@ void entry_clear(struct entry *e);
 uint32_t hist_context(struct hist *hist, const struct entry *template);
 // The pair, a new one without counts. Valid until the next is made.
 struct pair *hist_pair(struct hist *hist, uint32_t entry, uint32_t stack, bool *ret_new);
-void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack); // soon: a prefetch
+void hist_expect_pair(const struct hist *hist, uint32_t entry, uint32_t stack);	 // soon: a prefetch
+void hist_expect_known(const struct hist *hist, uint32_t entry, uint32_t stack); // sooner
 void hist_forget_pairs(struct hist *hist); // no more are looked for; the pairs stay
 // counted.c: every pair has its entry.
 void hist_settle(struct hist *hist);

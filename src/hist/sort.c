@@ -243,7 +243,7 @@ static void sort_by_key(struct sorting *sorting)
 
 struct sort_list {
 	struct order_node (*item)(const struct sorting *sorting, uint32_t id);
-	order_compare *compare;
+	int (*compare)(void *arg, const struct order_node *a, const struct order_node *b);
 	uint32_t *ids;
 	size_t n;
 };
@@ -252,15 +252,16 @@ struct sort_list {
 static void sort_by_tree(struct sorting *sorting, const struct sort_list *list, struct order *ret)
 {
 	const struct hist *hist = sorting->hist;
+	const struct order_by by = {list->compare, sorting};
 
 	vec_reserve(&ret->nodes, list->n);
 	for (size_t i = 0; i < list->n; i++) {
 		struct order_node node;
 
 		if (i + HIST_AHEAD < list->n)
-			__builtin_prefetch(hist->entries.v[list->ids[i + HIST_AHEAD]]);
+			hist_expect_entry(hist, list->ids[i + HIST_AHEAD]);
 		node = list->item(sorting, list->ids[i]);
-		order_insert(ret, &node, list->compare, sorting);
+		order_insert(ret, &node, &by);
 	}
 	order_list(ret, list->ids);
 }
@@ -298,7 +299,7 @@ void hist_insert(struct hist *hist, uint32_t id)
 {
 	struct order_node node = key_item(hist->sorting, id);
 
-	order_insert(&hist->in, &node, key_order, hist->sorting);
+	order_insert(&hist->in, &node, &(struct order_by){key_order, hist->sorting});
 }
 
 void hist_list_again(struct hist *hist)

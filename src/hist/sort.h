@@ -6,6 +6,11 @@
 #include "hist/report.h"
 
 enum { HIST_AHEAD = 16 }; // entries that are asked of memory before their turn
+static inline void hist_expect_entry(const struct hist *hist, uint32_t id)
+{
+	__builtin_prefetch(hist->entries.v[id]);
+	__builtin_prefetch((const char *)hist->entries.v[id] + 64);
+}
 
 // hist->sorted: perf's tree of entries, and a second time when a key collapses. The tree matters where the keys give no total order,
 // and where rows of a group's other events are to be found and added (hist->in); else the order alone does.

@@ -18,7 +18,6 @@ struct frame {
 	uint8_t cpumode;
 	char level;
 	bool is_return; // as first seen: the address is where a call returns to, not where it stands
-	void *user;
 };
 
 struct stack_node {
