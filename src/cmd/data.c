@@ -11,6 +11,7 @@
 #include "cmd/core/rows.h"
 #include "flow/filter.h"
 #include "flow/run.h"
+#include "sym/stacks.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -156,27 +157,16 @@ static void put_frame(struct out *out, uint64_t ip, const struct location *locat
 static void put_chain(struct writer *writer, struct run *run, const struct sample *sample,
 		      struct task *task)
 {
-	uint8_t cpumode = PERF_RECORD_MISC_USER;
-	struct location location;
-	bool first = true, is_return = false;
+	struct chain_walk walk = chain_walk_of(sample);
+	struct stack_step step;
+	bool first = true;
 
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		uint64_t ip = sample->callchain[i];
+	for (; chain_next(&walk, &step) > 0; first = false) {
+		const struct location location = stack_step_resolve(run->sym, task, &step);
 
-		if (ip >= PERF_CONTEXT_MAX) {
-			cpumode = cpumode_of_context(ip);
-			is_return = false;
-			continue;
-		}
 		if (!first)
 			out_char(writer->out, ',');
-		first = false;
-		if (is_return)
-			location = sym_resolve_return(run->sym, task, cpumode, ip);
-		else
-			location = sym_resolve(run->sym, task, cpumode, ip);
-		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
-		put_frame(writer->out, ip, &location);
+		put_frame(writer->out, step.ip, &location);
 	}
 }
 

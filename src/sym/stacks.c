@@ -283,15 +283,6 @@ static uint32_t known_frames(const struct stacks *stacks, const struct stack_ste
 	return !place && stacks->key == FRAME_BY_NAME ? stacks->nowhere[step->cpumode % 8] : 0;
 }
 
-static void resolve_step(struct stacks *stacks, struct task *task, const struct stack_step *step,
-			 struct location *ret)
-{
-	if (step->is_return)
-		*ret = sym_resolve_return(stacks->sym, task, step->cpumode, step->ip);
-	else
-		*ret = sym_resolve(stacks->sym, task, step->cpumode, step->ip);
-}
-
 // An address that is not known yet.
 struct stranger {
 	struct stack_step step;
@@ -341,7 +332,7 @@ static uint32_t frames_of_ip(struct stacks *stacks, struct task *task,
 		*ret_tells = known_tells(stacks, frame, step);
 		return frame;
 	}
-	resolve_step(stacks, task, step, &stranger.location);
+	stranger.location = stack_step_resolve(stacks->sym, task, step);
 	return frames_of_stranger(stacks, &stranger, ret_tells);
 }
 
@@ -360,42 +351,6 @@ static void add_ip(struct stacks *stacks, struct task *task, const struct stack_
 	run = &stacks->runs.v[frame & ~STACK_RUN];
 	for (uint32_t i = 0; i < run->n; i++)
 		vec_push(&stacks->path, stacks->run_frames.v[run->first + i]);
-}
-
-// The addresses of a call chain, each with its mode.
-struct chain_walk {
-	const uint64_t *at, *end;
-	uint8_t cpumode;
-	bool at_calls, is_return;
-};
-
-static struct chain_walk chain_walk_of(const struct sample *sample)
-{
-	return (struct chain_walk){.at = sample->callchain,
-				   .end = sample->callchain + sample->callchain_n,
-				   .cpumode = PERF_RECORD_MISC_USER,
-				   .at_calls = sample->at_calls};
-}
-
-// 1: an address, 0: the end, -1: a marker that nobody knows.
-static inline int chain_next(struct chain_walk *walk, struct stack_step *ret)
-{
-	while (walk->at < walk->end) {
-		uint64_t ip = *walk->at++;
-
-		if (ip < PERF_CONTEXT_MAX) {
-			*ret = (struct stack_step){.ip = ip,
-						   .cpumode = walk->cpumode,
-						   .is_return = walk->is_return};
-			walk->is_return = !walk->at_calls || walk->cpumode != PERF_RECORD_MISC_USER;
-			return 1;
-		}
-		walk->cpumode = cpumode_of_context(ip);
-		walk->is_return = false;
-		if (walk->cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
-			return -1;
-	}
-	return 0;
 }
 
 // Addresses at the inner end that max_stack leaves out. It counts all addresses, also those that are hidden.
@@ -632,7 +587,7 @@ static void find_frames(struct stacks *stacks, struct short_chain **chains, size
 			next->at = i;
 			next->stranger.step = step;
 			next->stranger.place = chain->places[i];
-			resolve_step(stacks, chain->ask->task, &step, location);
+			*location = stack_step_resolve(stacks->sym, chain->ask->task, &step);
 			if (!location->sym)
 				expect_unnamed(stacks, location);
 			if (++waiting_n == MOST_WAITING) {

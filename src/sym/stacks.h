@@ -44,6 +44,49 @@ struct stack_step {
 	bool is_return;
 };
 
+// The addresses of a call chain, each with its mode.
+struct chain_walk {
+	const uint64_t *at, *end;
+	uint8_t cpumode;
+	bool at_calls, is_return;
+};
+
+static inline struct chain_walk chain_walk_of(const struct sample *sample)
+{
+	return (struct chain_walk){.at = sample->callchain,
+				   .end = sample->callchain + sample->callchain_n,
+				   .cpumode = PERF_RECORD_MISC_USER,
+				   .at_calls = sample->at_calls};
+}
+
+// 1: an address, 0: the end, -1: a marker that nobody knows.
+static inline int chain_next(struct chain_walk *walk, struct stack_step *ret)
+{
+	while (walk->at < walk->end) {
+		uint64_t ip = *walk->at++;
+
+		if (ip < PERF_CONTEXT_MAX) {
+			*ret = (struct stack_step){.ip = ip,
+						   .cpumode = walk->cpumode,
+						   .is_return = walk->is_return};
+			walk->is_return = !walk->at_calls || walk->cpumode != PERF_RECORD_MISC_USER;
+			return 1;
+		}
+		walk->cpumode = cpumode_of_context(ip);
+		walk->is_return = false;
+		if (walk->cpumode == PERF_RECORD_MISC_CPUMODE_UNKNOWN)
+			return -1;
+	}
+	return 0;
+}
+
+static inline struct location stack_step_resolve(struct sym *sym, struct task *task,
+						 const struct stack_step *step)
+{
+	return step->is_return ? sym_resolve_return(sym, task, step->cpumode, step->ip)
+			       : sym_resolve(sym, task, step->cpumode, step->ip);
+}
+
 // The last chain of a task: the next one mostly begins alike.
 struct stack_memory {
 	uint64_t where; // address spaces, as they were

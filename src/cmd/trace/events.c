@@ -2,6 +2,7 @@
 // What is not a system call: page faults, the scheduler, events of -e; and call chains.
 #include "cmd/trace/trace.h"
 #include "flow/chain.h"
+#include "sym/stacks.h"
 
 enum { INDENT = 39, FRAMES_MAX = 127 };
 
@@ -51,33 +52,21 @@ int trace_stack(struct trace *trace, const struct trace_event *event, const stru
 {
 	struct task *task = feed_task(trace->feed, sample_);
 	struct sample whole;
-	const struct sample *sample = unwound(trace, event, sample_, &whole);
-	uint8_t cpumode = sample->cpumode;
+	struct chain_walk walk = chain_walk_of(unwound(trace, event, sample_, &whole));
 	uint32_t n = 0, most = trace->options->max_stack;
-	bool is_return = false;
+	struct stack_step step;
 
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		uint64_t ip = sample->callchain[i];
-
-		if (ip >= PERF_CONTEXT_MAX) {
-			cpumode = cpumode_of_context(ip);
-			is_return = false;
-			continue;
-		}
+	while (chain_next(&walk, &step) > 0) {
 		// Of a recording both sides may be there; a system call's own side is the one that is asked for.
-		if (cpumode == PERF_RECORD_MISC_KERNEL && trace->options->no_kernel_stacks)
+		if (step.cpumode == PERF_RECORD_MISC_KERNEL && trace->options->no_kernel_stacks)
 			continue;
 		n++;
 		if (!most || n <= most) {
-			struct location location;
+			const struct location location =
+				stack_step_resolve(trace->feed->sym, task, &step);
 
-			if (is_return)
-				location = sym_resolve_return(trace->feed->sym, task, cpumode, ip);
-			else
-				location = sym_resolve(trace->feed->sym, task, cpumode, ip);
 			put_frame(ret, &location);
 		}
-		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 	}
 	return n < trace->options->min_stack ? -1 : 0;
 }

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
+#include "sym/stacks.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -289,25 +290,14 @@ static void put_frames(struct prof *prof, const struct sample *sample, struct ou
 {
 	struct sym *sym = prof->feed->sym;
 	struct task *task = feed_task(prof->feed, sample);
-	uint8_t cpumode = sample->cpumode;
-	bool is_return = false;
+	struct chain_walk walk = chain_walk_of(sample);
+	struct stack_step step;
 
-	for (uint32_t i = 0; i < sample->callchain_n; i++) {
-		uint64_t ip = sample->callchain[i];
-		struct location location;
+	while (chain_next(&walk, &step) > 0) {
+		const struct location location = stack_step_resolve(sym, task, &step);
 
-		if (ip >= PERF_CONTEXT_MAX) {
-			cpumode = cpumode_of_context(ip);
-			is_return = false;
-			continue;
-		}
-		if (is_return)
-			location = sym_resolve_return(sym, task, cpumode, ip);
-		else
-			location = sym_resolve(sym, task, cpumode, ip);
-		is_return = !sample->at_calls || cpumode != PERF_RECORD_MISC_USER;
 		out_text(out, around[0]);
-		put_frame(out, &location, ip);
+		put_frame(out, &location, step.ip);
 		out_text(out, around[1]);
 	}
 }
