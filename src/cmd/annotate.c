@@ -495,6 +495,8 @@ static int check_options(struct annotate *annotate, int words, char **argv)
 		o->symbol = argv[1];
 	if (o->style && strcmp(o->style, "att") != 0 && strcmp(o->style, "intel") != 0)
 		return fail(COMMAND_USAGE, "-M takes att or intel, not '%s'", o->style);
+	if (o->prefix_strip && !o->prefix)
+		return fail(COMMAND_USAGE, "--prefix-strip needs --prefix");
 	if (o->counts && o->total_period)
 		return fail(COMMAND_USAGE, "-n and --show-total-period exclude each other");
 	if (o->percent_type)

@@ -465,7 +465,7 @@ static void find_stacks(struct report *report, struct taken *taken, size_t n)
 	size_t asks_n = 0;
 
 	_Static_assert((int)RUN_BATCH <= (int)STACK_BATCH, "");
-	if (report->mode == MODE_BRANCH || report->history ||
+	if (report->mode == MODE_BRANCH || report->history || !report->o.max_stack ||
 	    (!report->children && !report->use_chains && !report->has_parent))
 		return;
 	for (struct taken *it = taken; it < taken + n; it++) {

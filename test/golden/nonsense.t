@@ -17,6 +17,7 @@ run sonde report -F ,,
 run sonde report -c ,
 run sonde report -d ''
 run sonde annotate --prefix-strip many
+run sonde annotate --prefix-strip 1
 run sonde report -S ,
 run sonde report -g graph,-3
 run sonde report --time 10%-5%
