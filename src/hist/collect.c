@@ -288,13 +288,28 @@ struct taken {
 	struct pair pair;
 };
 
+// What perf takes for the source where an event's samples have none.
+static uint64_t source_of(const struct taken *taken)
+{
+	static const union perf_mem_data_src none = {
+		.mem_op = PERF_MEM_OP_NA,
+		.mem_lvl = PERF_MEM_LVL_NA,
+		.mem_snoop = PERF_MEM_SNOOP_NA,
+		.mem_lock = PERF_MEM_LOCK_NA,
+		.mem_dtlb = PERF_MEM_TLB_NA,
+	};
+
+	return taken->hist->event->attr.sample_type & PERF_SAMPLE_DATA_SRC ? taken->sample->data_src
+									   : none.val;
+}
+
 static void add_memory(struct entry *template, const struct taken *taken, uint32_t stack)
 {
 	struct hist *hist = taken->hist;
 	const struct sample *sample = taken->sample;
 	struct task *task = taken->task;
 	struct report *report = hist->report;
-	struct memory_access mem = {.source = sample->data_src,
+	struct memory_access mem = {.source = source_of(taken),
 				    .phys_addr = sample->phys_addr,
 				    .page_size = sample->data_page_size};
 	uint64_t cost = template->x->weight ? template->x->weight : 1;
