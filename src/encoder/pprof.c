@@ -36,6 +36,9 @@ enum { // fields
 	LINE_LINE = 2,
 };
 
+enum label { LABEL_THREAD, LABEL_PROCESS, LABEL_PID, LABEL_TID, LABEL_CPU, LABELS };
+static const char *const label_names[LABELS] = {"thread", "process", "pid", "tid", "cpu"};
+
 // Samples that are alike.
 struct row {
 	uint32_t node, thread, cpu;
@@ -50,6 +53,7 @@ struct writer {
 	struct map row_ids;
 	uint8_t *begins;	      // by frame: 1 when a location begins with it
 	VEC(struct str) more_strings; // behind the profile's own
+	uint64_t label_keys[LABELS];  // strings; 0: not asked for yet
 	struct arena arena;
 };
 
@@ -161,9 +165,13 @@ static void put_location(struct writer *writer, uint32_t node)
 	proto_message(writer->out, PROFILE_LOCATION, &writer->message);
 }
 
-static void put_label(struct writer *writer, const char *key, uint64_t text, uint64_t number)
+static void put_label(struct writer *writer, enum label label, uint64_t text, uint64_t number)
 {
-	proto_u64(&writer->inner, LABEL_KEY, string_id(writer, key));
+	uint64_t *key = &writer->label_keys[label];
+
+	if (!*key)
+		*key = string_id(writer, label_names[label]);
+	proto_u64(&writer->inner, LABEL_KEY, *key);
 	if (text)
 		proto_u64(&writer->inner, LABEL_STR, text);
 	else
@@ -190,14 +198,14 @@ static void put_sample(struct writer *writer, const struct row *row)
 	for (size_t i = 0; i < width; i++)
 		proto_varint(&writer->packed, writer->values.v[row->first_value + i]);
 	proto_message(&writer->message, SAMPLE_VALUE, &writer->packed);
-	put_label(writer, "thread", thread->name, 0);
-	put_label(writer, "process", thread->process_name, 0);
+	put_label(writer, LABEL_THREAD, thread->name, 0);
+	put_label(writer, LABEL_PROCESS, thread->process_name, 0);
 	if (thread->pid != UINT32_MAX)
-		put_label(writer, "pid", 0, thread->pid);
+		put_label(writer, LABEL_PID, 0, thread->pid);
 	if (thread->tid != UINT32_MAX)
-		put_label(writer, "tid", 0, thread->tid);
+		put_label(writer, LABEL_TID, 0, thread->tid);
 	if (row->cpu != PROFILE_NONE)
-		put_label(writer, "cpu", 0, row->cpu);
+		put_label(writer, LABEL_CPU, 0, row->cpu);
 	proto_message(writer->out, PROFILE_SAMPLE, &writer->message);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "view/profile.h"
 #include "base/map.h"
+#include "base/radix.h"
 
 void profile_init(struct profile *profile)
 {
@@ -172,16 +173,9 @@ void profile_path(const struct profile *profile, uint32_t node, struct profile_p
 	}
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 uint64_t profile_usual_gap_ns(const struct profile *profile, uint32_t event)
 {
-	VEC(uint64_t) gaps = {0};
+	VEC(struct keyed) gaps = {0};
 	uint64_t usual;
 
 	vec_each(struct profile_thread, thread, &profile->threads) {
@@ -194,14 +188,14 @@ uint64_t profile_usual_gap_ns(const struct profile *profile, uint32_t event)
 			if (sample->event != event || sample->time_ns == UINT64_MAX)
 				continue;
 			if (last != UINT64_MAX && sample->time_ns > last)
-				vec_push(&gaps, sample->time_ns - last);
+				vec_push(&gaps, (struct keyed){.key = sample->time_ns - last});
 			last = sample->time_ns;
 		}
 	}
 	if (!gaps.n)
 		return 0;
-	qsort(gaps.v, gaps.n, sizeof(*gaps.v), compare_u64);
-	usual = gaps.v[gaps.n / 2];
+	radix_sort(gaps.v, gaps.n);
+	usual = gaps.v[gaps.n / 2].key;
 	vec_done(&gaps);
 	return usual;
 }
