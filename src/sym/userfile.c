@@ -304,7 +304,7 @@ static void say_stripped(struct sym *sym, struct dso *dso)
 // The table of a file as it was made before, by what may make it another one.
 struct kept_table {
 	struct symtab_file_key key;
-	char name[64];
+	char name[80]; // of each choice of options one: commands differ in them
 };
 enum { WORTH_A_FILE = 512 }; // symbols; fewer are read in less than 0.1 milliseconds
 enum kept_fact { KEPT_64BIT, KEPT_FUNCTIONS };
@@ -352,6 +352,7 @@ static bool kept_table_of(const struct choice *choice, struct kept_table *ret)
 	// They are called by the file.
 	if (options->functions)
 		words[7] = hash_mix(words[7], hash_bytes(dso->short_name, strlen(dso->short_name)));
+	snprintf(ret->name + strlen(ret->name), 18, "-%llx", (unsigned long long)words[7]);
 	return true;
 }
 
