@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "obj/names.h"
+#include "base/radix.h"
 #include "base/search.h"
 #include "obj/cfi.h"
 #include "obj/demangle.h"
@@ -136,13 +137,11 @@ static bool is_object_file(const char *name)
 	return n > 2 && name[n - 2] == '.' && (name[n - 1] == 'o' || name[n - 1] == 'a');
 }
 
-static int compare(const void *a, const void *b)
+// Below 0: x is shown, of two at one address.
+static int compare(const struct name *x, const struct name *y)
 {
-	const struct name *x = a, *y = b;
 	int cmp;
 
-	if (x->addr != y->addr)
-		return x->addr < y->addr ? -1 : 1;
 	cmp = yes_first(!is_object_file(x->text), !is_object_file(y->text));
 	if (!cmp)
 		cmp = yes_first(x->type == STT_FUNC, y->type == STT_FUNC);
@@ -159,8 +158,9 @@ static int compare(const void *a, const void *b)
 
 static bool is_wanted(const struct elf_symbol *symbol)
 {
-	return *symbol->name && symbol->section != SHN_UNDEF && symbol->section != SHN_COMMON &&
-	       symbol->type != STT_SECTION && symbol->type != STT_FILE;
+	// The name last: it lies elsewhere.
+	return symbol->section != SHN_UNDEF && symbol->section != SHN_COMMON &&
+	       symbol->type != STT_SECTION && symbol->type != STT_FILE && *symbol->name;
 }
 
 // In a relocatable file each section begins at 0; .text is the one whose code is shown. SHN_UNDEF: all sections have places.
@@ -241,11 +241,20 @@ static void add_relocation(struct names *names, const struct elf *elf,
 		vec_push(&names->relocations, name);
 }
 
-static int by_addr(const void *a, const void *b)
+// By address; what has the same one stays in its order.
+static void sort_by_addr(struct name **v, size_t n)
 {
-	const struct name *x = a, *y = b;
+	struct keyed *keys = xreallocarray(NULL, n + 1, sizeof(*keys));
+	struct name *sorted = xreallocarray(NULL, n + 1, sizeof(*sorted));
 
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
+	for (size_t i = 0; i < n; i++)
+		keys[i] = (struct keyed){(*v)[i].addr, (uint32_t)i};
+	radix_sort(keys, n);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = (*v)[keys[i].value];
+	free(keys);
+	free(*v);
+	*v = sorted;
 }
 
 static void read_relocations(struct names *names, const struct elf *elf,
@@ -267,8 +276,8 @@ static void read_relocations(struct names *names, const struct elf *elf,
 		     at += size)
 			add_relocation(names, elf, &table, (const uint8_t *)content.p + at);
 	}
-	if (names->relocations.n)
-		qsort(names->relocations.v, names->relocations.n, sizeof(struct name), by_addr);
+	sort_by_addr(&names->relocations.v, names->relocations.n);
+	names->relocations.capacity = names->relocations.n;
 }
 
 static const struct name *relocation_at(const struct names *names, uint64_t addr)
@@ -335,13 +344,20 @@ static void add_plt(struct names *names, const struct elf *elf)
 
 static void sort_names(struct names *names)
 {
-	size_t kept = 0;
+	size_t n = names->all.n, kept = 0, end;
+	struct name *v;
 
-	if (names->all.n)
-		qsort(names->all.v, names->all.n, sizeof(struct name), compare);
-	for (size_t i = 0; i < names->all.n; i++) {
-		if (!kept || names->all.v[kept - 1].addr != names->all.v[i].addr)
-			names->all.v[kept++] = names->all.v[i];
+	sort_by_addr(&names->all.v, n);
+	names->all.capacity = n;
+	v = names->all.v;
+	for (size_t i = 0; i < n; i = end) {
+		struct name best = v[i];
+
+		for (end = i + 1; end < n && v[end].addr == best.addr; end++) {
+			if (compare(&v[end], &best) < 0)
+				best = v[end];
+		}
+		v[kept++] = best;
 	}
 	names->all.n = kept;
 }

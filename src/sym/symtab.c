@@ -50,15 +50,21 @@ void symtab_clear(struct symtab *symtab)
 
 void symtab_set_rows(struct symtab *symtab, const struct symtab_rows *rows)
 {
+	// Below it is cheaper to clear them than to have the kernel give them page by page.
+	enum { LARGE = 2 << 20 };
 	size_t bytes = rows->n * sizeof(struct symbol);
-	void *v = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (v == MAP_FAILED)
-		alloc_failed();
 	free_symbols(symtab);
-	symtab->symbols.v = v;
+	if (bytes >= LARGE) {
+		symtab->symbols.v = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+					 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (symtab->symbols.v == MAP_FAILED)
+			alloc_failed();
+		symtab->mapped_bytes = bytes;
+	} else {
+		symtab->symbols.v = xcalloc(rows->n, sizeof(struct symbol));
+	}
 	symtab->symbols.n = symtab->symbols.capacity = rows->n;
-	symtab->mapped_bytes = bytes;
 	symtab->rows = *rows;
 }
 
@@ -109,6 +115,8 @@ static void own_symbols(struct symtab *symtab)
 	struct symbol *v;
 
 	symtab_fill(symtab);
+	if (!symtab->mapped_bytes)
+		return;
 	v = xmemdup(symtab->symbols.v, symtab->symbols.n * sizeof(*v));
 	munmap(symtab->symbols.v, symtab->mapped_bytes);
 	symtab->mapped_bytes = 0;
@@ -120,7 +128,7 @@ void symtab_add(struct symtab *symtab, const struct symbol *symbol)
 {
 	if (symtab->index)
 		forget_order(symtab);
-	if (symtab->mapped_bytes)
+	if (symtab->mapped_bytes || symtab->rows.n)
 		own_symbols(symtab);
 	vec_push(&symtab->symbols, *symbol);
 }
@@ -165,7 +173,7 @@ void symtab_sort(struct symtab *symtab)
 	struct sort_key *keys, *in_order;
 	struct symbol *old, *sorted;
 
-	if (symtab->mapped_bytes)
+	if (symtab->mapped_bytes || symtab->rows.n)
 		own_symbols(symtab);
 	old = symtab->symbols.v;
 	for (i = 1; i < n && old[i - 1].start <= old[i].start; i++)
