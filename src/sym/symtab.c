@@ -17,7 +17,8 @@ static void forget_order(struct symtab *symtab)
 {
 	free(symtab->around);
 	free(symtab->index);
-	symtab->around = symtab->index = NULL;
+	free(symtab->starts);
+	symtab->around = symtab->index = symtab->starts = NULL;
 }
 
 static void free_symbols(struct symtab *symtab)
@@ -309,8 +310,9 @@ static void make_index(struct symtab *symtab)
 
 	if (n < LEAST_SYMBOLS || n > UINT32_MAX)
 		return;
-	first = start_of(symtab, 0);
-	span = start_of(symtab, n - 1) - first;
+	first = symtab->lowest = start_of(symtab, 0);
+	symtab->highest = start_of(symtab, n - 1);
+	span = symtab->highest - first;
 	symtab->index_shift = 0;
 	while (span >> symtab->index_shift >= n / SYMBOLS_A_SLOT)
 		symtab->index_shift++;
@@ -322,6 +324,11 @@ static void make_index(struct symtab *symtab)
 		symtab->index[slot] = (uint32_t)at;
 	}
 	symtab->index[slots] = (uint32_t)n;
+	if (span > UINT32_MAX)
+		return;
+	symtab->starts = xreallocarray(NULL, n, sizeof(*symtab->starts));
+	for (size_t i = 0; i < n; i++)
+		symtab->starts[i] = (uint32_t)(start_of(symtab, i) - first);
 }
 
 // How many symbols start at or before the address.
@@ -331,12 +338,17 @@ static size_t symbols_up_to(const struct symtab *symtab, uint64_t addr)
 
 	if (!symtab->index)
 		return SEARCH(n, i, start_of(symtab, i) <= addr);
-	if (addr < start_of(symtab, 0))
+	if (addr < symtab->lowest)
 		return 0;
-	if (addr >= start_of(symtab, n - 1))
+	if (addr >= symtab->highest)
 		return n;
-	slot = (addr - start_of(symtab, 0)) >> symtab->index_shift;
+	addr -= symtab->lowest;
+	slot = addr >> symtab->index_shift;
 	from = symtab->index[slot];
+	if (symtab->starts)
+		return from +
+		       SEARCH(symtab->index[slot + 1] - from, i, symtab->starts[from + i] <= addr);
+	addr += symtab->lowest;
 	return from + SEARCH(symtab->index[slot + 1] - from, i, start_of(symtab, from + i) <= addr);
 }
 
@@ -388,7 +400,7 @@ static struct symbol *find_in(struct symtab *symtab, uint64_t addr)
 	low = symbols_up_to(symtab, addr);
 	if (!low--)
 		return NULL;
-	while (addr >= end_of(symtab, low)) {
+	while (addr >= symtab_at(symtab, low)->end) {
 		if (!symtab->around || symtab->around[low] == UINT32_MAX || ++depth > MOST_NESTED)
 			return NULL;
 		low = symtab->around[low];

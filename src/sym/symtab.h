@@ -33,8 +33,10 @@ struct symtab {
 	uint32_t *around; // per symbol: the nearest before it that ends later; NULL when none overlap
 	uint32_t *index; // by (address - the lowest) >> index_shift: the first symbol that starts there or behind; NULL: none
 	unsigned index_shift;
-	bool parameters; // demangled names with them
-	bool aliases;	 // several symbols of one address stay
+	uint64_t lowest, highest; // of the starts, with an index
+	uint32_t *starts;	  // less the lowest, close together; NULL: they don't fit
+	bool parameters;	  // demangled names with them
+	bool aliases;		  // several symbols of one address stay
 	struct symtab *before; // what is looked through next: symbols that were read earlier stay where they are
 };
 
