@@ -160,9 +160,10 @@ static int run_by_name(const char *name, int argc, char **argv)
 	const struct command *command = command_find(name), *owner;
 	struct command sub = {0};
 
-	if (command)
-		return run(command, command->name, argc, argv);
+	// A tool of two words ("lock report") comes before the command of the first.
 	owner = command_of_sub(argv, &sub);
+	if (command && !(owner && strchr(sub.name, ' ')))
+		return run(command, command->name, argc, argv);
 	return owner ? run_sub(owner, sub.name, argc, argv) : unknown_command(name);
 }
 

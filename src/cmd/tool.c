@@ -9,6 +9,7 @@
 #include "cmd/core/run_profiler.h"
 #include "tool/core/tool.h"
 #include <ctype.h>
+#include <string.h>
 
 const struct command command_tool;
 
@@ -72,9 +73,14 @@ static int run_tool(const struct tool *tool, int argc, char **argv)
 		return words == -ECANCELED ? 0 : words;
 	before_dashes = opt_cut_dashes(&words, argv, flags);
 	log_set_level(options->quiet ? LOG_QUIET : options->verbose);
+	if (tool->recorded && !options->from)
+		options->from = "perf.data";
 	taken = take_words(options, argv + 1, before_dashes);
 	if (taken < 0)
 		return taken;
+	// The one that ended the options is gone; behind an interval it ends the words of the tool.
+	if (before_dashes == words && words > taken && !strcmp(argv[1 + taken], "--"))
+		taken++;
 	options->target.all_cpus |= tool->everybody && !options->target.cpus && words > taken;
 	return run_profiler(&profiler, options, words > taken ? argv + 1 + taken : NULL, line);
 }

@@ -20,7 +20,7 @@
 enum {
 	ROWS_DEFAULT = 4096,
 	PAIRS_MAX = 1 << 16,
-	STACKS_MAX = 1 << 13,
+	STACKS_BYTES = 1 << 22,
 	MEMBARRIER_GLOBAL = 1,
 };
 
@@ -123,7 +123,8 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 			     strerror(-count->value_cpus))
 		      : make_maps(count);
 	if (!err && frames)
-		err = make_map(&count->stacks, BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames, STACKS_MAX);
+		err = make_map(&count->stacks, BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames,
+			       STACKS_BYTES / (8 * frames));
 	count->frames = frames;
 	if (err < 0) {
 		bpf_count_close(count);
@@ -288,6 +289,19 @@ size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret
 	return n;
 }
 
+void bpf_count_waiting(const struct bpf_count *count,
+		       void (*waits)(void *arg, uint64_t since_ns, const void *first_keys), void *arg)
+{
+	uint64_t value[1 + BPF_KEY_BYTES_MAX / 8] = {0}, key, next;
+	bool more = count->waiting >= 0 && bpf_map_next(count->waiting, NULL, &key) == 0;
+
+	for (; more; key = next) {
+		if (bpf_map_get(count->waiting, &key, value) == 0)
+			waits(arg, value[0], &value[1]);
+		more = bpf_map_next(count->waiting, &key, &next) == 0;
+	}
+}
+
 int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)
 {
 	uint64_t numbers[STATS], missed = 0, n;
@@ -309,6 +323,7 @@ int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret)
 					.full = numbers[STAT_FULL],
 					.waits_full = numbers[STAT_WAITS_FULL],
 					.backward = numbers[STAT_BACKWARD],
+					.again = numbers[STAT_AGAIN],
 					.missed = missed};
 	return 0;
 }

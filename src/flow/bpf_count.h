@@ -14,7 +14,7 @@ enum bpf_key_kind {
 	BPF_KEY_LOG2,	// 8 bytes: which power of two; 0 of 0 and 1
 	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
 	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
-	BPF_KEY_STACK, // 8 bytes: the kernel's call stack, for bpf_count_stack; negative: it has none
+	BPF_KEY_STACK, // 8 bytes: the kernel's call stack, for bpf_count_stack; negative: it has none, -EEXIST: there is no place for it
 };
 
 struct bpf_key {
@@ -84,6 +84,7 @@ struct bpf_count_stats {
 	uint64_t failed; // hits whose expressions failed (division by zero, a pointer out of the event)
 	uint64_t full;	     // hits whose row found no place
 	uint64_t waits_full; // first events that found no place
+	uint64_t again; // first events that came again while they waited; without `keeps` they wait anew
 	uint64_t backward; // second events whose time is before that of the first; the first waits on
 	uint64_t missed; // hits that the kernel skipped as a program ran already; UINT64_MAX: this kernel does not say
 };
@@ -98,6 +99,10 @@ int bpf_count_read(struct bpf_count *count,
 		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg);
 // The addresses of a key of kind BPF_KEY_STACK, the innermost first: how many; 0: the kernel had none, or no place for it.
 size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX]);
+// First events that wait: since when (CLOCK_MONOTONIC), and the keys that they said, one behind the other.
+void bpf_count_waiting(const struct bpf_count *count,
+		       void (*waits)(void *arg, uint64_t since_ns, const void *first_keys),
+		       void *arg);
 // Since the beginning.
 int bpf_count_stats(const struct bpf_count *count, struct bpf_count_stats *ret);
 void bpf_count_close(struct bpf_count *count); // NULL is allowed

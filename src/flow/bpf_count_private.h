@@ -5,7 +5,7 @@
 #include "expr/bpf.h"
 #include "flow/bpf_count.h"
 
-enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STAT_BACKWARD, STATS };
+enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STAT_BACKWARD, STAT_AGAIN, STATS };
 
 struct program {
 	int perf, program;

@@ -220,11 +220,27 @@ static int emit_pair_key(struct builder *w)
 	return expr_bpf_number(w->b, w->event->pair, PAIR);
 }
 
+// The jump for when it was put there. What the call returns has undefined upper bits on older kernels.
+static size_t emit_wait(struct builder *w, int flags)
+{
+	struct expr_bpf *b = w->b;
+
+	expr_bpf_emit_map(b, R1, w->count->waiting);
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, WAITING));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, flags));
+	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R0, 32));
+	return expr_bpf_jump(b, BPF_JEQ, R0, 0);
+}
+
 // Puts the first event where the second will look for it.
 static int emit_begin(struct builder *w)
 {
 	struct expr_bpf *b = w->b;
-	size_t kept;
+	size_t kept, again;
 	int err = emit_pair_key(w);
 
 	// Looked for: what BPF_NOEXIST returns has undefined upper bits on older kernels.
@@ -236,15 +252,15 @@ static int emit_begin(struct builder *w)
 		err = emit_first_keys(w);
 	expr_bpf_emit_call(b, BPF_FUNC_ktime_get_ns);
 	expr_bpf_emit(b, bpf_store(BPF_DW, FP, WAITING, R0));
-	expr_bpf_emit_map(b, R1, w->count->waiting);
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, WAITING));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_ANY));
-	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
-	kept = expr_bpf_jump(b, BPF_JEQ, R0, 0);
-	emit_stat(w, STAT_WAITS_FULL);
+	kept = emit_wait(w, w->event->keeps ? BPF_ANY : BPF_NOEXIST);
+	if (!w->event->keeps) {
+		again = emit_wait(w, BPF_ANY);
+		emit_stat(w, STAT_WAITS_FULL);
+		expr_bpf_land(b, again);
+		emit_stat(w, STAT_AGAIN);
+	} else {
+		emit_stat(w, STAT_WAITS_FULL);
+	}
 	expr_bpf_land(b, kept);
 	end_if(w, BPF_JA, 0, 0);
 	return err;

@@ -5,7 +5,7 @@
 #include "flow/event_fields.h"
 #include "tally/private.h"
 
-enum { FIRST_INTERNED = 1u << 31 }; // pair_slot.event: else it is the only key itself
+enum { FIRST_PLACE = 1u << 31 }; // pair_slot.event: of its keys; else it is the only key itself
 
 // ---- the plan
 
@@ -196,8 +196,8 @@ static uint64_t text_of(struct tally *tally, const struct tally_value *value,
 	if (!value->has)
 		return 0;
 	if (value->is_comm)
-		return intern_text(&tally->texts, tally->options.comm(tally->options.arg, sample));
-	return intern_str(&tally->texts, event_value_text(&value->value, sample));
+		return tally_text_key(tally, str_of(tally->options.comm(tally->options.arg, sample)));
+	return tally_text_key(tally, event_value_text(&value->value, sample));
 }
 
 static inline uint64_t number_of(const struct tally_value *value, const struct sample *sample,
@@ -230,6 +230,49 @@ static inline uint64_t key_of(struct tally *tally, uint32_t k, const struct tall
 	}
 }
 
+// ---- what waits
+
+// What gave way to newer ones left its places.
+static void find_unused(struct tally *tally)
+{
+	const uint32_t n = (uint32_t)(tally->first_keys.n / MAX(tally->first_n, 1));
+	auto_free bool *used = xcalloc(n + 1, sizeof(*used));
+	const struct pair_slot *slot;
+
+	for (size_t i = 0; (slot = pairs_next(&tally->waiting, &i));)
+		if (slot->event & FIRST_PLACE)
+			used[slot->event & ~FIRST_PLACE] = true;
+	vec_clear(&tally->first_unused);
+	for (uint32_t i = 0; i < n; i++)
+		if (!used[i])
+			vec_push(&tally->first_unused, i);
+	tally->first_aged_n = tally->waiting.aged_out_n;
+}
+
+static uint32_t new_place(struct tally *tally)
+{
+	const uint32_t n = tally->first_n;
+	uint32_t place;
+
+	if (tally->first_unused.n)
+		return vec_pop(&tally->first_unused);
+	place = (uint32_t)(tally->first_keys.n / n);
+	vec_reserve(&tally->first_keys, n);
+	tally->first_keys.n += n;
+	return place;
+}
+
+static void leave_place(struct tally *tally, uint32_t packed)
+{
+	if (packed & FIRST_PLACE)
+		vec_push(&tally->first_unused, packed & ~FIRST_PLACE);
+}
+
+static uint64_t *place_keys(const struct tally *tally, uint32_t packed)
+{
+	return &tally->first_keys.v[(size_t)(packed & ~FIRST_PLACE) * tally->first_n];
+}
+
 // The keys of a first event as one number.
 static uint32_t pack_first(struct tally *tally, const struct tally_here *here,
 			   const struct sample *sample)
@@ -237,20 +280,21 @@ static uint32_t pack_first(struct tally *tally, const struct tally_here *here,
 	const struct hit_source source = {.sample = sample};
 	const uint32_t n = here->own_n;
 	uint64_t keys[TALLY_KEYS];
+	uint32_t packed;
 
 	for (uint32_t i = 0; i < n; i++)
 		keys[i] = key_of(tally, here->own[i], &here->keys[here->own[i]], &source);
-	if (n <= 1 && (!n || keys[0] < FIRST_INTERNED))
+	if (n <= 1 && (!n || keys[0] < FIRST_PLACE))
 		return n ? (uint32_t)keys[0] : 0;
-	return FIRST_INTERNED |
-	       intern_str(&tally->firsts, (struct str){(const char *)keys, n * sizeof(*keys)});
+	packed = FIRST_PLACE | new_place(tally);
+	memcpy(place_keys(tally, packed), keys, n * sizeof(*keys));
+	return packed;
 }
 
-static void unpack_first(const struct tally *tally, uint32_t packed, uint64_t ret[TALLY_KEYS])
+static inline void unpack_first(const struct tally *tally, uint32_t packed, uint64_t ret[TALLY_KEYS])
 {
-	if (packed & FIRST_INTERNED)
-		memcpy(ret, intern_get(&tally->firsts, packed & ~FIRST_INTERNED),
-		       tally->first_n * sizeof(*ret));
+	if (packed & FIRST_PLACE)
+		memcpy(ret, place_keys(tally, packed), tally->first_n * sizeof(*ret));
 	else
 		ret[0] = packed;
 }
@@ -262,6 +306,45 @@ uint64_t tally_waiting_key(const struct tally *tally, const struct pair_slot *sl
 	unpack_first(tally, slot->event, keys);
 	return keys[0];
 }
+
+void tally_here_waiting(struct tally *tally, tally_waits *waits, void *arg)
+{
+	const struct pair_slot *slot;
+
+	for (size_t i = 0; (slot = pairs_next(&tally->waiting, &i));) {
+		uint64_t first[TALLY_KEYS], keys[TALLY_KEYS] = {0};
+
+		unpack_first(tally, slot->event, first);
+		for (uint32_t k = 0; k < tally->first_n; k++)
+			keys[tally->first[k]] = first[k];
+		waits(arg, slot->time_ns, keys);
+	}
+}
+
+void tally_here_renew(struct tally *tally, const struct intern *old)
+{
+	struct pair_slot *slot;
+
+	for (size_t i = 0; (slot = pairs_next(&tally->waiting, &i));) {
+		for (uint32_t k = 0; k < tally->first_n; k++) {
+			const enum tally_key_kind kind = tally->keys[tally->first[k]].kind;
+			const bool has_place = slot->event & FIRST_PLACE;
+			uint64_t *key = has_place ? place_keys(tally, slot->event) + k : NULL;
+			const uint64_t id = key ? *key : slot->event;
+
+			if ((kind != TALLY_TEXT && kind != TALLY_STACK) || id == TALLY_NO_TEXT)
+				continue;
+			const uint64_t renewed = tally_text_key(tally, old->strings.v[id]);
+
+			if (key)
+				*key = renewed;
+			else
+				slot->event = (uint32_t)renewed;
+		}
+	}
+}
+
+// ---- counting
 
 static void set_labels(struct tally *tally, const struct tally_here *here, size_t row,
 		       const struct sample *sample)
@@ -325,6 +408,9 @@ static inline void take_steps(struct tally *tally, const struct tally_here *here
 		case TALLY_DIST:
 			dist_add(&tally->row_dists.v[row], number);
 			break;
+		case TALLY_OUTSTANDING:
+		case TALLY_OLDEST:
+			break;
 		}
 	}
 }
@@ -363,6 +449,13 @@ ROLE wait_for_second(struct tally *tally, const struct tally_here *here, struct 
 	slot = pairs_put(&tally->waiting, number, &waits);
 	if (waits && here->keeps)
 		return TALLY_WAITS;
+	if (waits) {
+		tally->stats.again++;
+		leave_place(tally, slot->event);
+	}
+	slot->event = 0;
+	if (tally->first_aged_n != tally->waiting.aged_out_n)
+		find_unused(tally);
 	slot->time_ns = sample->time;
 	slot->event = pack_first(tally, here, sample);
 	slot->data = hit->data;
@@ -387,6 +480,7 @@ ROLE end_pair(struct tally *tally, struct tally_here *here, struct tally_hit *hi
 	hit->first_ns = slot->time_ns;
 	hit->data = slot->data;
 	unpack_first(tally, slot->event, first);
+	leave_place(tally, slot->event);
 	pairs_remove(&tally->waiting, slot);
 	for (uint32_t i = 0; i < here->only_first_n; i++)
 		wanted |= here->only_first[i] == first[0];
@@ -437,7 +531,7 @@ uint64_t tally_forget_waiting(struct tally *tally)
 	const uint64_t n = tally->waiting.n;
 
 	pairs_clear(&tally->waiting);
-	intern_done(&tally->firsts);
-	intern_init(&tally->firsts);
+	vec_clear(&tally->first_keys);
+	vec_clear(&tally->first_unused);
 	return n;
 }

@@ -17,6 +17,8 @@ struct tally_kernel {
 	struct bpf_cell cells[BPF_CELLS_MAX];
 	uint32_t cells_n, cell_at[TALLY_CELLS]; // of our cells; of DIST the first of four
 	uint32_t hits_at;			// counts all
+	bool no_place;				// the row at hand: for its stack
+	uint64_t again_n;			// of bpf_count_stats, when it was read last
 };
 
 static uint32_t record_bytes(const struct event *event)
@@ -158,6 +160,8 @@ static int form_cells(const struct tally *tally, struct tally_kernel *kernel)
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < tally->options.cells_n; i++) {
+		if (tally->cells[i] == TALLY_OUTSTANDING || tally->cells[i] == TALLY_OLDEST)
+			continue;
 		if (n + (tally->cells[i] == TALLY_DIST ? 4 : 1) >= BPF_CELLS_MAX)
 			return fail(EOPNOTSUPP, "the kernel counts into at most %d numbers",
 				    BPF_CELLS_MAX - 1);
@@ -391,23 +395,24 @@ static uint64_t name_of(struct tally *tally, uint64_t address)
 	struct expr_value value = {0};
 
 	expr_run(tally->options.machine, tally->ksymbol, &record, &value);
-	return intern_str(&tally->texts, value.text);
+	return tally_text_key(tally, value.text);
 }
 
 static uint64_t take_key(struct tally *tally, uint32_t k, const uint8_t *p)
 {
-	const struct tally_kernel *kernel = tally->kernel;
+	struct tally_kernel *kernel = tally->kernel;
 	uint64_t number, stack[BPF_STACK_MAX];
 	size_t n;
 
 	if (kernel->keys[k].kind == BPF_KEY_TEXT)
-		return intern_text(&tally->texts, (const char *)p);
+		return tally_text_key(tally, str_of((const char *)p));
 	memcpy(&number, p, sizeof(number));
 	if (kernel->symbols[k])
 		return name_of(tally, number);
 	if (tally->keys[k].kind != TALLY_STACK)
 		return number;
 	n = bpf_count_stack(kernel->count, number, stack);
+	kernel->no_place |= (int32_t)number == -EEXIST;
 	return tally_stack_key(tally, stack, n);
 }
 
@@ -433,7 +438,7 @@ static bool is_negative(const struct tally *tally, const uint8_t *key)
 static int take_row(void *arg, const void *key_, const uint64_t *cells)
 {
 	struct tally *tally = arg;
-	const struct tally_kernel *kernel = tally->kernel;
+	struct tally_kernel *kernel = tally->kernel;
 	const uint32_t keys_n = tally->options.keys_n, last = keys_n ? keys_n - 1 : 0;
 	const uint8_t *key = key_, *behind = key;
 	uint64_t keys[TALLY_KEYS] = {0}, hits = 0, *to;
@@ -450,8 +455,10 @@ static int take_row(void *arg, const void *key_, const uint64_t *cells)
 		tally->stats.negative += hits;
 		return 0;
 	}
+	kernel->no_place = false;
 	for (uint32_t k = 0; k < keys_n; k++)
 		keys[k] = take_key(tally, k, key + kernel->places[k]);
+	tally->stats.no_stack += kernel->no_place ? hits : 0;
 	row = tally_row(tally, keys);
 	if (row == SIZE_MAX) {
 		tally->stats.overflow += hits;
@@ -461,6 +468,8 @@ static int take_row(void *arg, const void *key_, const uint64_t *cells)
 	for (uint32_t i = 0; i < tally->options.cells_n; i++) {
 		const uint64_t *from = &cells[kernel->cell_at[i]];
 
+		if (tally->cells[i] == TALLY_OUTSTANDING || tally->cells[i] == TALLY_OLDEST)
+			continue;
 		if (i == tally->dist)
 			dist_add_part(&tally->row_dists.v[row],
 				      &(struct dist_part){from[0], from[1], from[2], from[3]});
@@ -471,7 +480,41 @@ static int take_row(void *arg, const void *key_, const uint64_t *cells)
 	return 0;
 }
 
+struct waiting {
+	struct tally *tally;
+	tally_waits *waits;
+	void *arg;
+};
+
+static void take_waiting(void *arg, uint64_t since_ns, const void *first)
+{
+	const struct waiting *waiting = arg;
+	struct tally *tally = waiting->tally;
+	const uint8_t *p = first;
+	uint64_t keys[TALLY_KEYS] = {0};
+
+	for (uint32_t i = 0; i < tally->first_n; i++) {
+		const uint32_t k = tally->first[i];
+
+		keys[k] = take_key(tally, k, p);
+		p += tally->kernel->keys[k].size ? tally->kernel->keys[k].size : 8;
+	}
+	waiting->waits(waiting->arg, since_ns, keys);
+}
+
+void tally_kernel_waiting(struct tally *tally, tally_waits *waits, void *arg)
+{
+	bpf_count_waiting(tally->kernel->count, take_waiting, &(struct waiting){tally, waits, arg});
+}
+
 int tally_kernel_read(struct tally *tally)
 {
-	return bpf_count_read(tally->kernel->count, take_row, tally);
+	struct bpf_count_stats stats;
+	int err = bpf_count_read(tally->kernel->count, take_row, tally);
+
+	if (err < 0 || bpf_count_stats(tally->kernel->count, &stats) < 0)
+		return err;
+	tally->stats.again += stats.again - tally->kernel->again_n;
+	tally->kernel->again_n = stats.again;
+	return 0;
 }

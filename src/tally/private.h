@@ -53,8 +53,11 @@ struct tally {
 	uint8_t first[TALLY_KEYS], first_n; // keys that first events say
 	bool labels;			    // there are some
 	struct tally_here *here;	    // [events_n]
-	struct pairs waiting; // slot->event: keys of the first, as tally_first_of has them
-	struct intern firsts; // keys of first events
+	struct pairs waiting;	    // slot->event: keys of the first, as tally_first_of has them
+	VEC(uint64_t) first_keys;   // first_n each, of those that wait and need a place
+	VEC(uint32_t) first_unused; // places
+	uint64_t first_aged_n;	    // waiting.aged_out_n when places were looked through last
+	bool tells_waiting;	    // a cell says what waits
 
 	struct tally_kernel *kernel; // NULL: it doesn't count
 	struct expr *ksymbol;	     // name of the number _time
@@ -80,7 +83,16 @@ int tally_kernel_open(struct tally *tally, struct tally_kernel **ret, const char
 void tally_kernel_close(struct tally_kernel *kernel, const char *name);
 int tally_kernel_read(struct tally *tally);
 
-// tally.c: a stack as a key, n addresses.
+// here.c: what tally_each_waiting does; other numbers for the texts of firsts that wait, as they are in tally->texts from now on.
+void tally_here_waiting(struct tally *tally, tally_waits *waits, void *arg);
+void tally_here_renew(struct tally *tally, const struct intern *old);
+// kernel.c: likewise
+void tally_kernel_waiting(struct tally *tally, tally_waits *waits, void *arg);
+
+// tally.c: a text as a key; a key for which there is no place: TALLY_NO_TEXT, which no row has.
+#define TALLY_NO_TEXT UINT64_MAX
+uint64_t tally_text_key(struct tally *tally, struct str text);
+// A stack as a key, n addresses.
 uint64_t tally_stack_key(struct tally *tally, const uint64_t *frames, size_t n);
 
 // The row with these keys (labels are set where it has none), made when there is none; SIZE_MAX: there is no place.

@@ -12,6 +12,11 @@
 #include "tally/private.h"
 #include <stdlib.h>
 
+static bool is_waiting(enum tally_cell_kind cell)
+{
+	return cell == TALLY_OUTSTANDING || cell == TALLY_OLDEST;
+}
+
 static void learn_plan(struct tally *tally)
 {
 	const struct tally_options *options = &tally->options;
@@ -26,9 +31,22 @@ static void learn_plan(struct tally *tally)
 		tally->told_n++;
 		tally->told = i;
 	}
-	for (uint32_t i = 0; i < options->cells_n; i++)
+	for (uint32_t i = 0; i < options->cells_n; i++) {
 		if (tally->cells[i] == TALLY_DIST)
 			tally->dist = i;
+		tally->tells_waiting |= is_waiting(tally->cells[i]);
+	}
+}
+
+// What waits has only said its keys.
+static int check_waiting(const struct tally *tally)
+{
+	for (uint32_t k = 0; tally->tells_waiting && k < tally->options.keys_n; k++)
+		if (!tally->keys[k].first && !tally->keys[k].label)
+			return fail(EINVAL,
+				    "%s tells rows apart by what is only known of what waits no more",
+				    tally->options.name);
+	return 0;
 }
 
 static int count_in_kernel(struct tally *tally)
@@ -63,9 +81,10 @@ int tally_open(struct tally **ret, const struct tally_options *options)
 	tally->options.keys = tally->keys;
 	tally->options.cells = tally->cells;
 	intern_init(&tally->texts);
-	intern_init(&tally->firsts);
 	learn_plan(tally);
-	err = tally_here_open(tally);
+	err = check_waiting(tally);
+	if (!err)
+		err = tally_here_open(tally);
 	if (!err)
 		err = count_in_kernel(tally);
 	if (err < 0) {
@@ -81,6 +100,9 @@ void tally_close(struct tally *tally)
 	if (!tally)
 		return;
 	tally_kernel_close(tally->kernel, tally->options.name);
+	if (tally->waiting.aged_out_n)
+		warn("%s: %llu first events are not counted: more waited for their second than there are places",
+		     tally->options.name, (unsigned long long)tally->waiting.aged_out_n);
 	tally_here_done(tally);
 	expr_free(tally->ksymbol);
 	map_done(&tally->by_keys);
@@ -90,7 +112,8 @@ void tally_close(struct tally *tally)
 		dist_done(dist);
 	vec_done(&tally->row_dists);
 	intern_done(&tally->texts);
-	intern_done(&tally->firsts);
+	vec_done(&tally->first_keys);
+	vec_done(&tally->first_unused);
 	arena_done(&tally->arena);
 	free(tally);
 }
@@ -130,6 +153,16 @@ int tally_filter(struct tally *tally, const char *text)
 
 // ---- rows
 
+uint64_t tally_text_key(struct tally *tally, struct str text)
+{
+	uint32_t id;
+
+	if (tally->texts.strings.n < TALLY_ROWS_MAX)
+		return intern_str(&tally->texts, text);
+	id = intern_lookup(&tally->texts, text);
+	return id == UINT32_MAX ? TALLY_NO_TEXT : id;
+}
+
 uint64_t tally_stack_key(struct tally *tally, const uint64_t *frames, size_t n)
 {
 	const struct tally_options *options = &tally->options;
@@ -139,7 +172,7 @@ uint64_t tally_stack_key(struct tally *tally, const uint64_t *frames, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (!options->skips_frame || !options->skips_frame(options->skips_arg, frames[i]))
 			taken[taken_n++] = frames[i];
-	return intern_str(&tally->texts, (struct str){(const char *)taken, taken_n * sizeof(*taken)});
+	return tally_text_key(tally, (struct str){(const char *)taken, taken_n * sizeof(*taken)});
 }
 
 static size_t new_row(struct tally *tally, const uint64_t *keys)
@@ -156,13 +189,23 @@ static size_t new_row(struct tally *tally, const uint64_t *keys)
 	for (uint32_t i = 0; i < options->cells_n; i++) {
 		const uint64_t sign = tally->cell_signed[i] ? (uint64_t)1 << 63 : 0;
 
-		cells[i] = tally->cells[i] == TALLY_MIN	  ? ~sign
-			   : tally->cells[i] == TALLY_MAX ? sign
-							  : 0;
+		cells[i] = tally->cells[i] == TALLY_MIN	     ? ~sign
+			   : tally->cells[i] == TALLY_MAX    ? sign
+			   : tally->cells[i] == TALLY_OLDEST ? UINT64_MAX
+							     : 0;
 	}
 	if (tally->dist != UINT32_MAX && tally->row_dists.n <= tally->rows_n)
 		vec_push(&tally->row_dists, (struct dist){0});
 	return tally->rows_n++;
+}
+
+static bool has_all_texts(const struct tally *tally, const uint64_t *keys)
+{
+	for (uint32_t i = 0; i < tally->options.keys_n; i++)
+		if (keys[i] == TALLY_NO_TEXT && !tally->keys[i].label &&
+		    (tally->keys[i].kind == TALLY_TEXT || tally->keys[i].kind == TALLY_STACK))
+			return false;
+	return true;
 }
 
 static uint64_t hash_of(const struct tally *tally, const uint64_t *keys)
@@ -181,6 +224,8 @@ size_t tally_row(struct tally *tally, const uint64_t keys[TALLY_KEYS])
 	uint64_t hash = is_one ? keys[tally->told] : hash_of(tally, keys), *at;
 	bool is_new;
 
+	if (!has_all_texts(tally, keys))
+		return SIZE_MAX;
 	for (;; hash++) { // other keys may have the same hash
 		at = map_at(&tally->by_keys, hash, &is_new);
 		if (is_new || is_one || tally_is_row(tally, *at, keys))
@@ -196,13 +241,57 @@ size_t tally_row(struct tally *tally, const uint64_t keys[TALLY_KEYS])
 	return *at;
 }
 
+static void forget_outstanding(struct tally *tally)
+{
+	for (size_t row = 0; row < tally->rows_n; row++)
+		for (uint32_t i = 0; i < tally->options.cells_n; i++)
+			if (is_waiting(tally->cells[i]))
+				tally_cells_of(tally, row)[i] =
+					tally->cells[i] == TALLY_OLDEST ? UINT64_MAX : 0;
+}
+
+static void add_outstanding(void *arg, uint64_t since_ns, const uint64_t keys[TALLY_KEYS])
+{
+	struct tally *tally = arg;
+	const size_t row = tally_row(tally, keys);
+	uint64_t *cells;
+
+	if (row == SIZE_MAX) {
+		tally->stats.overflow++;
+		return;
+	}
+	cells = tally_cells_of(tally, row);
+	for (uint32_t i = 0; i < tally->options.cells_n; i++) {
+		if (tally->cells[i] == TALLY_OUTSTANDING)
+			cells[i]++;
+		else if (tally->cells[i] == TALLY_OLDEST)
+			cells[i] = MIN(cells[i], since_ns);
+	}
+}
+
 int tally_read(struct tally *tally)
 {
-	return tally->kernel ? tally_kernel_read(tally) : 0;
+	int err = tally->kernel ? tally_kernel_read(tally) : 0;
+
+	if (err < 0 || !tally->tells_waiting)
+		return err;
+	forget_outstanding(tally);
+	tally_each_waiting(tally, add_outstanding, tally);
+	return 0;
+}
+
+void tally_each_waiting(struct tally *tally, tally_waits *waits, void *arg)
+{
+	if (tally->kernel)
+		tally_kernel_waiting(tally, waits, arg);
+	else
+		tally_here_waiting(tally, waits, arg);
 }
 
 void tally_clear(struct tally *tally)
 {
+	struct intern old = tally->texts;
+
 	map_clear(&tally->by_keys);
 	vec_clear(&tally->row_keys);
 	vec_clear(&tally->row_cells);
@@ -211,11 +300,11 @@ void tally_clear(struct tally *tally)
 	tally->rows_n = 0;
 	tally->stats = (struct tally_stats){0};
 	// Names of tasks that are gone are not kept for ever.
-	if (tally->texts.strings.n <= TALLY_ROWS_MAX)
+	if (old.strings.n <= TALLY_ROWS_MAX / 2)
 		return;
-	tally_forget_waiting(tally);
-	intern_done(&tally->texts);
 	intern_init(&tally->texts);
+	tally_here_renew(tally, &old);
+	intern_done(&old);
 }
 
 size_t tally_rows(const struct tally *tally)

@@ -37,6 +37,9 @@ enum tally_cell_kind {
 	TALLY_MIN, // UINT64_MAX (of signed values: INT64_MAX) when there was none
 	TALLY_MAX, // 0 (INT64_MIN) when there was none
 	TALLY_DIST, // how the numbers are distributed; at most one. What has a negative one is not counted at all.
+	// Of pairs whose rows are told apart by what firsts say: what waits when the rows are read. No event adds to them.
+	TALLY_OUTSTANDING, // how many firsts
+	TALLY_OLDEST, // since when the one that has waited longest does (see tally_waits); UINT64_MAX: none waits
 };
 
 struct tally_update {
@@ -106,16 +109,20 @@ struct tally_hit {
 
 enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sample *sample,
 			    struct tally_hit *hit);
+// First events that wait, by what tally_each_waiting gives: since when, by the clock of samples, where the kernel counts CLOCK_MONOTONIC's;
+// the keys that they said, the others are 0.
+typedef void tally_waits(void *arg, uint64_t since_ns, const uint64_t keys[TALLY_KEYS]);
+void tally_each_waiting(struct tally *tally, tally_waits *waits, void *arg);
 // Events were lost: what waits is not known any more. How many.
 uint64_t tally_forget_waiting(struct tally *tally);
-// First events that wait, by their number; NULL: there are none. slot->data is what tally_hit was given.
+// First events that wait, where the kernel doesn't count, by their number. slot->data is what tally_hit was given.
 const struct pairs *tally_waiting(const struct tally *tally);
 // The first key of the first event that waits.
 uint64_t tally_waiting_key(const struct tally *tally, const struct pair_slot *slot);
 
 // ---- rows
 
-// Takes what the kernel counted since the last time.
+// Takes what the kernel counted since the last time, and what waits.
 int tally_read(struct tally *tally);
 // Forgets all rows.
 void tally_clear(struct tally *tally);
@@ -143,6 +150,8 @@ struct tally_stats {
 	uint64_t hits;	   // that are in the rows
 	uint64_t overflow; // that found no place
 	uint64_t negative; // left out: their number of DIST is negative
+	uint64_t again; // first events that came again while they waited: since when they did before is not known
+	uint64_t no_stack; // of hits: the kernel had no place for their stacks
 };
 // Since the last tally_clear.
 struct tally_stats tally_stats(const struct tally *tally);

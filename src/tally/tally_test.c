@@ -270,4 +270,183 @@ static void test_bounds(void **state)
 	done(&w);
 }
 
-RUN_TESTS(TEST(test_keys_labels_and_cells), TEST(test_pairs), TEST(test_stacks), TEST(test_bounds))
+struct seen {
+	size_t n;
+	uint64_t oldest_ns, last_key;
+};
+
+static void see(void *arg, uint64_t since_ns, const uint64_t keys[TALLY_KEYS])
+{
+	struct seen *seen = arg;
+
+	seen->n++;
+	seen->oldest_ns = seen->oldest_ns && seen->oldest_ns < since_ns ? seen->oldest_ns : since_ns;
+	seen->last_key = keys[0];
+}
+
+// A pair whose firsts say the keys: number and name.
+static void open_pairs(struct world *w, const enum tally_cell_kind *cells, uint32_t cells_n)
+{
+	static const struct tally_key keys[] = {{TALLY_NUMBER, .first = true},
+						{TALLY_TEXT, .first = true}};
+	static const struct tally_update update = {0, NULL};
+	static struct tally_event events[2];
+
+	events[0] = (struct tally_event){.event = &w->begin,
+					 .role = TALLY_FIRST,
+					 .pair = "id",
+					 .keys = {"value", "name"}};
+	events[1] = (struct tally_event){.event = &w->end,
+					 .role = TALLY_SECOND,
+					 .pair = "id",
+					 .updates = &update,
+					 .updates_n = 1};
+	open_tally(w, &(struct tally_options){.keys = keys,
+					      .keys_n = 2,
+					      .cells = cells,
+					      .cells_n = cells_n,
+					      .events = events,
+					      .events_n = 2});
+}
+
+static void test_what_waits(void **state)
+{
+	static const enum tally_cell_kind cells[] = {TALLY_HITS, TALLY_OUTSTANDING, TALLY_OLDEST};
+	static const struct tally_order by_key = {0, true};
+	struct seen seen = {0};
+	uint32_t rows[2];
+	struct world w;
+
+	init(&w);
+	open_pairs(&w, cells, 3);
+	hit_at(&w, 0, 1000, (struct made){.id = 1, .value = 5, .name = "a"});
+	hit_at(&w, 0, 2000, (struct made){.id = 2, .value = 5, .name = "a"});
+	hit_at(&w, 0, 3000, (struct made){.id = 3, .value = 6, .name = "b"});
+	hit_at(&w, 1, 4000, (struct made){.id = 1});
+	for (int again = 0; again < 2; again++) { // reading counts nothing twice
+		assert_int_equal(tally_read(w.tally), 0);
+		assert_int_equal(tally_rows(w.tally), 2);
+		tally_sort(w.tally, &by_key, 1, rows);
+		assert_int_equal(tally_cell(w.tally, rows[0], 0), 1);
+		assert_int_equal(tally_cell(w.tally, rows[0], 1), 1);
+		assert_int_equal(tally_cell(w.tally, rows[0], 2), 2000);
+		assert_int_equal(tally_number(w.tally, rows[1], 0), 6); // nothing but what waits
+		assert_string_equal(tally_text(w.tally, rows[1], 1), "b");
+		assert_int_equal(tally_cell(w.tally, rows[1], 0), 0);
+		assert_int_equal(tally_cell(w.tally, rows[1], 1), 1);
+	}
+	hit_at(&w, 1, 5000, (struct made){.id = 3});
+	assert_int_equal(tally_read(w.tally), 0);
+	assert_int_equal(tally_cell(w.tally, rows[1], 1), 0);
+	assert_int_equal(tally_cell(w.tally, rows[1], 2), UINT64_MAX);
+	// a first that comes again waits anew, and that is counted
+	hit_at(&w, 0, 6000, (struct made){.id = 2, .value = 7, .name = "c"});
+	assert_int_equal(tally_stats(w.tally).again, 1);
+	tally_each_waiting(w.tally, see, &seen);
+	assert_int_equal(seen.n, 1);
+	assert_int_equal(seen.oldest_ns, 6000);
+	assert_int_equal(seen.last_key, 7);
+	done(&w);
+}
+
+// Rows that only seconds can tell apart have no place for what waits.
+static void test_what_waits_has_no_row(void **state)
+{
+	static const struct tally_key keys[] = {{TALLY_NUMBER}};
+	static const enum tally_cell_kind cells[] = {TALLY_OUTSTANDING};
+	struct tally *tally = NULL;
+	struct world w;
+
+	init(&w);
+	const struct tally_event events[] =
+		{{.event = &w.begin, .role = TALLY_FIRST, .pair = "id"},
+		 {.event = &w.end, .role = TALLY_SECOND, .pair = "id", .keys = {"id"}}};
+	assert_int_equal(tally_open(&tally, &(struct tally_options){.name = "test",
+								    .not_in_kernel = "a test",
+								    .machine = w.machine,
+								    .keys = keys,
+								    .keys_n = 1,
+								    .cells = cells,
+								    .cells_n = 1,
+								    .events = events,
+								    .events_n = 2}),
+			 -EINVAL);
+	assert_null(tally);
+	done(&w);
+}
+
+static size_t resident_kb(void)
+{
+	size_t pages = 0, resident = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	assert_int_equal(fscanf(file, "%zu %zu", &pages, &resident), 2);
+	fclose(file);
+	return resident * 4;
+}
+
+// Firsts that go need no room, however many different ones there were; texts are renewed, and what waits keeps its own.
+static void test_long_runs(void **state)
+{
+	enum { ROUNDS = 1200000 };
+	static const enum tally_cell_kind cells[] = {TALLY_HITS};
+	struct made record = {0};
+	struct world w;
+	size_t before = 0;
+
+	init(&w);
+	open_pairs(&w, cells, 1);
+	hit_at(&w, 0, 1, (struct made){.id = 1, .value = 77, .name = "waits"});
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		record.id = 2 + i % 3;
+		record.value = i;
+		snprintf(record.name, sizeof(record.name), "%x", i);
+		hit_at(&w, 0, i, record);
+		hit_at(&w, 1, i, record);
+		if (i % 100000 == 99999)
+			tally_clear(w.tally);
+		if (i == ROUNDS / 2)
+			before = resident_kb();
+	}
+	assert_true(resident_kb() < before + 20000);
+	tally_clear(w.tally);
+	assert_int_equal(hit_at(&w, 1, ROUNDS, (struct made){.id = 1}), TALLY_COUNTED);
+	assert_int_equal(tally_number(w.tally, 0, 0), 77);
+	assert_string_equal(tally_text(w.tally, 0, 1), "waits");
+	assert_int_equal(tally_stats(w.tally).overflow, 0);
+	done(&w);
+}
+
+// More texts than there is room for: their hits are told, not kept.
+static void test_too_many_texts(void **state)
+{
+	static const struct tally_key keys[] = {{TALLY_TEXT}};
+	static const enum tally_cell_kind cells[] = {TALLY_HITS};
+	static const struct tally_update update = {0, NULL};
+	enum { MORE = 1000 };
+	struct made record = {0};
+	struct world w;
+
+	init(&w);
+	const struct tally_event event = {.event = &w.begin,
+					  .keys = {"name"},
+					  .updates = &update,
+					  .updates_n = 1};
+	open_tally(&w, &(struct tally_options){.keys = keys,
+					       .keys_n = 1,
+					       .cells = cells,
+					       .cells_n = 1,
+					       .events = &event,
+					       .events_n = 1});
+	for (uint32_t i = 0; i < TALLY_ROWS_MAX + MORE; i++) {
+		snprintf(record.name, sizeof(record.name), "%x", i);
+		hit_at(&w, 0, i, record);
+	}
+	assert_int_equal(tally_stats(w.tally).hits, tally_rows(w.tally));
+	assert_in_range(tally_stats(w.tally).overflow, MORE, MORE + 1); // "" is a text too
+	done(&w);
+}
+
+RUN_TESTS(TEST(test_keys_labels_and_cells), TEST(test_pairs), TEST(test_stacks), TEST(test_bounds),
+	  TEST(test_what_waits), TEST(test_what_waits_has_no_row), TEST(test_long_runs),
+	  TEST(test_too_many_texts))

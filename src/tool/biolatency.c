@@ -145,6 +145,7 @@ const struct tool tool_biolatency = {
 	.examples = examples,
 	.banner = "Tracing block device I/O... Hit Ctrl-C to end.",
 	.everybody = true,
+	.tells_open = true,
 	.pairs = "requests",
 	.plan = plan,
 };

@@ -2,6 +2,7 @@
 // Who waits for the kernel's locks, as perf lock contention shows it.
 #include "base/err.h"
 #include "tool/core/callers.h"
+#include "tool/core/locks.h"
 #include "tool/core/tool.h"
 
 enum { CALLER_FRAMES = 8 };
@@ -34,16 +35,6 @@ static const struct command_example examples[] = {
 	 "sonde lock contention 0.1 1 || exit 77"},
 	{0},
 };
-
-// A thread waits for one lock at a time, and what interrupts it for another; idle tasks have one number on all CPUs. A mutex is first spun
-// on, then slept for: both begin the wait.
-#define WAIT "(unsigned long)lock_addr * 0x9e3779b97f4a7c15ul ^ (_tid ? _tid : 0x100000000 + _cpu)"
-static const struct tool_event events[] = {
-	{"lock:contention_begin", TALLY_FIRST, WAIT, .keeps = true},
-	{"lock:contention_end", TALLY_SECOND, WAIT},
-	{0},
-};
-static const struct tool_event *const choices[] = {events, NULL};
 
 static const char *const sort_keys[] = {[CELL_CONTENDED] = "contended",
 					[CELL_TOTAL] = "wait_total",
@@ -80,7 +71,7 @@ static int plan(struct tool_run *run)
 	tool_cell(run, TALLY_MIN, TALLY_DELAY);
 	tool_cell(run, TALLY_SUM, NULL);
 	tool_callers_of_locks(run);
-	return tool_events(run, choices);
+	return tool_events(run, tool_lock_waits);
 }
 
 // include/trace/events/lock.h, LCB_F_...; the names are perf's.
@@ -139,6 +130,7 @@ const struct tool tool_lock_contention = {
 	.examples = examples,
 	.symbols = true,
 	.gap = true,
+	.tells_open = true,
 	.pairs = "waits",
 	.plan = plan,
 	.show = show,

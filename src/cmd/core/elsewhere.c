@@ -42,7 +42,6 @@ static const struct elsewhere table[] = {
 	 "sonde prof multi-trace -e workqueue:workqueue_execute_start -e workqueue:workqueue_execute_end -k work"},
 	{"latencytop", "sonde prof task-state -S -D -g"},
 	{"llcstat", "sonde stat -a -e LLC-loads,LLC-load-misses"},
-	{"lock", "sonde lock contention"},
 	{"mountsnoop", "sonde trace -a -e mount,umount2"},
 	{"mpstat", "sonde prof cpu-util"},
 	{"offcputime", "sonde prof trace -e sched:sched_switch -g --flame-graph offcpu"},

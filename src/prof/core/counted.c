@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/counted.h"
 #include "base/err.h"
+#include "base/time.h"
 #include "prof/core/print.h"
 
 const char *prof_not_in_kernel(const struct prof *prof)
@@ -87,6 +88,11 @@ int prof_tally_open(struct prof *prof, struct tally_options *plan)
 		vec_each(struct prof_event *, event, &prof->events)
 			(*event)->feed->in_kernel = (*event)->feed->counts = true;
 	return 0;
+}
+
+uint64_t prof_tally_now(const struct prof *prof, uint64_t now_ns)
+{
+	return prof_in_kernel(prof) ? time_now_ns(CLOCK_MONOTONIC) : now_ns;
 }
 
 int prof_tally_typed(struct prof *prof, const char *line)

@@ -17,6 +17,8 @@ static inline bool prof_in_kernel(const struct prof *prof)
 {
 	return prof->tally && tally_in_kernel(prof->tally);
 }
+// now_ns of a result, by the clock of what waits in prof->tally.
+uint64_t prof_tally_now(const struct prof *prof, uint64_t now_ns);
 // The hook `typed`: a filter besides those of the events.
 int prof_tally_typed(struct prof *prof, const char *line);
 // A result: what was counted since the last one as a table. `title` makes the lines before it, of text.

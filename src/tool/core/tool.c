@@ -2,6 +2,7 @@
 // The run of a tool: a profiler whose hooks are these.
 #include "tool/core/tool.h"
 #include "base/err.h"
+#include "base/time.h"
 #include "prof/core/counted.h"
 #include "prof/core/print.h"
 
@@ -180,6 +181,59 @@ static int begin(struct prof *prof)
 	return out_flush(prof->out);
 }
 
+struct open_waits {
+	uint64_t n, before_ns, oldest_ns;
+};
+
+static void add_wait(void *arg, uint64_t since_ns, const uint64_t keys[TALLY_KEYS])
+{
+	struct open_waits *waits = arg;
+
+	waits->n += since_ns < waits->before_ns;
+	waits->oldest_ns = MIN(waits->oldest_ns, since_ns);
+}
+
+// What has begun long ago and not ended is in no row: a deadlock would be the one that nobody sees.
+static void put_open(struct prof *prof, const struct tool *tool, uint64_t now_ns)
+{
+	const uint64_t now = prof_tally_now(prof, now_ns);
+	struct open_waits waits = {.oldest_ns = UINT64_MAX,
+				   .before_ns = now - MIN(now, NSEC_PER_SEC)};
+
+	tally_each_waiting(prof->tally, add_wait, &waits);
+	if (!waits.n || prof->options->quiet)
+		return;
+	prof_put_time(prof, now_ns);
+	out_printf(prof->out,
+		   " %s: %llu %s of more than a second have not ended; the longest has lasted %.3f s\n",
+		   tool->name, (unsigned long long)waits.n, tool->pairs,
+		   (double)(now - waits.oldest_ns) / 1e9);
+}
+
+// What the rows lack.
+static void put_notes(struct prof *prof, struct tool_run *run, uint64_t now_ns)
+{
+	const struct tally_stats stats = tally_stats(prof->tally);
+	const char *pairs = run->tool->pairs;
+
+	prof->no_place_n += stats.overflow;
+	if (stats.no_stack && !prof->options->quiet) {
+		prof_put_time(prof, now_ns);
+		out_printf(prof->out,
+			   " %s: %llu %s are of unknown callers: the kernel's table had no place for their stacks\n",
+			   run->tool->name, (unsigned long long)stats.no_stack, pairs);
+	}
+	if (!pairs)
+		return;
+	prof_put_unknown(prof, now_ns, run->unknown_n,
+			 arena_fmt(&prof->arena, "%s %s", pairs, PROF_LOST_WITHIN));
+	prof_put_unknown(prof, now_ns, stats.again,
+			 arena_fmt(&prof->arena, "%s began anew before they had ended", pairs));
+	if (run->tool->tells_open)
+		put_open(prof, run->tool, now_ns);
+	run->unknown_n = 0;
+}
+
 static int interval(struct prof *prof, uint64_t now_ns)
 {
 	struct tool_run *run = prof->state;
@@ -191,9 +245,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	if (err < 0)
 		return err;
 	err = run->tool->show ? run->tool->show(run, now_ns) : tool_show_histograms(run, now_ns);
-	prof_put_unknown(prof, now_ns, run->unknown_n, run->tool->pairs);
-	run->unknown_n = 0;
-	prof->no_place_n += tally_stats(prof->tally).overflow;
+	put_notes(prof, run, now_ns);
 	tally_clear(prof->tally);
 	if (err || !run->results_left || --run->results_left)
 		return err;

@@ -27,9 +27,11 @@ struct tool {
 	const struct command_example *examples;
 	const char *banner; // before the first result of the running kernel as text, NULL: none
 	bool symbols;	    // shows names of the kernel's functions
+	bool recorded;	    // shows a recording: perf.data where none is named
 	bool gap;	    // tables as text have an empty line below their titles
 	bool everybody; // what is counted happens to whoever runs: a command says how long to watch, not whom
 	const char *pairs; // "requests": what first events begin that stay unknown where something was lost
+	bool tells_open; // says of pairs that began long ago and have not ended that there are some
 	// Says what is counted, with the functions below. -errno with a sentence.
 	int (*plan)(struct tool_run *run);
 	// One result from run->prof->tally, which is forgotten then. NULL: tool_show_histograms.
