@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 struct cpu_util {
-	struct prof_options common;
 	struct prof_event *switches;
 	struct sched sched;
 };
@@ -109,7 +108,8 @@ const struct profiler profiler_cpu_util = {
 	.description =
 		"Adds up how long CPUs ran tasks and how long the idle task, from switch to switch. A CPU is known from its first switch on. Where the kernel does not show a switch (in sandboxes those out of the idle task), or where events were lost, whose the time up to the next one was is unknown; busy(%) is of the time that is known.",
 	.opts = options,
-	.size = sizeof(struct cpu_util),
+	.size = sizeof(struct prof_options),
+	.state_size = sizeof(struct cpu_util),
 	.examples = examples,
 	.events = PROF_EVENTS_NONE,
 	.setup = setup,

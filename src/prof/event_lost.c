@@ -3,7 +3,6 @@
 #include "prof/core/profiler.h"
 
 struct event_lost {
-	struct prof_options common;
 	uint64_t *counts; // by event
 	uint64_t lost_all;
 };
@@ -69,7 +68,8 @@ const struct profiler profiler_event_lost = {
 		"Takes the events out of the rings and does nothing else with them than count; what the kernel had no room for is told "
 		"with its CPU and the time, and counted.",
 	.opts = options,
-	.size = sizeof(struct event_lost),
+	.size = sizeof(struct prof_options),
+	.state_size = sizeof(struct event_lost),
 	.examples = examples,
 	.setup = setup,
 	.sample = sample,

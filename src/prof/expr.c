@@ -7,7 +7,6 @@
 #include "prof/core/rows.h"
 
 struct expr_state {
-	struct prof_options common;
 	struct expr **programs; // by event
 	uint64_t evaluated_n, failed_n;
 	struct prof_rows rows;
@@ -151,7 +150,8 @@ const struct profiler profiler_expr = {
 		"(ns) and _period are the sample's. Pointers lead into the event; anywhere else is an error of that one evaluation. An "
 		"assignment changes a copy of the event until the end of the evaluation.",
 	.opts = options,
-	.size = sizeof(struct expr_state),
+	.size = sizeof(struct prof_options),
+	.state_size = sizeof(struct expr_state),
 	.examples = examples,
 	.events = PROF_EVENTS_WANTED,
 	.takes_word = true,

@@ -14,8 +14,12 @@ struct hrcount_row {
 	uint64_t *counts; // [event * periods + period]
 };
 
-struct hrcount {
+struct hrcount_options {
 	struct prof_options common;
+	uint64_t period_ns;
+};
+
+struct hrcount {
 	uint64_t period_ns;
 	uint32_t periods_n;
 	uint64_t start_ns; // of the interval; 0: not begun
@@ -27,7 +31,7 @@ static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to count"),
 	PROF_OPTIONS_EVENTS,
-	PROF_DURATION(0, "period", offsetof(struct hrcount, period_ns), "TIME",
+	PROF_DURATION(0, "period", offsetof(struct hrcount_options, period_ns), "TIME",
 		      "a count for each TIME (default: a twentieth of the interval)"),
 	PROF_FLAG(0, "perins", PROF_AT(perins),
 		  "each CPU (with -p, -t or a command: thread) by itself"),
@@ -87,6 +91,7 @@ static int setup(struct prof *prof)
 	uint64_t interval =
 		prof->options->interval_ms ? prof->options->interval_ms * 1000000 : NSEC_PER_SEC;
 
+	state->period_ns = PROF_OPTIONS(struct hrcount_options, prof)->period_ns;
 	if (!state->period_ns)
 		state->period_ns = interval / 20;
 	if (!state->period_ns || state->period_ns > interval)
@@ -263,7 +268,8 @@ const struct profiler profiler_hrcount = {
 	.description =
 		"Each event is counted in the period of its own time, so periods may be as short as microseconds, and idle CPUs count, too.",
 	.opts = options,
-	.size = sizeof(struct hrcount),
+	.size = sizeof(struct hrcount_options),
+	.state_size = sizeof(struct hrcount),
 	.examples = examples,
 	.in_context = true,
 	.setup = setup,

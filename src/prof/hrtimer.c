@@ -13,8 +13,12 @@ struct hr_cpu {
 	uint64_t *counts; // by event, since then
 };
 
-struct hrtimer {
+struct hrtimer_options {
 	struct prof_options common;
+	uint64_t period_ns, frequency;
+};
+
+struct hrtimer {
 	uint64_t period_ns, frequency;
 	struct prof_event *timer;
 	struct expr *condition; // NULL: any event at all
@@ -28,9 +32,9 @@ static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to look for"),
 	PROF_OPTIONS_EVENTS,
-	PROF_DURATION(0, "period", offsetof(struct hrtimer, period_ns), "TIME",
+	PROF_DURATION(0, "period", offsetof(struct hrtimer_options, period_ns), "TIME",
 		      "between two ticks (default 10ms)"),
-	PROF_U64('F', "freq", offsetof(struct hrtimer, frequency), "HZ", "ticks a second"),
+	PROF_U64('F', "freq", offsetof(struct hrtimer_options, frequency), "HZ", "ticks a second"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
 	PROF_OPTIONS_OUTPUT,
@@ -72,6 +76,8 @@ static int setup(struct prof *prof)
 	struct expr_fields fields = {.find = find_count, .name = count_name, .arg = prof};
 	int err = 0;
 
+	state->period_ns = PROF_OPTIONS(struct hrtimer_options, prof)->period_ns;
+	state->frequency = PROF_OPTIONS(struct hrtimer_options, prof)->frequency;
 	if (state->frequency && state->period_ns)
 		return fail(EINVAL, "-F and --period exclude each other");
 	if (state->frequency)
@@ -208,7 +214,8 @@ const struct profiler profiler_hrtimer = {
 		"A timer ticks on each busy CPU. When the condition holds for the counts of the events since the tick before, such as "
 		"'sched_switch==0', the place is shown. Without a condition: when there was any event.",
 	.opts = options,
-	.size = sizeof(struct hrtimer),
+	.size = sizeof(struct hrtimer_options),
+	.state_size = sizeof(struct hrtimer),
 	.examples = examples,
 	.endless = true,
 	.takes_word = true,

@@ -25,9 +25,13 @@ struct nest_stack {
 	struct nest_call calls[DEEPEST];
 };
 
-struct nested {
+struct nested_options {
 	struct prof_options common;
 	const char *impl;
+};
+
+struct nested {
+	const struct nested_options *options;
 	bool delays, by_thread;	  // by_thread: what has no key nests by thread, else by CPU
 	struct event_value *keys; // by event
 	bool *has_key, *is_exit;
@@ -41,7 +45,7 @@ static const struct opt options[] = {
 	PROF_HEADING("Which events, and what of them"),
 	PROF_OPTIONS_EVENTS,
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR", "the key of events that have none of their own"),
-	PROF_TEXT(0, "impl", offsetof(struct nested, impl), "HOW",
+	PROF_TEXT(0, "impl", offsetof(struct nested_options, impl), "HOW",
 		  "call-delay (calls and how long, default) or call (calls alone)"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_OUTPUT,
@@ -60,9 +64,11 @@ static int setup(struct prof *prof)
 	struct nested *state = PROF_STATE(struct nested, prof);
 	int err = 0;
 
-	if (state->impl && strcmp(state->impl, "call") && strcmp(state->impl, "call-delay"))
-		return fail(EINVAL, "--impl %s: call or call-delay", state->impl);
-	state->delays = !state->impl || !strcmp(state->impl, "call-delay");
+	state->options = PROF_OPTIONS(struct nested_options, prof);
+	if (state->options->impl && strcmp(state->options->impl, "call") &&
+	    strcmp(state->options->impl, "call-delay"))
+		return fail(EINVAL, "--impl %s: call or call-delay", state->options->impl);
+	state->delays = !state->options->impl || !strcmp(state->options->impl, "call-delay");
 	state->keys = xcalloc(prof->events.n + 1, sizeof(*state->keys));
 	state->has_key = xcalloc(prof->events.n + 1, sizeof(bool));
 	state->is_exit = xcalloc(prof->events.n + 1, sizeof(bool));
@@ -331,7 +337,8 @@ const struct profiler profiler_nested_trace = {
 		"Each -e is an entry and its exit. Calls with the same key nest. Without one that is the thread, or the CPU where all events "
 		"are of interrupts, timers and the scheduler and no tasks are chosen. R marks a call within itself.",
 	.opts = options,
-	.size = sizeof(struct nested),
+	.size = sizeof(struct nested_options),
+	.state_size = sizeof(struct nested),
 	.examples = examples,
 	.attributes = attributes,
 	.endless = true,

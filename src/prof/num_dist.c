@@ -6,9 +6,13 @@
 #include "prof/core/flame.h"
 #include "prof/core/heat.h"
 
-struct num_dist {
+struct num_dist_options {
 	struct prof_options common;
 	uint64_t than;
+};
+
+struct num_dist {
+	const struct num_dist_options *options;
 	struct event_value *nums; // by event
 };
 
@@ -17,7 +21,7 @@ enum { CELL_DIST, CELL_OVER };
 
 static int than_option(void *options, const struct opt *opt, const char *arg, bool negated)
 {
-	uint64_t *than = &((struct num_dist *)options)->than;
+	uint64_t *than = &((struct num_dist_options *)options)->than;
 
 	if (num_parse_u64(str_of(arg), than) && num_parse_duration(str_of(arg), 1, than))
 		return fail(EINVAL, "--than %s: that is no number", arg);
@@ -67,7 +71,7 @@ static int count(struct prof *prof)
 				     .events = events,
 				     .events_n = (uint32_t)n};
 
-	if (state->than || prof->options->heatmap)
+	if (state->options->than || prof->options->heatmap)
 		plan.not_in_kernel = "single events are wanted (--than, --heatmap)";
 	for (size_t i = 0; i < n; i++) {
 		struct tally_update *update = arena_zalloc(&prof->arena, sizeof(*update));
@@ -90,6 +94,7 @@ static int setup(struct prof *prof)
 	struct num_dist *state = PROF_STATE(struct num_dist, prof);
 	int err = 0;
 
+	state->options = PROF_OPTIONS(struct num_dist_options, prof);
 	state->nums = xcalloc(prof->events.n + 1, sizeof(*state->nums));
 	for (size_t i = 0; i < prof->events.n && !err; i++) {
 		const struct prof_event *event = prof->events.v[i];
@@ -115,11 +120,11 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	uint64_t num;
 
 	if (tally_hit(prof->tally, event->index, sample, &hit) != TALLY_COUNTED ||
-	    (!state->than && !prof->heat))
+	    (!state->options->than && !prof->heat))
 		return 0;
 	num = event_value_number(&state->nums[event->index], sample);
 	prof_heat_add(prof, sample->time, num);
-	if (!state->than || num <= state->than)
+	if (!state->options->than || num <= state->options->than)
 		return 0;
 	++*tally_cell_at(prof->tally, hit.row, CELL_OVER);
 	prof_put_time(prof, sample->time);
@@ -159,7 +164,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 						   "instance", TABLE_COUNT, 3});
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		table_column(&table, columns[i]);
-	if (state->than)
+	if (state->options->than)
 		table_column(&table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
 	for (size_t i = 0; i < tally_rows(tally); i++) {
 		const struct dist *dist = tally_dist(tally, rows[i]);
@@ -176,7 +181,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		table_number(&table, dist_quantile(dist, 0.95));
 		table_number(&table, dist_quantile(dist, 0.99));
 		table_number(&table, dist->max);
-		if (state->than)
+		if (state->options->than)
 			table_share(&table, over_n, over_n * 100 / dist->n);
 	}
 	prof_put_table(prof, &table, now_ns);
@@ -209,7 +214,8 @@ const struct profiler profiler_num_dist = {
 	.description =
 		"The attribute num=EXPR says which number: a field, or an expression over fields.",
 	.opts = options,
-	.size = sizeof(struct num_dist),
+	.size = sizeof(struct num_dist_options),
+	.state_size = sizeof(struct num_dist),
 	.examples = examples,
 	.attributes = attributes,
 	.tasks = true,

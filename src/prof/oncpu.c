@@ -11,10 +11,14 @@ struct on_row {
 	uint64_t ns, n, longest_ns;
 };
 
-struct oncpu {
+struct oncpu_options {
 	struct prof_options common;
 	bool detail, only_comm;
 	const char *filter;
+};
+
+struct oncpu {
+	const struct oncpu_options *options;
 	bool of_task; // a row for each task, not for each CPU
 	struct prof *prof;
 	struct prof_event *switches;
@@ -31,10 +35,11 @@ struct oncpu {
 static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to show"),
-	PROF_FLAG(0, "detail", offsetof(struct oncpu, detail),
+	PROF_FLAG(0, "detail", offsetof(struct oncpu_options, detail),
 		  "also how often, and the longest at a time"),
-	PROF_FLAG(0, "only-comm", offsetof(struct oncpu, only_comm), "tasks of a name together"),
-	PROF_TEXT(0, "filter", offsetof(struct oncpu, filter), "FILTER",
+	PROF_FLAG(0, "only-comm", offsetof(struct oncpu_options, only_comm),
+		  "tasks of a name together"),
+	PROF_TEXT(0, "filter", offsetof(struct oncpu_options, filter), "FILTER",
 		  "of sched_switch, such as next_prio<100||prev_prio<100"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_OUTPUT,
@@ -67,7 +72,9 @@ static int by_switches(struct prof *prof, struct oncpu *state)
 	if (err)
 		return err;
 	return prof_add_sched(prof, "sched:sched_switch",
-			      state->filter ? prof_filter_quoted(&prof->arena, state->filter) : NULL,
+			      state->options->filter
+				      ? prof_filter_quoted(&prof->arena, state->options->filter)
+				      : NULL,
 			      &state->switches);
 }
 
@@ -79,6 +86,7 @@ static int setup(struct prof *prof)
 	bool live = prof->feed->is_live;
 	int err = -ENOENT;
 
+	state->options = PROF_OPTIONS(struct oncpu_options, prof);
 	intern_init(&state->comms);
 	state->prof = prof;
 	state->sched = (struct sched){.arg = state, .ran = ran};
@@ -106,7 +114,7 @@ static int setup(struct prof *prof)
 static struct on_row *row_of(struct oncpu *state, uint32_t cpu, uint32_t tid, struct str name)
 {
 	uint32_t comm = intern_str(&state->comms, name);
-	uint64_t key = (uint64_t)cpu << 32 | (state->only_comm ? comm : tid);
+	uint64_t key = (uint64_t)cpu << 32 | (state->options->only_comm ? comm : tid);
 	uint64_t *at = map_at(&state->by_place, key, NULL);
 
 	if (!*at && state->rows.n < MOST_ROWS) {
@@ -208,11 +216,11 @@ static void put_who(struct out *list, const struct oncpu *state, const struct on
 		return;
 	}
 	out_text(list, intern_get(&state->comms, row->comm));
-	if (!state->only_comm)
+	if (!state->options->only_comm)
 		out_printf(list, ":%u", row->tid);
 	out_char(list, '(');
 	put_ms(list, row->ns);
-	if (state->detail) {
+	if (state->options->detail) {
 		out_printf(list, "ms/%llu/", (unsigned long long)row->n);
 		put_ms(list, row->longest_ns);
 	}
@@ -243,7 +251,7 @@ static void put_group(struct oncpu *state, struct table *table, const struct on_
 		table_text(table, head);
 	}
 	table_number(table, sum);
-	if (state->detail && !of_task)
+	if (state->options->detail && !of_task)
 		table_number(table, times);
 	table_text(table, list.buf);
 	out_done(&list);
@@ -264,11 +272,11 @@ static int interval(struct prof *prof, uint64_t now_ns)
 		table_column(&table, (struct table_column){"CPU", "cpu", TABLE_TEXT, 3});
 	}
 	table_column(&table, (struct table_column){"SUM(ms)", "sum_ms", TABLE_MS, 10});
-	if (state->detail && !of_task)
+	if (state->options->detail && !of_task)
 		table_column(&table, (struct table_column){"sws", "switches", TABLE_COUNT, 6});
-	table_column(&table, (struct table_column){of_task	   ? "CPUS(ms)"
-						   : state->detail ? "COMM:TID(ms/sws/max_ms)"
-								   : "COMM:TID(ms)",
+	table_column(&table, (struct table_column){of_task		    ? "CPUS(ms)"
+						   : state->options->detail ? "COMM:TID(ms/sws/max_ms)"
+									    : "COMM:TID(ms)",
 						   "who", TABLE_TEXT, .left = true});
 	if (state->rows.n)
 		qsort(state->rows.v, state->rows.n, sizeof(*state->rows.v),
@@ -314,7 +322,8 @@ const struct profiler profiler_oncpu = {
 	.description =
 		"For CPUs: the tasks that ran there, by how long. For tasks: the CPUs where they ran.",
 	.opts = options,
-	.size = sizeof(struct oncpu),
+	.size = sizeof(struct oncpu_options),
+	.state_size = sizeof(struct oncpu),
 	.examples = examples,
 	.events = PROF_EVENTS_NONE,
 	.tasks = true,

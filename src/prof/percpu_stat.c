@@ -10,9 +10,13 @@ struct percpu_row {
 	uint64_t counts[32];
 };
 
-struct percpu_stat {
+struct percpu_stat_options {
 	struct prof_options common;
 	bool syscalls;
+};
+
+struct percpu_stat {
+	const struct percpu_stat_options *options;
 	VEC(struct percpu_row) rows; // by cpu
 	const char *titles[32];
 	uint32_t n;
@@ -49,7 +53,8 @@ static const struct chosen chosen[] = {
 static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to count"),
-	PROF_FLAG(0, "syscalls", offsetof(struct percpu_stat, syscalls), "system calls as well"),
+	PROF_FLAG(0, "syscalls", offsetof(struct percpu_stat_options, syscalls),
+		  "system calls as well"),
 	PROF_OPTIONS_NO_RINGS,
 	PROF_OPTIONS_OUTPUT,
 	OPT_END,
@@ -65,10 +70,11 @@ static int setup(struct prof *prof)
 {
 	struct percpu_stat *state = PROF_STATE(struct percpu_stat, prof);
 
+	state->options = PROF_OPTIONS(struct percpu_stat_options, prof);
 	for (size_t i = 0; i < ARRAY_SIZE(chosen); i++) {
 		int err;
 
-		if (chosen[i].syscalls && !state->syscalls)
+		if (chosen[i].syscalls && !state->options->syscalls)
 			continue;
 		err = prof_add(prof, chosen[i].event, NULL, NULL);
 		// A kernel without modules for it doesn't do it.
@@ -147,7 +153,8 @@ const struct profiler profiler_percpu_stat = {
 		"Context switches, faults, interrupts, timers, packets, pages and the like; what this kernel does not have is left out. The "
 		"events are only counted.",
 	.opts = options,
-	.size = sizeof(struct percpu_stat),
+	.size = sizeof(struct percpu_stat_options),
+	.state_size = sizeof(struct percpu_stat),
 	.examples = examples,
 	.events = PROF_EVENTS_NONE,
 	.counts = true,

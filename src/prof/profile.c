@@ -9,8 +9,12 @@
 
 enum { USUAL_FREQUENCY = 1000, LARGEST_FREQUENCY = 100000 };
 
-struct profile_state {
+struct profile_options {
 	struct prof_options common;
+	uint64_t frequency;
+};
+
+struct profile_state {
 	uint64_t frequency;
 	struct prof_event *clock;
 	struct prof_rows rows;
@@ -19,7 +23,7 @@ struct profile_state {
 static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to sample"),
-	PROF_U64('F', "freq", offsetof(struct profile_state, frequency), "HZ",
+	PROF_U64('F', "freq", offsetof(struct profile_options, frequency), "HZ",
 		 "samples a second of each busy CPU (default 1000)"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
@@ -78,6 +82,7 @@ static int setup(struct prof *prof)
 	bool cycles;
 	int err;
 
+	state->frequency = PROF_OPTIONS(struct profile_options, prof)->frequency;
 	if (!prof->feed->is_live)
 		return find_recorded(prof, state);
 	if (!state->frequency)
@@ -124,7 +129,8 @@ const struct profiler profiler_profile = {
 		"Counts cycles where the machine has a counter of them (it sees what runs with interrupts off, too), else the clock of the CPU. "
 		"A line for each sample; -g: with its stack, or as a flame graph. An idle CPU has no samples.",
 	.opts = options,
-	.size = sizeof(struct profile_state),
+	.size = sizeof(struct profile_options),
+	.state_size = sizeof(struct profile_state),
 	.examples = examples,
 	.events = PROF_EVENTS_NONE,
 	.endless = true,

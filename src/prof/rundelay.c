@@ -14,7 +14,7 @@ static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("Which waits, and what of them"),
 	PROF_OPTIONS_EVENTS,
-	PROF_TEXT(0, "filter", offsetof(struct multi, filter), "NAMES",
+	PROF_TEXT(0, "filter", offsetof(struct multi_options, filter), "NAMES",
 		  "tasks with these names, such as java,pyth*"),
 	MULTI_OPTIONS,
 	PROF_OPTIONS_RINGS,
@@ -86,7 +86,8 @@ static int setup(struct prof *prof)
 {
 	struct rundelay *state = PROF_STATE(struct rundelay, prof);
 	struct multi *multi = &state->multi;
-	int err = prof_tasks_init(&state->tasks, prof, multi->filter);
+	int err = prof_tasks_init(&state->tasks, prof,
+				  PROF_OPTIONS(struct multi_options, prof)->filter);
 
 	prof->options->key = NULL;
 	if (!err)
@@ -148,7 +149,8 @@ const struct profiler profiler_rundelay = {
 		"watched.\n\n"
 		"--detail=samecpu follows the CPU on whose queue the task waits.",
 	.opts = options,
-	.size = sizeof(struct rundelay),
+	.size = sizeof(struct multi_options),
+	.state_size = sizeof(struct rundelay),
 	.examples = examples,
 	.default_events = default_events,
 	.attributes = attributes,

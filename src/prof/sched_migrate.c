@@ -12,9 +12,13 @@ struct move_row {
 	char comm[17];
 };
 
-struct sched_migrate {
+struct sched_migrate_options {
 	struct prof_options common;
 	bool detail;
+};
+
+struct sched_migrate {
+	const struct sched_migrate_options *options;
 	struct prof_event *event;
 	struct map by_move;
 	VEC(struct move_row) rows;
@@ -23,7 +27,8 @@ struct sched_migrate {
 static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to show"),
-	PROF_FLAG(0, "detail", offsetof(struct sched_migrate, detail), "each migration as well"),
+	PROF_FLAG(0, "detail", offsetof(struct sched_migrate_options, detail),
+		  "each migration as well"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_STACKS,
 	PROF_OPTIONS_OUTPUT,
@@ -41,6 +46,7 @@ static int setup(struct prof *prof)
 {
 	struct sched_migrate *state = PROF_STATE(struct sched_migrate, prof);
 
+	state->options = PROF_OPTIONS(struct sched_migrate_options, prof);
 	return prof_add_sched(prof, "sched:sched_migrate_task", NULL, &state->event);
 }
 
@@ -53,7 +59,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 				      (hit.to_cpu & 0xffff),
 			      NULL);
 
-	if (state->detail) {
+	if (state->options->detail) {
 		prof_put_time(prof, sample->time);
 		out_char(prof->out, ' ');
 		prof_put_event(prof, event, sample);
@@ -130,7 +136,8 @@ const struct profiler profiler_sched_migrate = {
 	.usage = "sonde prof sched-migrate [--detail] [-g [--flame-graph FILE]] [options] [-- COMMAND]",
 	.description = "Counts migrations by task, from where and to where.",
 	.opts = options,
-	.size = sizeof(struct sched_migrate),
+	.size = sizeof(struct sched_migrate_options),
+	.state_size = sizeof(struct sched_migrate),
 	.examples = examples,
 	.events = PROF_EVENTS_NONE,
 	.tasks = true,

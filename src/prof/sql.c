@@ -15,9 +15,13 @@
 
 enum { MOST_BYTES_MB = 2048, MOST_ROWS = 1 << 30 };
 
-struct sql {
+struct sql_options {
 	struct prof_options common;
 	const char *query, *keep;
+};
+
+struct sql {
+	const struct sql_options *options;
 #ifdef HAVE_SQLITE3
 	sqlite3 *db;
 	struct sql_table *tables;
@@ -31,9 +35,9 @@ static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to ask"),
 	PROF_OPTIONS_EVENTS,
-	PROF_TEXT(0, "query", offsetof(struct sql, query), "SQL",
+	PROF_TEXT(0, "query", offsetof(struct sql_options, query), "SQL",
 		  "asked every interval and at the end; several are separated by ;"),
-	PROF_TEXT(0, "output2", offsetof(struct sql, keep), "FILE",
+	PROF_TEXT(0, "output2", offsetof(struct sql_options, keep), "FILE",
 		  "keep the events in an SQLite database"),
 	PROF_OPTIONS_RINGS,
 	PROF_OPTIONS_OUTPUT,
@@ -116,7 +120,7 @@ static int execute(struct sql *state, const char *sql)
 // Does every statement of the query make sense? Said before the run, not after an hour.
 static int check_query(struct sql *state)
 {
-	const char *rest = state->query;
+	const char *rest = state->options->query;
 
 	while (rest && *rest) {
 		sqlite3_stmt *statement;
@@ -141,9 +145,10 @@ static int setup(struct prof *prof)
 	struct sql *state = PROF_STATE(struct sql, prof);
 	int err = 0;
 
-	if (state->query && !*state->query)
+	state->options = PROF_OPTIONS(struct sql_options, prof);
+	if (state->options->query && !*state->options->query)
 		return fail(EINVAL, "--query '': there is no SQL in it");
-	if (!state->query && !state->keep)
+	if (!state->options->query && !state->options->keep)
 		return fail(EINVAL,
 			    "what to do with the events? --query SQL asks them, --output2 FILE keeps them");
 	if (sqlite3_open(":memory:", &state->db) != SQLITE_OK)
@@ -173,7 +178,7 @@ static int setup(struct prof *prof)
 	if (!err)
 		err = check_query(state);
 	for (size_t i = 0; i < prof->events.n && !err; i++)
-		sql_table_choose(&state->tables[i], state->keep != NULL);
+		sql_table_choose(&state->tables[i], state->options->keep != NULL);
 	return err;
 }
 
@@ -266,7 +271,7 @@ static int show_result(struct prof *prof, sqlite3_stmt *statement, const char *t
 static int ask(struct prof *prof, uint64_t now_ns)
 {
 	struct sql *state = PROF_STATE(struct sql, prof);
-	const char *rest = state->query;
+	const char *rest = state->options->query;
 	char time[40];
 	int err = 0;
 
@@ -294,11 +299,12 @@ static int keep(struct sql *state)
 
 	if (!state->kept) {
 		auto_free char *attach = NULL;
-		char *quoted = sqlite3_mprintf("ATTACH %Q AS kept", state->keep);
+		char *quoted = sqlite3_mprintf("ATTACH %Q AS kept", state->options->keep);
 
 		// A database of other days may have other columns.
-		if (unlink(state->keep) < 0 && errno != ENOENT)
-			err = fail(errno, "can't replace %s: %s", state->keep, strerror(errno));
+		if (unlink(state->options->keep) < 0 && errno != ENOENT)
+			err = fail(errno, "can't replace %s: %s", state->options->keep,
+				   strerror(errno));
 		attach = xstrdup(quoted);
 		sqlite3_free(quoted);
 		if (!err)
@@ -329,9 +335,9 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	int err = 0;
 
 	fill_metadata(state);
-	if (state->query)
+	if (state->options->query)
 		err = ask(prof, now_ns);
-	if (!err && state->keep)
+	if (!err && state->options->keep)
 		err = keep(state);
 	if (state->left_out_n)
 		warn("%llu events are left out: more than %d MB or %d rows of an event in an interval; give -i",
@@ -368,7 +374,8 @@ const struct profiler profiler_sql = {
 		"the tables are emptied. event_metadata tells of the tables.\n\n"
 		"Functions: ksymbol(address), syscall(number), comm_of(thread), wall_time(_time).",
 	.opts = options,
-	.size = sizeof(struct sql),
+	.size = sizeof(struct sql_options),
+	.state_size = sizeof(struct sql),
 	.examples = examples,
 	.attributes = attributes,
 	.endless = true,

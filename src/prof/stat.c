@@ -13,8 +13,12 @@ struct stat_cell {
 	VEC(uint64_t) periods; // of this interval
 };
 
-struct stat {
+struct stat_options {
 	struct prof_options common;
+	uint64_t period_ns;
+};
+
+struct stat {
 	uint64_t period_ns;
 	struct map cells;	 // event << 32 | instance -> pointer
 	VEC(uint32_t) instances; // ascending
@@ -25,7 +29,7 @@ static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("What to count"),
 	PROF_OPTIONS_EVENTS,
-	PROF_DURATION(0, "period", offsetof(struct stat, period_ns), "TIME",
+	PROF_DURATION(0, "period", offsetof(struct stat_options, period_ns), "TIME",
 		      "several counts in each interval, one every TIME"),
 	PROF_FLAG(0, "perins", PROF_AT(perins),
 		  "each CPU (with -p, -t or a command: thread) by itself"),
@@ -49,6 +53,7 @@ static int setup(struct prof *prof)
 	struct stat *stat = PROF_STATE(struct stat, prof);
 	uint64_t interval = prof->options->interval_ms * 1000000;
 
+	stat->period_ns = PROF_OPTIONS(struct stat_options, prof)->period_ns;
 	if (stat->period_ns && stat->period_ns < 1000000)
 		return fail(EINVAL,
 			    "--period: counters are read every 1ms at most; hrcount counts finer");
@@ -291,7 +296,8 @@ const struct profiler profiler_stat = {
 		"an interval stand side by side, more on a line for each event with their total. The attribute cpus=LIST counts an event "
 		"on these CPUs only.",
 	.opts = options,
-	.size = sizeof(struct stat),
+	.size = sizeof(struct stat_options),
+	.state_size = sizeof(struct stat),
 	.examples = examples,
 	.counts = true,
 	.setup = setup,

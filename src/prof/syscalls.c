@@ -14,9 +14,13 @@ enum { KEY_THREAD, KEY_CALL };
 enum { CELL_CALLS, CELL_TOTAL, CELL_MIN, CELL_MAX, CELL_ERRORS, CELL_OVER };
 enum { ENTER, EXIT, THREAD_END };
 
-struct calls {
+struct calls_options {
 	struct prof_options common;
 	uint64_t than_ns;
+};
+
+struct calls {
+	const struct calls_options *options;
 	struct history history;
 	uint64_t unknown_n;
 };
@@ -27,7 +31,7 @@ static const struct opt options[] = {
 	PROF_OPTIONS_EVENTS,
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR",
 		  "taken for perf-prof's sake: system calls belong to threads"),
-	PROF_DURATION(0, "than", offsetof(struct calls, than_ns), "TIME",
+	PROF_DURATION(0, "than", offsetof(struct calls_options, than_ns), "TIME",
 		      "show each that takes longer; with each result also those that have not returned (`Open)"),
 	PROF_FLAG(0, "perins", PROF_AT(perins), "each thread by itself"),
 	PROF_TEXT(0, "heatmap", PROF_AT(heatmap), "FILE",
@@ -71,7 +75,7 @@ static int count(struct prof *prof)
 				     .rows_max = prof->options->perins ? PERINS_ROWS : ALL_ROWS};
 
 	plan.not_in_kernel = prof_not_in_kernel(prof);
-	if (!plan.not_in_kernel && (state->than_ns || prof->options->heatmap))
+	if (!plan.not_in_kernel && (state->options->than_ns || prof->options->heatmap))
 		plan.not_in_kernel = "single events are wanted (--than, --heatmap)";
 	for (int i = ENTER; i <= EXIT; i++)
 		events[i] = prof_tally_event(prof->events.v[i]);
@@ -102,12 +106,13 @@ static int setup(struct prof *prof)
 	struct calls *state = PROF_STATE(struct calls, prof);
 	int err;
 
+	state->options = PROF_OPTIONS(struct calls_options, prof);
 	if (prof->events.n != 2 ||
 	    strcmp(prof->events.v[ENTER]->feed->event->name, "raw_syscalls:sys_enter") ||
 	    strcmp(prof->events.v[EXIT]->feed->event->name, "raw_syscalls:sys_exit"))
 		return fail(EINVAL,
 			    "syscalls takes -e raw_syscalls:sys_enter -e raw_syscalls:sys_exit, with filters, and no other events");
-	if (state->than_ns)
+	if (state->options->than_ns)
 		history_init(&state->history, HISTORY_BYTES);
 	err = prof_heat_new(prof, "ns");
 	return err ? err : count(prof);
@@ -154,12 +159,12 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct calls *state = PROF_STATE(struct calls, prof);
 	struct tally_hit hit = {0};
 
-	if (event->index == ENTER && state->than_ns)
+	if (event->index == ENTER && state->options->than_ns)
 		hit.data = history_add(&state->history, 0, sample->tid, sample);
 	if (tally_hit(prof->tally, event->index, sample, &hit) != TALLY_COUNTED)
 		return 0;
 	prof_heat_add(prof, sample->time, hit.delay_ns);
-	if (state->than_ns && hit.delay_ns > state->than_ns) {
+	if (state->options->than_ns && hit.delay_ns > state->options->than_ns) {
 		++*tally_cell_at(prof->tally, hit.row, CELL_OVER);
 		show(prof, state, hit.data, sample);
 	}
@@ -182,7 +187,8 @@ static int record(struct prof *prof, const struct perf_event_header *header, con
 		return 0;
 	number = tally_waiting_key(prof->tally, slot);
 	ns = task->time > slot->time_ns ? task->time - slot->time_ns : 0;
-	if (number != SYS_exit && number != SYS_exit_group && state->than_ns && ns > state->than_ns) {
+	if (number != SYS_exit && number != SYS_exit_group && state->options->than_ns &&
+	    ns > state->options->than_ns) {
 		show_open(prof, state, slot);
 		out_printf(prof->out, "`Ended %.3f us with its thread\n", (double)ns / 1e3);
 	}
@@ -221,7 +227,7 @@ static void put_row(struct prof *prof, struct calls *state, struct table *table,
 	table_number(table, tally_cell(tally, row, CELL_TOTAL) / n);
 	table_number(table, tally_cell(tally, row, CELL_MAX));
 	table_number(table, tally_cell(tally, row, CELL_ERRORS));
-	if (state->than_ns)
+	if (state->options->than_ns)
 		table_share(table, over_n, over_n * 100 / n);
 }
 
@@ -232,7 +238,7 @@ static void show_all_open(struct prof *prof, struct calls *state, uint64_t now_n
 	struct prof_open open;
 	size_t n;
 
-	prof_open_init(&open, prof, state->than_ns, now_ns);
+	prof_open_init(&open, prof, state->options->than_ns, now_ns);
 	for (size_t i = 0; (slot = pairs_next(tally_waiting(prof->tally), &i));)
 		prof_open_add(&open, slot);
 	n = prof_open_sort(&open);
@@ -274,7 +280,7 @@ static int interval(struct prof *prof, uint64_t now_ns)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		table_column(&table, columns[i]);
-	if (state->than_ns)
+	if (state->options->than_ns)
 		table_column(&table, (struct table_column){"than(reqs)", "than", TABLE_SHARE, 15});
 	for (size_t i = 0; i < tally_rows(tally); i++)
 		put_row(prof, state, &table, rows[i]);
@@ -304,7 +310,8 @@ const struct profiler profiler_syscalls = {
 		"From the entry of each system call to its return, by number. exit and exit_group, which do not return, end with their "
 		"thread. Our own system calls are not seen.",
 	.opts = options,
-	.size = sizeof(struct calls),
+	.size = sizeof(struct calls_options),
+	.state_size = sizeof(struct calls),
 	.examples = examples,
 	.default_events = default_events,
 	.endless = true,

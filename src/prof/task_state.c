@@ -17,11 +17,15 @@ struct state_row {
 	struct dist dists[SCHED_STATES];
 };
 
-struct task_state {
+struct task_state_options {
 	struct prof_options common;
 	const char *filter;
 	bool interruptible, interruptible_given, uninterruptible, uninterruptible_given;
 	uint64_t than_ns;
+};
+
+struct task_state {
+	const struct task_state_options *options;
 	struct prof_tasks tasks;
 	struct prof_event *switches, *wakeups, *new_tasks;
 	struct prof *prof;
@@ -39,21 +43,21 @@ struct task_state {
 static const struct opt options[] = {
 	PROF_OPTIONS_ATTACH,
 	PROF_HEADING("Which tasks and states"),
-	PROF_TEXT(0, "filter", offsetof(struct task_state, filter), "NAMES",
+	PROF_TEXT(0, "filter", offsetof(struct task_state_options, filter), "NAMES",
 		  "tasks with these names, such as java,pyth*"),
 	{.kind = OPT_FLAG,
 	 .letter = 'S',
 	 .name = "interruptible",
-	 .offset = offsetof(struct task_state, interruptible),
-	 .given = offsetof(struct task_state, interruptible_given),
+	 .offset = offsetof(struct task_state_options, interruptible),
+	 .given = offsetof(struct task_state_options, interruptible_given),
 	 .help = "only sleep that signals end (S); --no-interruptible: all but that"},
 	{.kind = OPT_FLAG,
 	 .letter = 'D',
 	 .name = "uninterruptible",
-	 .offset = offsetof(struct task_state, uninterruptible),
-	 .given = offsetof(struct task_state, uninterruptible_given),
+	 .offset = offsetof(struct task_state_options, uninterruptible),
+	 .given = offsetof(struct task_state_options, uninterruptible_given),
 	 .help = "only sleep that signals don't end (D)"},
-	PROF_DURATION(0, "than", offsetof(struct task_state, than_ns), "TIME",
+	PROF_DURATION(0, "than", offsetof(struct task_state_options, than_ns), "TIME",
 		      "show the events around each stay in a state that is longer; with each result also those that go on (`Open)"),
 	PROF_FLAG(0, "perins", PROF_AT(perins), "each thread by itself"),
 	PROF_OPTIONS_RINGS,
@@ -79,14 +83,15 @@ static bool wanted(void *arg, uint32_t tid);
 
 static void choose_states(struct task_state *state)
 {
-	bool chosen = (state->interruptible && state->interruptible_given) || state->uninterruptible;
+	bool chosen = (state->options->interruptible && state->options->interruptible_given) ||
+		      state->options->uninterruptible;
 
 	for (int i = 0; i < SCHED_STATES; i++)
 		state->counts[i] = !chosen;
-	if (state->interruptible_given)
-		state->counts[SCHED_SLEEPS + 0] = state->interruptible;
-	if (state->uninterruptible_given)
-		state->counts[SCHED_SLEEPS + 1] = state->uninterruptible;
+	if (state->options->interruptible_given)
+		state->counts[SCHED_SLEEPS + 0] = state->options->interruptible;
+	if (state->options->uninterruptible_given)
+		state->counts[SCHED_SLEEPS + 1] = state->options->uninterruptible;
 }
 
 static int add_events(struct prof *prof, struct task_state *state)
@@ -123,8 +128,9 @@ static int setup(struct prof *prof)
 	struct task_state *state = PROF_STATE(struct task_state, prof);
 	int err;
 
+	state->options = PROF_OPTIONS(struct task_state_options, prof);
 	choose_states(state);
-	err = prof_tasks_init(&state->tasks, prof, state->filter);
+	err = prof_tasks_init(&state->tasks, prof, state->options->filter);
 	if (!err)
 		err = add_events(prof, state);
 	state->prof = prof;
@@ -132,7 +138,7 @@ static int setup(struct prof *prof)
 				      .left = left,
 				      .wanted = wanted,
 				      .asks_again = state->tasks.by_group};
-	if (state->than_ns)
+	if (state->options->than_ns)
 		history_init(&state->history, HISTORY_BYTES);
 	return err;
 }
@@ -205,9 +211,9 @@ static void left(void *arg, struct sched_task *task, const struct sched_hit *hit
 	if (!prof_delay(prof, task->since_ns, hit->time_ns, &ns))
 		return;
 	dist_add(dist_of(prof, state, task), ns);
-	if (!state->than_ns && prof->flame)
+	if (!state->options->than_ns && prof->flame)
 		prof_flame_add(prof, sample, 1);
-	if (!state->than_ns || ns <= state->than_ns)
+	if (!state->options->than_ns || ns <= state->options->than_ns)
 		return;
 	put_stay(prof, task, hit->time_ns, true);
 	prof_put_time(prof, hit->time_ns);
@@ -229,7 +235,7 @@ static int sample(struct prof *prof, struct prof_event *event, const struct samp
 	struct task_state *state = PROF_STATE(struct task_state, prof);
 	struct sched_hit hit = sched_hit_of(&event->sched, sample);
 
-	if (state->than_ns)
+	if (state->options->than_ns)
 		hit.mark = history_add(&state->history, event->index, 0, sample);
 	state->event = event;
 	state->sample = sample;
@@ -294,7 +300,7 @@ static void show_open(struct prof *prof, struct task_state *state, uint64_t now_
 	struct prof_open open;
 	size_t n;
 
-	prof_open_init(&open, prof, state->than_ns, now_ns);
+	prof_open_init(&open, prof, state->options->than_ns, now_ns);
 	for (size_t i = 0; i < state->sched.tasks.n; i++) {
 		const struct sched_task *task = &state->sched.tasks.v[i];
 
@@ -366,7 +372,8 @@ const struct profiler profiler_task_state = {
 		"sleep whose end is not seen, as in sandboxes that hide what idle CPUs do, ends when the task runs.\n\n"
 		"Where events were lost, or what ended a stay is not shown, it is not known how long the stay was: it is counted, told and left out.",
 	.opts = options,
-	.size = sizeof(struct task_state),
+	.size = sizeof(struct task_state_options),
+	.state_size = sizeof(struct task_state),
 	.examples = examples,
 	.events = PROF_EVENTS_NONE,
 	.endless = true,

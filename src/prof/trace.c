@@ -6,7 +6,6 @@
 #include "prof/core/rows.h"
 
 struct trace {
-	struct prof_options common;
 	struct expr **programs; // exec=, by event
 	struct prof_rows rows;
 };
@@ -102,7 +101,8 @@ const struct profiler profiler_trace = {
 		"exec=printf(\"%d\\n\", pid). Profilers may be events, too: task-state, profile/-F N/, page-faults, "
 		"breakpoint/\"0xADDRESS/4:rw\"/.",
 	.opts = options,
-	.size = sizeof(struct trace),
+	.size = sizeof(struct prof_options),
+	.state_size = sizeof(struct trace),
 	.examples = examples,
 	.attributes = attributes,
 	.endless = true,

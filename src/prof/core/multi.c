@@ -10,15 +10,14 @@
 
 const struct opt multi_options[] = {
 	PROF_TEXT('k', "key", PROF_AT(key), "EXPR", "the key of events that have none of their own"),
-	PROF_DURATION(0, "than", offsetof(struct multi, than_ns), "TIME",
+	PROF_DURATION(0, "than", offsetof(struct multi_options, than_ns), "TIME",
 		      "show the two events of each delay above this; with each result also those still open (`Open)"),
-	PROF_DURATION(0, "only-than", offsetof(struct multi, only_than_ns), "TIME",
+	PROF_DURATION(0, "only-than", offsetof(struct multi_options, only_than_ns), "TIME",
 		      "as --than, and a result only when there was one"),
-	PROF_DURATION(0, "lower", offsetof(struct multi, lower_ns), "TIME",
+	PROF_DURATION(0, "lower", offsetof(struct multi_options, lower_ns), "TIME",
 		      "show the two events of each delay below this"),
 	{.kind = OPT_CALL,
 	 .name = "detail",
-	 .offset = offsetof(struct multi, detail_text),
 	 .arg = "WHAT",
 	 .absent = "",
 	 .call = multi_opt_detail,
@@ -70,14 +69,14 @@ static int detail_word(struct multi_detail *detail, struct str word)
 
 int multi_opt_detail(void *options, const struct opt *opt, const char *arg, bool negated)
 {
-	struct multi *multi = options;
+	struct multi_detail *detail = &((struct multi_options *)options)->detail;
 	struct str rest = str_of(arg);
 
-	multi->detail.on = true;
+	detail->on = true;
 	while (rest.n) {
 		struct str word = str_cut(&rest, ',');
 
-		if (detail_word(&multi->detail, word))
+		if (detail_word(detail, word))
 			return fail(EINVAL,
 				    "--detail: '%.*s' is none of -TIME, +TIME, hide<TIME, samecpu, samepid, sametid, samekey, 1, 2",
 				    STR_FMT(word));
@@ -89,12 +88,12 @@ int multi_opt_detail(void *options, const struct opt *opt, const char *arg, bool
 
 static int choose_impl(struct multi *multi)
 {
-	if (!multi->impl_text || !strcmp(multi->impl_text, "delay"))
+	if (!multi->options->impl || !strcmp(multi->options->impl, "delay"))
 		multi->impl = MULTI_DELAY;
-	else if (!strcmp(multi->impl_text, "pair"))
+	else if (!strcmp(multi->options->impl, "pair"))
 		multi->impl = MULTI_PAIR;
 	else
-		return fail(EINVAL, "--impl %s: delay or pair", multi->impl_text);
+		return fail(EINVAL, "--impl %s: delay or pair", multi->options->impl);
 	return 0;
 }
 
@@ -119,10 +118,10 @@ static bool crosses_cpus(const struct prof *prof, const struct multi *multi)
 	for (size_t i = 0; i < prof->events.n; i++) {
 		const struct multi_event *m = &multi->events[i];
 
-		if (!m->by_cpu && (!m->untraced || multi->detail.on))
+		if (!m->by_cpu && (!m->untraced || multi->options->detail.on))
 			return true;
 	}
-	return multi->detail.on;
+	return multi->options->detail.on;
 }
 
 static int set_key(struct prof *prof, struct multi *multi, struct prof_event *event)
@@ -167,7 +166,7 @@ static int check_stages(const struct prof *prof, const struct multi *multi)
 				    "each -e needs an event that is not untraced; number %u has none",
 				    stage + 1);
 	}
-	if (prof->stages < 2 && !multi->cycle)
+	if (prof->stages < 2 && !multi->options->cycle)
 		return fail(EINVAL, "a delay lies between two events: give -e twice, or --cycle");
 	return 0;
 }
@@ -175,15 +174,17 @@ static int check_stages(const struct prof *prof, const struct multi *multi)
 int multi_setup(struct prof *prof, struct multi *multi)
 {
 	size_t n = prof->events.n;
-	int err = choose_impl(multi);
+	int err;
 
+	multi->options = PROF_OPTIONS(struct multi_options, prof);
+	multi->than_ns = multi->options->only_than_ns ? multi->options->only_than_ns
+						      : multi->options->than_ns;
+	err = choose_impl(multi);
 	multi->events = xcalloc(n + 1, sizeof(*multi->events));
 	multi->dists = xcalloc(n * n + 1, sizeof(*multi->dists));
 	multi->over_n = xcalloc(n * n + 1, sizeof(*multi->over_n));
 	multi->paired_n = xcalloc(n * n + 1, sizeof(*multi->paired_n));
-	if (multi->only_than_ns)
-		multi->than_ns = multi->only_than_ns;
-	if (!err && multi->detail.on && !multi->than_ns && !multi->lower_ns)
+	if (!err && multi->options->detail.on && !multi->than_ns && !multi->options->lower_ns)
 		err = fail(EINVAL,
 			   "--detail says what to show beside --than or --lower: give one of them");
 	for (size_t i = 0; i < n; i++)
@@ -195,8 +196,9 @@ int multi_setup(struct prof *prof, struct multi *multi)
 		struct multi_event *m = &multi->events[i];
 
 		m->trigger = prof_spec_attr(event->spec, "trigger") != NULL;
-		m->begins = !m->untraced && (multi->cycle || event->stage + 1 < prof->stages);
-		m->ends = !m->untraced && (multi->cycle || event->stage > 0);
+		m->begins =
+			!m->untraced && (multi->options->cycle || event->stage + 1 < prof->stages);
+		m->ends = !m->untraced && (multi->options->cycle || event->stage > 0);
 		err = set_key(prof, multi, event);
 	}
 	if (!err)
@@ -207,9 +209,9 @@ int multi_setup(struct prof *prof, struct multi *multi)
 	if (err)
 		return err;
 	prof->ordered |= crosses_cpus(prof, multi);
-	multi->keeps = multi->than_ns || multi->lower_ns;
+	multi->keeps = multi->than_ns || multi->options->lower_ns;
 	if (multi->keeps) {
-		size_t size = multi->detail.on ? HISTORY_BYTES : SMALL_HISTORY_BYTES;
+		size_t size = multi->options->detail.on ? HISTORY_BYTES : SMALL_HISTORY_BYTES;
 
 		while (prof->options->order_mem && size > prof->options->order_mem && size > 1 << 20)
 			size /= 2;
@@ -292,7 +294,7 @@ static bool take_pair(struct prof *prof, const struct pair_slot *first, const st
 		dist_add(&multi->dists[pair], delay);
 		multi->over_n[pair] += over;
 	}
-	if (over || (multi->lower_ns && delay < multi->lower_ns))
+	if (over || (multi->options->lower_ns && delay < multi->options->lower_ns))
 		multi_show(prof, multi, first, second->at);
 	return true;
 }
@@ -305,7 +307,7 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 	uint64_t key, at = 0;
 	int err = 0;
 
-	if (m->untraced && !multi->detail.on && !m->trigger)
+	if (m->untraced && !multi->options->detail.on && !m->trigger)
 		return 0;
 	key = key_of(m, sample);
 	if (m->has_role) {
@@ -314,7 +316,7 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 		begins &= (role & 1) != 0;
 		ends &= (role & 2) != 0;
 	}
-	if (multi->keeps && (multi->detail.on || begins || ends))
+	if (multi->keeps && (multi->options->detail.on || begins || ends))
 		at = history_add(&multi->history, event->index, key, sample);
 	if (multi->history.to - multi->kept_to > multi->history.size / 4)
 		multi_keep_firsts(multi);
@@ -323,7 +325,8 @@ int multi_sample(struct prof *prof, struct prof_event *event, const struct sampl
 
 		// An event of the same place is no first to this one, but in a circle.
 		if (first &&
-		    (multi->cycle || prof->events.v[first->event]->stage + 1 == event->stage) &&
+		    (multi->options->cycle ||
+		     prof->events.v[first->event]->stage + 1 == event->stage) &&
 		    take_pair(prof, first, &(struct second){event->index, at, sample}))
 			pairs_remove(&multi->waiting, first);
 		else
@@ -516,7 +519,7 @@ static int put_result(struct prof *prof, uint64_t now_ns)
 	prof_put_unknown(prof, now_ns, multi->unknown_n, "waits " PROF_LOST_WITHIN);
 	if (multi->impl == MULTI_PAIR)
 		show_pairs(prof, multi, now_ns);
-	else if (!multi->only_than_ns || any_over(prof, multi))
+	else if (!multi->options->only_than_ns || any_over(prof, multi))
 		show_delays(prof, multi, now_ns);
 	forget(prof, multi);
 	return 0;

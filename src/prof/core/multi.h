@@ -23,15 +23,20 @@ struct multi_event {
 
 struct multi_shown; // a pair that waits for what follows it (--detail=+N)
 
-// Begins with the options; a profiler's table points here.
-struct multi {
+// A profiler's option table points here.
+struct multi_options {
 	struct prof_options common;
-	const char *impl_text, *detail_text, *filter;
+	const char *impl, *filter;
 	uint64_t than_ns, only_than_ns, lower_ns;
-	bool cycle, detail_given;
-
-	enum multi_impl impl;
 	struct multi_detail detail;
+	bool cycle;
+};
+
+// Begins the profiler's state.
+struct multi {
+	const struct multi_options *options;
+	uint64_t than_ns; // of --than or --only-than
+	enum multi_impl impl;
 	struct multi_event *events;
 	struct dist *dists; // [first * n + second]
 	uint64_t *over_n;   // likewise, of --than
@@ -64,7 +69,7 @@ opt_call multi_opt_detail;
 extern const struct opt multi_options[];
 #define MULTI_OPTIONS OPT_INCLUDE(multi_options)
 
-// After prof's events are there; sets keys and roles. cycle and the like are read from the options.
+// After prof's events are there; sets keys and roles.
 int multi_setup(struct prof *prof, struct multi *multi);
 int multi_sample(struct prof *prof, struct prof_event *event, const struct sample *sample);
 void multi_lost(struct prof *prof, const struct run_loss *loss);

@@ -17,7 +17,7 @@ static const char *key_text(const struct prof *prof, const struct multi *multi, 
 
 static bool is_simple(const struct prof *prof, const struct multi *multi)
 {
-	if (prof->events.n != 2 || prof->stages != 2 || multi->cycle || multi->keeps ||
+	if (prof->events.n != 2 || prof->stages != 2 || multi->options->cycle || multi->keeps ||
 	    multi->impl != MULTI_DELAY || prof->options->heatmap)
 		return false;
 	for (size_t i = 0; i < 2; i++) {

@@ -172,7 +172,7 @@ static void gather(const struct prof *prof, struct showing *s, const struct betw
 
 		if (entry->time_ns < from_to[0].time_ns)
 			continue;
-		if (is_wanted(prof, &multi->detail, s, entry))
+		if (is_wanted(prof, &multi->options->detail, s, entry))
 			vec_push(&ret->v, between);
 		if (s->target_cpu != UINT32_MAX) {
 			sample = decode(prof, entry);
@@ -249,7 +249,7 @@ static void put_betweens(struct prof *prof, struct multi *multi, struct showing 
 {
 	uint64_t hidden = 0;
 
-	choose(found, s, multi->detail.hide_ns);
+	choose(found, s, multi->options->detail.hide_ns);
 	for (size_t i = 0; i <= found->v.n; i++) {
 		bool shown = i == found->v.n || found->v.v[i].shown;
 
@@ -274,7 +274,7 @@ static void put_end(struct prof *prof, const struct history_entry *entry)
 
 static void put_before(struct prof *prof, struct multi *multi, struct showing *s, uint64_t first_at)
 {
-	const uint64_t before = multi->detail.before_ns, first_ns = s->first->time_ns;
+	const uint64_t before = multi->options->detail.before_ns, first_ns = s->first->time_ns;
 	const struct between from_to[2] = {{multi->history.from,
 					    first_ns > before ? first_ns - before : 0},
 					   {first_at, UINT64_MAX}};
@@ -291,7 +291,7 @@ static void put_before(struct prof *prof, struct multi *multi, struct showing *s
 static void put_after(struct prof *prof, struct multi *multi, struct showing *s, uint64_t second_at)
 {
 	const struct between from_to[2] = {{history_next(&multi->history, second_at), 0},
-					   {UINT64_MAX, s->end_ns + multi->detail.after_ns}};
+					   {UINT64_MAX, s->end_ns + multi->options->detail.after_ns}};
 	struct betweens found = {0};
 	uint64_t last;
 
@@ -346,16 +346,16 @@ static void show(struct prof *prof, struct multi *multi, const struct multi_show
 		return;
 	}
 	s.end_ns = s.second->time_ns;
-	if (multi->detail.before_ns && s.first != shown->first)
+	if (multi->options->detail.before_ns && s.first != shown->first)
 		put_before(prof, multi, &s, shown->first_at);
 	put_end(prof, s.first);
-	if (multi->detail.on)
+	if (multi->options->detail.on)
 		put_inside(prof, multi, &s,
 			   (const struct between[2]){{behind(history, shown->first_at), 0},
 						     {shown->second_at, UINT64_MAX}});
 	put_end(prof, s.second);
 	s.told_delay = true;
-	if (multi->detail.after_ns)
+	if (multi->options->detail.after_ns)
 		put_after(prof, multi, &s, shown->second_at);
 }
 
@@ -373,7 +373,7 @@ void multi_show_open(struct prof *prof, struct multi *multi, const struct pair_s
 		out_printf(prof->out, " %s, key %lld\n",
 			   prof->events.v[slot->event]->feed->event->name, (long long)slot->key);
 	}
-	if (s.first && multi->detail.on && !waiting->told)
+	if (s.first && multi->options->detail.on && !waiting->told)
 		put_inside(prof, multi, &s,
 			   (const struct between[2]){{behind(&multi->history, slot->data), 0},
 						     {UINT64_MAX, waiting->now_ns}});
@@ -389,12 +389,12 @@ void multi_show(struct prof *prof, struct multi *multi, const struct pair_slot *
 
 	if (entry)
 		shown.first = xmemdup(entry, entry->size);
-	if (!multi->detail.after_ns || !second) {
+	if (!multi->options->detail.after_ns || !second) {
 		show(prof, multi, &shown);
 		free(shown.first);
 		return;
 	}
-	shown.due_ns = second->time_ns + multi->detail.after_ns;
+	shown.due_ns = second->time_ns + multi->options->detail.after_ns;
 	kept = NEW(struct multi_shown);
 	*kept = shown;
 	vec_push(&multi->shown, kept);

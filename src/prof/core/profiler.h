@@ -60,7 +60,7 @@ struct profiler {
 	const char *usage;   // "sonde prof multi-trace -e EVENT ... [options]"
 	const char *description;
 	const struct opt *opts; // ends with OPT_END; offsets into a struct that begins with struct prof_options
-	size_t size; // of that struct, zeroed; it is the profiler's state, too, where there is none
+	size_t size;		 // of that struct, zeroed
 	size_t state_size;	 // of prof->state, zeroed
 	const struct tool *tool; // that it is made of (tool/core/tool.h); NULL: it is a profiler
 	const struct command_example *examples;
@@ -142,7 +142,7 @@ struct prof {
 	bool needs_symbols, needs_tasks;   // likewise; prof_compile sets them
 };
 
-#define PROF_STATE(type, prof) ((type *)(void *)(prof)->options)
+#define PROF_STATE(type, prof) ((type *)(prof)->state)
 #define PROF_OPTIONS(type, prof) ((const type *)(const void *)(prof)->options)
 
 // A built-in event, "sched:sched_switch"; filter may be NULL. -ENOENT, -EACCES with a sentence.

@@ -477,8 +477,7 @@ int prof_setup(struct prof *prof)
 			    "-N: %s counts in the kernel and sees no single events to end after",
 			    prof->profiler->name);
 
-	if (prof->profiler->state_size)
-		prof->state = xcalloc(1, prof->profiler->state_size);
+	prof->state = xcalloc(1, prof->profiler->state_size + 1);
 	prof->pace = NEW(struct prof_pace);
 	prof->pace->dirty = true;
 	prof->print = NEW(struct prof_print);
@@ -550,7 +549,7 @@ int prof_finish(struct prof *prof)
 
 void prof_done(struct prof *prof)
 {
-	if (prof->profiler->done)
+	if (prof->state && prof->profiler->done)
 		prof->profiler->done(prof);
 	for (size_t i = 0; i < prof->source_tasks.n; i++)
 		prof_tasks_done(prof->source_tasks.v[i]);
