@@ -161,6 +161,7 @@ static void switch_tasks(struct sched *sched, const struct sched_hit *hit)
 		if (task->state != SCHED_RUNS)
 			hide(sched, task);
 		enter(sched, task, hit->state, hit);
+		task->waker = SCHED_NOBODY;
 		if (hit->is_dead)
 			forget(sched, task);
 	}

@@ -2,6 +2,9 @@
 // What the scheduler does, as its hits tell it: which state each task is in and since when, which task each CPU runs, who woke whom.
 // A part of the hits is enough for a part of the answers: of tasks that are wanted those about them, of CPUs all their switches.
 // What was lost or is hidden is unknown, and counted as such; nothing is guessed across it.
+// prof rundelay is no view of this: it is prof multi-trace with the scheduler's events, so users may choose those, add others and give
+// them attributes, and its rows are which event began a wait and which ended it, not states. Its waits are RD's of task-state all the same
+// (test/truth/prof).
 #pragma once
 #include "base/map.h"
 #include "base/vec.h"
@@ -12,12 +15,12 @@ enum { SCHED_MOST_CPUS = 1 << 16 };
 
 struct sched_task {
 	uint64_t since_ns;
-	uint64_t mark;	// of the hit that began the state
-	uint32_t tid;	// 0: an unused place
-	uint32_t cpu;	// where it runs, has run or is to run; UINT32_MAX: not known
-	uint32_t waker; // in whose context it was woken up last; SCHED_NOBODY: not known
-	uint32_t user;	// the user's, 0 at first
-	uint8_t state;	// enum sched_state
+	uint64_t mark; // of the hit that began the state
+	uint32_t tid;  // 0: an unused place
+	uint32_t cpu;  // where it runs, has run or is to run; UINT32_MAX: not known
+	uint32_t waker; // who woke it up to what it does since; SCHED_INTERRUPT; SCHED_NOBODY: nobody, or not known
+	uint32_t user; // the user's, 0 at first
+	uint8_t state; // enum sched_state
 };
 
 // Since the user cleared it.

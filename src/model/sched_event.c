@@ -3,6 +3,9 @@
 #include "base/alloc.h"
 #include "base/out.h"
 
+// include/linux/trace_events.h, TRACE_FLAG_...: HARDIRQ, SOFTIRQ, NMI. Who was interrupted has no part in it.
+enum { IN_INTERRUPT = 0x08 | 0x10 | 0x40 };
+
 // Which letter a state has differs from kernel to kernel; the event's own text says it.
 static void learn_letters(struct sched_event *ret, const struct event *event)
 {
@@ -57,6 +60,7 @@ bool sched_event_init(struct sched_event *ret, const struct event *event)
 	ret->next_pid = tracepoint_field(tp, "next_pid");
 	ret->next_prio = tracepoint_field(tp, "next_prio");
 	ret->success = tracepoint_field(tp, "success");
+	ret->flags = tracepoint_field(tp, "common_flags");
 	ret->orig_cpu = tracepoint_field(tp, "orig_cpu");
 	ret->target_cpu =
 		tracepoint_field(tp, ret->kind == SCHED_MIGRATE ? "dest_cpu" : "target_cpu");
@@ -95,6 +99,8 @@ struct sched_hit sched_hit_of(const struct sched_event *event, const struct samp
 
 	if (event->kind == SCHED_OTHER)
 		return hit;
+	if (event->flags && tp_number(event->flags, raw, size) & IN_INTERRUPT)
+		hit.by = SCHED_INTERRUPT;
 	hit.tid = (uint32_t)tp_number(event->pid, raw, size);
 	if (event->kind == SCHED_SWITCH) {
 		hit.next = (uint32_t)tp_number(event->next_pid, raw, size);

@@ -23,8 +23,11 @@ struct sched_event {
 	const struct tp_field *comm, *pid, *prio; // of who leaves the CPU, is woken up, migrates
 	const struct tp_field *prev_state, *next_comm, *next_pid, *next_prio;
 	const struct tp_field *success, *orig_cpu, *target_cpu; // of migrations: dest_cpu
-	char letters[SCHED_BITS]; // from the format of the kernel it comes from
+	const struct tp_field *flags; // common_flags; NULL: there are none
+	char letters[SCHED_BITS];     // from the format of the kernel it comes from
 };
+
+#define SCHED_INTERRUPT (UINT32_MAX - 1)
 
 struct sched_hit {
 	uint64_t time_ns;
@@ -32,7 +35,7 @@ struct sched_hit {
 	uint32_t cpu;		   // where it happened
 	uint32_t tid;		   // who leaves the CPU, is woken up, migrates
 	uint32_t next;		   // of switches: who comes
-	uint32_t by;		   // in whose context it happened
+	uint32_t by;		   // in whose context it happened; SCHED_INTERRUPT: nobody's own
 	uint32_t from_cpu, to_cpu; // of migrations; of wake-ups: to_cpu
 	enum sched_kind kind;
 	uint8_t state; // of switches: in which tid leaves

@@ -202,6 +202,11 @@ static void test_tasks(void **state)
 	take(&seen, &(struct sched_hit)MOVE(13, 7, 2), 1);
 	assert_int_equal(sched_task(&seen.sched, 7)->cpu, 2);
 	assert_int_equal(sched_task(&seen.sched, 8)->waker, SCHED_NOBODY);
+	// Its waker has no part in that it waits again.
+	take(&seen, &(struct sched_hit)SWITCH(14, 2, 8, W, 7), 1);
+	assert_int_equal(sched_task(&seen.sched, 7)->waker, 8);
+	take(&seen, &(struct sched_hit)SWITCH(15, 2, 7, W, 8), 1);
+	assert_int_equal(sched_task(&seen.sched, 7)->waker, SCHED_NOBODY);
 	assert_null(sched_task(&seen.sched, 0));
 	assert_null(sched_task(&seen.sched, 9));
 	assert_int_equal(sched_lost(&seen.sched, 0), 2);
@@ -213,7 +218,7 @@ static void test_tasks(void **state)
 	seen.sched.asks_again = true;
 	take(&seen, &(struct sched_hit)SWITCH(25, 1, 7, S, 0), 1);
 	assert_null(sched_task(&seen.sched, 7));
-	assert_string_equal(seen.text, "7S2 ");
+	assert_string_equal(seen.text, "7S2 8R4 7W2 7R1 8W1 ");
 	sched_done(&seen.sched);
 }
 

@@ -194,6 +194,24 @@ static void put_stay(struct prof *prof, const struct sched_task *task, uint64_t 
 	}
 }
 
+// Who ended a sleep, or began a wait for a CPU.
+static void put_waker(struct prof *prof, const struct sched_task *task, const struct sched_hit *hit)
+{
+	const bool ends = hit->kind == SCHED_WAKEUP || hit->kind == SCHED_WAKEUP_NEW;
+	const uint32_t waker = ends ? hit->by : task->waker;
+
+	if (task->state == SCHED_RUNS || waker == SCHED_NOBODY)
+		return;
+	out_text(prof->out, "`Woken by ");
+	if (waker == SCHED_INTERRUPT) {
+		out_text(prof->out, "an interrupt\n");
+		return;
+	}
+	out_printf(prof->out, "%u ", waker);
+	out_safe(prof->out, prof_comm(prof, UINT32_MAX, waker));
+	out_char(prof->out, '\n');
+}
+
 // A task leaves a state for another.
 static void left(void *arg, struct sched_task *task, const struct sched_hit *hit)
 {
@@ -221,6 +239,7 @@ static void left(void *arg, struct sched_task *task, const struct sched_hit *hit
 	prof_put_event(prof, state->event, sample);
 	if (!prof->flame && sample->callchain)
 		prof_put_stack(prof, sample, "    ");
+	put_waker(prof, task, hit);
 }
 
 static bool wanted(void *arg, uint32_t tid)
@@ -370,6 +389,7 @@ const struct profiler profiler_task_state = {
 		"R: runs; RD: could run and waits for a CPU; S: sleeps until a signal or an event; D: sleeps, signals don't end it; other "
 		"letters as the kernel names them. The stay in a state counts when it ends. Of a command, all that it starts is watched. A "
 		"sleep whose end is not seen, as in sandboxes that hide what idle CPUs do, ends when the task runs.\n\n"
+		"--than says who woke a task up, too; what an interrupt does is nobody's.\n\n"
 		"Where events were lost, or what ended a stay is not shown, it is not known how long the stay was: it is counted, told and left out.",
 	.opts = options,
 	.size = sizeof(struct task_state_options),
