@@ -342,35 +342,35 @@ static void build(struct builder *b)
 	vec_done(&b->items);
 }
 
-void call_tree_callers(struct call_tree *tree, const struct trie *trie, struct path_weight *paths,
-		       size_t n, const struct call_tree_options *options)
-{
-	struct builder b = {.tree = tree, .trie = trie, .options = options};
-
-	for (size_t i = 0; i < n; i++) {
-		struct item item = {.count = paths[i].count, .weight = paths[i].weight};
-
-		if (paths[i].node && item.count)
-			push_up(&b, paths[i].node, &item);
-	}
-	build(&b);
-}
-
-void call_tree_callees(struct call_tree *tree, const struct trie *trie,
-		       const struct subtree *subtrees, size_t n,
+void call_tree_callers(struct call_tree *tree, const struct trie *trie, struct paths paths,
 		       const struct call_tree_options *options)
 {
 	struct builder b = {.tree = tree, .trie = trie, .options = options};
 
-	for (size_t i = 0; i < n; i++) {
-		const struct weights *weights = subtrees[i].weights;
+	for (size_t i = 0; i < paths.n; i++) {
+		struct item item = {.count = paths.v[i].count, .weight = paths.v[i].weight};
 
-		if (subtrees[i].index != NONE) {
-			push_down(&b, weights, subtrees[i].index, subtrees[i].subtract);
+		if (paths.v[i].node && item.count)
+			push_up(&b, paths.v[i].node, &item);
+	}
+	build(&b);
+}
+
+void call_tree_callees(struct call_tree *tree, const struct trie *trie, struct subtrees subtrees,
+		       const struct call_tree_options *options)
+{
+	struct builder b = {.tree = tree, .trie = trie, .options = options};
+
+	for (size_t i = 0; i < subtrees.n; i++) {
+		const struct subtree *subtree = &subtrees.v[i];
+		const struct weights *weights = subtree->weights;
+
+		if (subtree->index != NONE) {
+			push_down(&b, weights, subtree->index, subtree->subtract);
 			continue;
 		}
 		for (uint32_t c = 0; c < weights->v.n; c = weights->v.v[c].end)
-			push_down(&b, weights, c, subtrees[i].subtract);
+			push_down(&b, weights, c, subtree->subtract);
 	}
 	build(&b);
 }

@@ -78,9 +78,13 @@ struct call_tree_options {
 	void *arg;
 };
 
-// Paths read from the inner end to the root: callers. `paths` is reordered.
-void call_tree_callers(struct call_tree *tree, const struct trie *trie, struct path_weight *paths,
-		       size_t n, const struct call_tree_options *options);
+// Paths read from the inner end to the root: callers. They are reordered.
+struct paths {
+	struct path_weight *v;
+	size_t n;
+};
+void call_tree_callers(struct call_tree *tree, const struct trie *trie, struct paths paths,
+		       const struct call_tree_options *options);
 
 // Paths read from the root's side: callees. The tree is the union of subtrees; `subtract` weighs negative.
 struct subtree {
@@ -88,8 +92,11 @@ struct subtree {
 	uint32_t index; // into weights->v; UINT32_MAX: all
 	bool subtract;
 };
-void call_tree_callees(struct call_tree *tree, const struct trie *trie,
-		       const struct subtree *subtrees, size_t n,
+struct subtrees {
+	const struct subtree *v;
+	size_t n;
+};
+void call_tree_callees(struct call_tree *tree, const struct trie *trie, struct subtrees subtrees,
 		       const struct call_tree_options *options);
 
 // Nodes where at least `least` weight ends, heaviest first; equal ones children before parents, siblings in their order.

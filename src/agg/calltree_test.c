@@ -67,7 +67,7 @@ static void test_callees(void **state)
 	trie_init(&trie, nodes, 7);
 	weights_build(&weights, &trie, paths, 3);
 	struct subtree all = {&weights, UINT32_MAX, false};
-	call_tree_callees(&tree, &trie, &all, 1, &plain);
+	call_tree_callees(&tree, &trie, (struct subtrees){&all, 1}, &plain);
 	assert_int_equal(tree.hit, 36);
 	assert_int_equal(tree.top_n, 1);
 	top = tree.top;
@@ -89,7 +89,7 @@ static void test_callees(void **state)
 	struct call_tree_options threshold = {.least = 10, .tie = larger_first};
 
 	weights_build(&without, &trie, less, 1);
-	call_tree_callees(&tree, &trie, two, 2, &threshold);
+	call_tree_callees(&tree, &trie, (struct subtrees){two, 2}, &threshold);
 	assert_int_equal(tree.hit, 26);
 	assert_int_equal(tree.nodes.v[tree.top].frames_n, 2);
 	first = tree.nodes.v[tree.top].child;
@@ -109,7 +109,7 @@ static void test_callers(void **state)
 	struct trie trie;
 
 	trie_init(&trie, nodes, 7);
-	call_tree_callers(&tree, &trie, paths, 3, &plain);
+	call_tree_callers(&tree, &trie, (struct paths){paths, 3}, &plain);
 	// b <- (main | a <- main), main
 	assert_int_equal(tree.top_n, 2);
 	assert_int_equal(run(&tree, tree.top)[0], 3);

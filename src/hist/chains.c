@@ -235,10 +235,11 @@ static void own_tree(struct chain_run *run, const struct wanted *wanted)
 		struct subtree all = {.weights = &run->own, .index = NONE};
 
 		weights_build(&run->own, &run->trie, run->paths.v, run->paths.n);
-		call_tree_callees(tree_new(e), &run->trie, &all, 1, &run->options);
+		call_tree_callees(tree_new(e), &run->trie, (struct subtrees){&all, 1}, &run->options);
 		to_origins(run, e->more->tree);
 	} else {
-		call_tree_callers(tree_new(e), &run->trie, run->paths.v, run->paths.n, &run->options);
+		call_tree_callers(tree_new(e), &run->trie,
+				  (struct paths){run->paths.v, run->paths.n}, &run->options);
 	}
 }
 
@@ -359,7 +360,8 @@ static void callee_tree(struct chain_run *run, struct entry *e, const struct wan
 		if (own != NONE)
 			vec_push(&run->subtrees, (struct subtree){&run->own, own, true});
 	}
-	call_tree_callees(tree_new(e), &run->trie, run->subtrees.v, run->subtrees.n, &run->options);
+	call_tree_callees(tree_new(e), &run->trie,
+			  (struct subtrees){run->subtrees.v, run->subtrees.n}, &run->options);
 }
 
 // Is it a frame of the entry? Frames of those whose call graphs are made are not LIGHT.
@@ -399,7 +401,8 @@ static void caller_tree(struct chain_run *run, struct entry *e, const struct wan
 						      .count = o->net_count,
 						      .weight = o->net_weight});
 	}
-	call_tree_callers(tree_new(e), &run->trie, run->paths.v, run->paths.n, &run->options);
+	call_tree_callers(tree_new(e), &run->trie, (struct paths){run->paths.v, run->paths.n},
+			  &run->options);
 }
 
 static void open_occurrence(struct chain_run *run, uint32_t id, uint32_t index)

@@ -103,8 +103,12 @@ static int period(struct prof *prof, uint64_t now_ns)
 	return 0;
 }
 
-// The counts of an event in one interval: of one instance, or (UINT32_MAX) summed over all. False: it isn't there.
-static bool sums(struct stat *stat, uint32_t event, uint32_t instance, uint64_t *ret, size_t n)
+struct counted {
+	uint32_t event, instance; // UINT32_MAX: summed over all
+};
+
+// The counts of an event in one interval, n periods. False: it isn't there.
+static bool sums(struct stat *stat, struct counted of, uint64_t *ret, size_t n)
 {
 	bool there = false;
 
@@ -112,9 +116,9 @@ static bool sums(struct stat *stat, uint32_t event, uint32_t instance, uint64_t 
 	for (size_t i = 0; i < stat->instances.n; i++) {
 		const struct stat_cell *cell;
 
-		if (instance != UINT32_MAX && stat->instances.v[i] != instance)
+		if (of.instance != UINT32_MAX && stat->instances.v[i] != of.instance)
 			continue;
-		cell = map_find_ptr(&stat->cells, (uint64_t)event << 32 | stat->instances.v[i]);
+		cell = map_find_ptr(&stat->cells, (uint64_t)of.event << 32 | stat->instances.v[i]);
 		there |= cell != NULL;
 		// An instance that came late has counts for the last periods only.
 		for (size_t k = 0; cell && k < cell->periods.n && k < n; k++)
@@ -145,7 +149,7 @@ static void put_cells(struct prof *prof, uint32_t instance, uint64_t *values, si
 
 		out_char(prof->out, '|');
 		from = prof->out->n;
-		if (sums(stat, (uint32_t)e, instance, values, n)) {
+		if (sums(stat, (struct counted){(uint32_t)e, instance}, values, n)) {
 			for (size_t k = 0; k < n; k++)
 				out_printf(prof->out, "%s%-5llu", k ? " " : "",
 					   (unsigned long long)values[k]);
@@ -177,7 +181,7 @@ static void put_lines(struct prof *prof, uint32_t instance, uint64_t *values, si
 	for (size_t e = 0; e < prof->events.n; e++) {
 		uint64_t total = 0;
 
-		if (!sums(stat, (uint32_t)e, instance, values, n))
+		if (!sums(stat, (struct counted){(uint32_t)e, instance}, values, n))
 			continue;
 		if (instance != UINT32_MAX)
 			put_instance(prof, instance);
@@ -236,7 +240,7 @@ static void put_table(struct prof *prof, uint64_t *values, size_t n, uint64_t no
 		for (size_t e = 0; e < prof->events.n; e++) {
 			uint64_t total = 0;
 
-			if (!sums(stat, (uint32_t)e, instance, values, n))
+			if (!sums(stat, (struct counted){(uint32_t)e, instance}, values, n))
 				continue;
 			for (size_t k = 0; k < n; k++)
 				total += values[k];
