@@ -14,6 +14,7 @@ enum bpf_key_kind {
 	BPF_KEY_LOG2,	// 8 bytes: which power of two; 0 of 0 and 1
 	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
 	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
+	BPF_KEY_CGROUP, // 8 bytes: the id of the control group (version 2) of who runs
 	BPF_KEY_STACK, // 8 bytes: the kernel's call stack, for bpf_count_stack; negative: it has none, -EEXIST: there is no place for it
 };
 

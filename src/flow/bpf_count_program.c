@@ -75,6 +75,11 @@ static int emit_key(struct builder *w, uint32_t i, int place)
 
 	if (key->kind == BPF_KEY_TEXT)
 		return expr_bpf_text(b, w->event->keys[i], place, key->size);
+	if (key->kind == BPF_KEY_CGROUP) {
+		expr_bpf_emit_call(b, BPF_FUNC_get_current_cgroup_id);
+		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+		return 0;
+	}
 	if (key->kind == BPF_KEY_STACK) {
 		expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, CONTEXT));
 		expr_bpf_emit_map(b, R2, w->count->stacks);

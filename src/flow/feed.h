@@ -21,6 +21,7 @@ struct feed_event {
 	bool in_kernel; // with counts: the consumer has it counted in the kernel, nothing is opened for it
 	bool everywhere; // of all CPUs whatever the tasks are, as feed_options.everywhere, but this one alone
 	bool addresses;	    // the address that it was about
+	bool cgroup;	    // the control group that it happens in
 	uint32_t max_stack; // frames, 0: as many as the kernel gives
 	uint64_t period_ns; // of a clock; 0: it is none
 	uint64_t frequency; // of a counter or clock: samples a second; 0: each event, or as the input thinks

@@ -54,6 +54,31 @@ int cgroup_find_mount(struct cgroup_mount *ret, const char *root)
 	return 0;
 }
 
+int cgroup_find_ids(struct cgroup_mount *ret, const char *root)
+{
+	auto_free char *text = NULL;
+	struct str rest;
+	size_t n;
+	int err = cgroup_find_mount(ret, root);
+
+	if (err < 0 || !ret->unified ||
+	    file_read_at(root ? root : "", "/proc/self/cgroup", &text, &n) < 0)
+		return err;
+	for (rest = (struct str){text, n}; rest.n;) {
+		struct str line = str_cut(&rest, '\n');
+
+		str_cut(&line, ':');
+		if (!has_option(str_cut(&line, ':'), "perf_event"))
+			continue;
+		free(ret->path);
+		ret->path = NULL;
+		return fail(ENOENT,
+			    "events know control groups of the hierarchy perf_event, which is not mounted; try: "
+			    "sudo mount -t cgroup -o perf_event none DIR");
+	}
+	return 0;
+}
+
 static int no_such_group(const struct cgroup_mount *mount, const char *name)
 {
 	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
@@ -105,6 +130,35 @@ static int id_of(int fd, uint64_t *ret)
 	if (all.handle.handle_bytes < sizeof(*ret))
 		return -EINVAL;
 	memcpy(ret, all.handle.f_handle, sizeof(*ret));
+	return 0;
+}
+
+int cgroup_path(const struct cgroup_mount *mount, uint64_t id, char **ret)
+{
+	enum { BY_ID = 0xfe }; // include/linux/exportfs.h, FILEID_KERNFS
+	struct {
+		struct file_handle handle;
+		uint64_t id;
+	} handle = {.handle = {.handle_bytes = sizeof(id), .handle_type = BY_ID}};
+	const size_t skip = strlen(mount->path);
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+
+	memcpy(handle.handle.f_handle, &id, sizeof(id));
+	auto_close int top = open(mount->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (top < 0)
+		return -errno;
+	auto_close int fd = open_by_handle_at(top, &handle.handle, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n < 0)
+		return -errno;
+	path[n] = 0;
+	if (strncmp(path, mount->path, skip))
+		return -ENOENT;
+	*ret = xstrdup(path[skip] ? path + skip : "/");
 	return 0;
 }
 

@@ -19,6 +19,11 @@ int cgroup_find_mount(struct cgroup_mount *ret, const char *root);
 // Opens NAME below the mount ("/" and "" are the root group); close-on-exec. -ENOENT with a sentence
 // (nearest names among its siblings), or -errno.
 int cgroup_open(const struct cgroup_mount *mount, const char *name);
+// As cgroup_find_mount, the hierarchy whose ids samples have (PERF_SAMPLE_CGROUP): no version 2 where the kernel has perf_event in a version 1 that isn't
+// mounted. -ENOENT with a sentence that says how to mount it.
+int cgroup_find_ids(struct cgroup_mount *ret, const char *root);
+// The path below the mount ("/", "/user.slice") of a group that is there; -errno without a sentence. Needs CAP_DAC_READ_SEARCH.
+int cgroup_path(const struct cgroup_mount *mount, uint64_t id, char **ret);
 
 // Groups that a list names, as perf has it: "a,b/c" are these; what has one of {}[]()|*+?^$ is a regular expression that is looked for
 // anywhere in the names of all groups, parents first, without the slash before; an empty word is the root group, "/". None twice.

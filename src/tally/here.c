@@ -40,7 +40,7 @@ static int open_key(struct tally *tally, const struct tally_event *event, struct
 
 	if (key->first != (event->role == TALLY_FIRST))
 		return 0;
-	if (key->kind == TALLY_STACK) {
+	if (key->kind == TALLY_STACK || key->kind == TALLY_CGROUP) {
 		value->has = true;
 		return 0;
 	}
@@ -224,6 +224,8 @@ static inline uint64_t key_of(struct tally *tally, uint32_t k, const struct tall
 		return text_of(tally, value, source->sample);
 	case TALLY_STACK:
 		return stack_of(tally, key, source->sample);
+	case TALLY_CGROUP:
+		return source->sample->cgroup;
 	default:
 		return tally_log2(number_of(value, source->sample, source->delay_ns) /
 				  MAX(key->unit, 1u));

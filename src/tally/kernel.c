@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "expr/bpf.h"
 #include "flow/event_fields.h"
+#include "sys/cgroup.h"
 #include "tally/private.h"
 
 enum { COMM_BYTES = 24 }; // names of tasks have at most 15 bytes, wherever they lie
@@ -67,16 +68,33 @@ static uint32_t text_size(const struct event *event, const char *text)
 	return limit && size <= EXPR_BPF_TEXT_MAX ? size : 0;
 }
 
+// Events say the group of perf's hierarchy, programs that of version 2.
+static bool groups_are_unified(void)
+{
+	struct cgroup_mount mount = {0};
+	const int err = cgroup_find_ids(&mount, "");
+
+	if (err < 0)
+		err_clear();
+	free(mount.path);
+	return !err && mount.unified;
+}
+
 // The kernel's kind of a key; it must be the same for all events that say it.
 static int key_of(struct tally *tally, struct tally_kernel *kernel, uint32_t k)
 {
 	static const enum bpf_key_kind kinds[] = {[TALLY_NUMBER] = BPF_KEY_NUMBER,
 						  [TALLY_TEXT] = BPF_KEY_TEXT,
 						  [TALLY_LOG2] = BPF_KEY_LOG2,
-						  [TALLY_STACK] = BPF_KEY_STACK};
+						  [TALLY_STACK] = BPF_KEY_STACK,
+						  [TALLY_CGROUP] = BPF_KEY_CGROUP};
 	const struct tally_key *key = &tally->keys[k];
 	struct bpf_key *ret = &kernel->keys[k];
 	bool met = false;
+
+	if (key->kind == TALLY_CGROUP && !groups_are_unified())
+		return fail(EOPNOTSUPP,
+			    "programs in the kernel don't know groups of cgroup version 1");
 
 	*ret = (struct bpf_key){.kind = kinds[key->kind], .unit = key->unit, .first = key->first};
 	for (uint32_t i = 0; i < tally->options.events_n; i++) {
@@ -239,7 +257,7 @@ static int compile_keys(struct adding *adding)
 		const char *text = plan->keys[k];
 
 		if (key->first != (plan->role == TALLY_FIRST) || key->kind == TALLY_STACK ||
-		    adding->kernel->keys[k].delay)
+		    key->kind == TALLY_CGROUP || adding->kernel->keys[k].delay)
 			continue;
 		err = compile(adding, adding->kernel->symbols[k] ? symbol_of(tally, text) : text,
 			      &adding->event.keys[k]);

@@ -18,6 +18,7 @@ enum tally_key_kind {
 	TALLY_TEXT,  // TALLY_COMM is the name of the thread that the event happens in
 	TALLY_LOG2,  // of a number: 0 of 0 and 1, 1 of 2 and 3, 2 of 4 to 7, ...
 	TALLY_STACK, // the kernel's call stack, the innermost first; any text
+	TALLY_CGROUP, // the id of the control group that the event happens in (sys/cgroup.h); any text
 };
 
 #define TALLY_COMM "comm(_tid)"

@@ -447,6 +447,42 @@ static void test_too_many_texts(void **state)
 	done(&w);
 }
 
-RUN_TESTS(TEST(test_keys_labels_and_cells), TEST(test_pairs), TEST(test_stacks), TEST(test_bounds),
-	  TEST(test_what_waits), TEST(test_what_waits_has_no_row), TEST(test_long_runs),
-	  TEST(test_too_many_texts))
+static void test_groups(void **state)
+{
+	static const struct tally_key keys[] = {{TALLY_CGROUP, .first = true}};
+	static const enum tally_cell_kind cells[] = {TALLY_HITS};
+	static const struct tally_update update = {0, NULL};
+	static const uint64_t groups[] = {1, 1ull << 40, 1, 7};
+	struct made record = {0};
+	struct world w;
+
+	init(&w);
+	const struct tally_event events[] =
+		{{.event = &w.begin, .role = TALLY_FIRST, .pair = "id", .keys = {""}},
+		 {.event = &w.end,
+		  .role = TALLY_SECOND,
+		  .pair = "id",
+		  .updates = &update,
+		  .updates_n = 1}};
+	open_tally(&w, &(struct tally_options){.keys = keys,
+					       .keys_n = 1,
+					       .cells = cells,
+					       .cells_n = 1,
+					       .events = events,
+					       .events_n = 2});
+	for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+		for (uint32_t event = 0; event < 2; event++) // the second's group has no part in it
+			tally_hit(w.tally, event,
+				  &(struct sample){.cgroup = event ? 99 : groups[i],
+						   .raw = (const void *)&record,
+						   .raw_size = sizeof(record)},
+				  &(struct tally_hit){0});
+	assert_int_equal(tally_rows(w.tally), 3);
+	assert_int_equal(tally_number(w.tally, 1, 0), 1ull << 40);
+	assert_int_equal(tally_cell(w.tally, 0, 0), 2);
+	done(&w);
+}
+
+RUN_TESTS(TEST(test_keys_labels_and_cells), TEST(test_pairs), TEST(test_stacks), TEST(test_groups),
+	  TEST(test_bounds), TEST(test_what_waits), TEST(test_what_waits_has_no_row),
+	  TEST(test_long_runs), TEST(test_too_many_texts))

@@ -6,14 +6,14 @@
 #include "tool/core/tool.h"
 
 enum { CALLER_FRAMES = 8 };
-enum { KEY_CALLERS, KEY_FLAGS };
+enum { KEY_CALLERS, KEY_FLAGS, KEY_CGROUP = KEY_CALLERS };
 enum { CELL_CONTENDED, CELL_TOTAL, CELL_MAX, CELL_MIN, CELL_AVG };
 
 struct contention {
 	struct prof_options common;
 	const char *key;
 	uint64_t entries, max_stack;
-	bool perfs;
+	bool by_cgroup, perfs;
 };
 
 static const struct opt options[] = {
@@ -23,6 +23,8 @@ static const struct opt options[] = {
 	PROF_U64('E', "entries", offsetof(struct contention, entries), "N", "only the first N"),
 	PROF_U64(0, "max-stack", offsetof(struct contention, max_stack), "N",
 		 "waits are told apart by N frames (default 8, at most 32)"),
+	PROF_FLAG('g', "lock-cgroup", offsetof(struct contention, by_cgroup),
+		  "a row for each control group, not for each caller"),
 	PROF_TEXT('i', "input", PROF_AT(from), "FILE", "a recording, of perf lock record or --to"),
 	TOOL_IS_SO('a', "all-cpus", offsetof(struct contention, perfs)),
 	TOOL_IS_SO('b', "use-bpf", offsetof(struct contention, perfs)),
@@ -63,8 +65,13 @@ static int plan(struct tool_run *run)
 		return fail(EINVAL,
 			    "-k %s: contended, wait_total, wait_max, wait_min and avg_wait can be sorted by",
 			    o->key);
-	tool_key(run, (struct tally_key){TALLY_STACK, (uint32_t)frames, .first = true}, "");
-	tool_key(run, (struct tally_key){TALLY_NUMBER, .first = true, .label = true}, "flags");
+	if (o->by_cgroup) {
+		tool_key(run, (struct tally_key){TALLY_CGROUP, .first = true}, "");
+	} else {
+		tool_key(run, (struct tally_key){TALLY_STACK, (uint32_t)frames, .first = true}, "");
+		tool_key(run, (struct tally_key){TALLY_NUMBER, .first = true, .label = true},
+			 "flags");
+	}
 	tool_cell(run, TALLY_HITS, NULL);
 	tool_cell(run, TALLY_SUM, TALLY_DELAY);
 	tool_cell(run, TALLY_MAX, TALLY_DELAY);
@@ -92,11 +99,22 @@ static void type_name(void *run_, size_t row, uint32_t key, struct out *out)
 
 static int show(struct tool_run *run, uint64_t now_ns)
 {
+#define WAITS                                                                                      \
+	{{"contended", NULL, TABLE_COUNT, 10}, CELL_CONTENDED},                                    \
+		{{"total wait", "total_wait_ns", TABLE_TIME, 12}, CELL_TOTAL},                     \
+		{{"max wait", "max_wait_ns", TABLE_TIME, 12}, CELL_MAX},                           \
+	{                                                                                          \
+		{"avg wait", "avg_wait_ns", TABLE_TIME, 12}, CELL_AVG                              \
+	}
+	static const struct tally_column by_cgroup[] = {
+		WAITS,
+		{{"cgroup", NULL, TABLE_TEXT, .between = "   ", .left = true},
+		 KEY_CGROUP,
+		 true,
+		 tool_cgroup_name},
+	};
 	static const struct tally_column columns[] = {
-		{{"contended", NULL, TABLE_COUNT, 10}, CELL_CONTENDED},
-		{{"total wait", "total_wait_ns", TABLE_TIME, 12}, CELL_TOTAL},
-		{{"max wait", "max_wait_ns", TABLE_TIME, 12}, CELL_MAX},
-		{{"avg wait", "avg_wait_ns", TABLE_TIME, 12}, CELL_AVG},
+		WAITS,
 		{{"type", NULL, TABLE_TEXT, 10, .between = "   "}, KEY_FLAGS, true, type_name},
 		{{"caller", NULL, TABLE_TEXT, .between = "   ", .left = true},
 		 KEY_CALLERS,
@@ -111,8 +129,9 @@ static int show(struct tool_run *run, uint64_t now_ns)
 		*tally_cell_at(tally, i, CELL_AVG) = tally_cell(tally, i, CELL_TOTAL) /
 						     MAX(tally_cell(tally, i, CELL_CONTENDED), 1u);
 	return tool_show_table(run, now_ns,
-			       (struct tally_view){.columns = columns,
-						   .columns_n = ARRAY_SIZE(columns),
+			       (struct tally_view){.columns = o->by_cgroup ? by_cgroup : columns,
+						   .columns_n = o->by_cgroup ? ARRAY_SIZE(by_cgroup)
+									     : ARRAY_SIZE(columns),
 						   .order = &order,
 						   .order_n = 1,
 						   .most = o->entries});
@@ -121,7 +140,7 @@ static int show(struct tool_run *run, uint64_t now_ns)
 const struct tool tool_lock_contention = {
 	.name = "lock contention",
 	.summary = "Who waits for the kernel's locks",
-	.usage = "sonde lock contention [-k KEY] [-E N] [-i FILE] [options] [INTERVAL [COUNT]]",
+	.usage = "sonde lock contention [-g] [-k KEY] [-E N] [-i FILE] [options] [INTERVAL [COUNT]]",
 	.description =
 		"How often and how long was waited for locks, by the functions that took them: at Ctrl-C, or every INTERVAL seconds, COUNT times. "
 		"The caller is the first function that is none of the kernel's locks'. Since Linux 5.19.",

@@ -106,6 +106,8 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	}
 	if (wanted && wanted->addresses)
 		attr->sample_type |= PERF_SAMPLE_ADDR;
+	if (wanted && wanted->cgroup)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	if (wanted && wanted->period_ns)
 		attr->sample_period = wanted->period_ns;
 	if (wanted && wanted->frequency) {
@@ -115,6 +117,15 @@ static void set_attr(struct watching *live, const struct feed_event *wanted,
 	if (wanted && !attr->sample_period)
 		set_period(attr);
 	attr->watermark = 1;
+}
+
+static bool wants_cgroups(const struct feed *feed)
+{
+	bool wants = false;
+
+	vec_each(struct feed_event *, wanted, &feed->events)
+		wants |= (*wanted)->cgroup;
+	return wants;
 }
 
 static void set_dummy(struct watching *live, struct event_spec *spec)
@@ -134,6 +145,7 @@ static void set_dummy(struct watching *live, struct event_spec *spec)
 		spec->attr.mmap = spec->attr.mmap2 = spec->attr.ksymbol = 1;
 	vec_each(struct feed_event *, wanted, &live->feed->events) // what they were about may be data
 		spec->attr.mmap_data |= options->needs_maps && (*wanted)->addresses;
+	spec->attr.cgroup = wants_cgroups(live->feed); // new ones are named
 }
 
 static int add_cpu(struct event_spec *spec, struct arena *arena, struct str text)

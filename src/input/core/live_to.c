@@ -122,6 +122,18 @@ static int learn(void *arg, const struct perf_event_header *header)
 	return live->writer ? writer_records(live->writer, header, header->size) : 0;
 }
 
+static int learn_groups(const struct synth *synth)
+{
+	struct cgroup_mount mount;
+	int err = cgroup_find_ids(&mount, "");
+
+	if (err < 0)
+		return err;
+	err = synth_cgroups(synth, mount.path);
+	free(mount.path);
+	return err;
+}
+
 int watching_learn(struct watching *live)
 {
 	const struct feed_options *options = live->feed->options;
@@ -130,7 +142,7 @@ int watching_learn(struct watching *live)
 			      .no_mmaps = !options->needs_maps,
 			      .emit = learn,
 			      .arg = live};
-	bool hidden = false;
+	bool hidden = false, groups = false;
 	int err = 0;
 
 	if (options->needs_maps || live->writer) {
@@ -139,6 +151,10 @@ int watching_learn(struct watching *live)
 	}
 	if (!err)
 		err = synth_all_processes(&synth);
+	vec_each(struct feed_event *, wanted, &live->feed->events)
+		groups |= (*wanted)->cgroup;
+	if (!err && groups)
+		err = learn_groups(&synth);
 	return err || !live->writer ? err : writer_init_done(live->writer);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "prof/core/print.h"
+#include "base/err.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/time.h"
@@ -89,6 +90,24 @@ void prof_warn_sched(const struct sched *sched)
 	if (sched->forgotten_n)
 		say("%llu tasks were forgotten, as there were too many: what they did last is left out",
 		    (unsigned long long)sched->forgotten_n);
+}
+
+void prof_put_cgroup(struct prof *prof, uint64_t id, struct out *out)
+{
+	const char *known = sym_cgroup(prof->feed->sym, id);
+	struct cgroup_mount mount = {0};
+	char *path = NULL;
+
+	if (!known && prof->feed->is_live && cgroup_find_ids(&mount, "") == 0 &&
+	    cgroup_path(&mount, id, &path) == 0)
+		known = path;
+	if (known)
+		out_text(out, known);
+	else
+		out_printf(out, "unknown (id %llu)", (unsigned long long)id);
+	err_clear();
+	free(mount.path);
+	free(path);
 }
 
 // A task whose start lies in a ring that comes later (without --order) has no name yet, but a file in /proc.

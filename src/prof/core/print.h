@@ -17,5 +17,7 @@ struct prof_print {
 	struct map asked; // tasks whose name /proc was asked for
 };
 
+// The path of a control group; "unknown" where it is gone.
+void prof_put_cgroup(struct prof *prof, uint64_t id, struct out *out);
 // The time of day of an event as text; "123.456789" of its own clock where the day is not known.
 void prof_time_text(struct prof *prof, uint64_t time_ns, char ret[40]);

@@ -40,6 +40,13 @@ static int ignore(void *arg, struct event *event, const char *system, const char
 	return 0;
 }
 
+void tool_cgroup_name(void *run_, size_t row, uint32_t key, struct out *out)
+{
+	struct tool_run *run = run_;
+
+	prof_put_cgroup(run->prof, tally_number(run->prof->tally, row, key), out);
+}
+
 int tool_events(struct tool_run *run, const struct tool_event *const *choices)
 {
 	int err = 0;
@@ -94,12 +101,32 @@ void tool_sections(struct tool_run *run, const struct tool_section *section)
 
 // ---- the run
 
-static bool has_stack(const struct tool_run *run, enum tally_role role)
+// Do events of the role say a key of the kind?
+static bool says(const struct tool_run *run, enum tally_role role, enum tally_key_kind kind)
 {
 	for (uint32_t k = 0; k < run->keys_n; k++)
-		if (run->keys[k].kind == TALLY_STACK && run->keys[k].first == (role == TALLY_FIRST))
+		if (run->keys[k].kind == kind && run->keys[k].first == (role == TALLY_FIRST))
 			return true;
 	return false;
+}
+
+// What the key asks of the events that come out of the kernel.
+static int want_more(struct tool_run *run, enum tally_role role, struct feed_event *feed)
+{
+	feed->stack = says(run, role, TALLY_STACK);
+	feed->max_stack = feed->stack ? TALLY_STACK_MAX : 0;
+	feed->cgroup = says(run, role, TALLY_CGROUP);
+	if (feed->cgroup && run->prof->feed->is_live) {
+		struct cgroup_mount mount = {0};
+		const int err = cgroup_find_ids(&mount, "");
+
+		free(mount.path);
+		return err;
+	}
+	if (feed->cgroup && !(feed->event->attr.sample_type & PERF_SAMPLE_CGROUP))
+		return fail(ENODATA,
+			    "the recording doesn't say in which control groups it happened; record with --all-cgroups");
+	return 0;
 }
 
 static int add_event(struct tool_run *run, const struct tool_event *wanted, struct tally_event *ret)
@@ -156,12 +183,8 @@ static int setup(struct prof *prof)
 	err = prof_tally_open(prof, &plan);
 	prof->needs_symbols |= run->tool->symbols;
 	prof->needs_tasks |= run->tool->symbols; // the kernel's are learnt with them
-	for (uint32_t i = 0; !err && !prof_in_kernel(prof) && i < plan.events_n; i++) {
-		struct feed_event *feed = prof->events.v[i]->feed;
-
-		feed->stack = has_stack(run, events[i].role);
-		feed->max_stack = feed->stack ? TALLY_STACK_MAX : 0;
-	}
+	for (uint32_t i = 0; !err && !prof_in_kernel(prof) && i < plan.events_n; i++)
+		err = want_more(run, events[i].role, prof->events.v[i]->feed);
 	return err;
 }
 

@@ -96,6 +96,9 @@ int tool_show_histograms(struct tool_run *run, uint64_t now_ns);
 // The rows as a table, with the time before it where there is an interval. arg of names is the run.
 int tool_show_table(struct tool_run *run, uint64_t now_ns, struct tally_view view);
 
+// Of a key that is a TALLY_CGROUP.
+tool_name tool_cgroup_name;
+
 // ---- the run
 
 const struct tool *tool_find(const char *name);
