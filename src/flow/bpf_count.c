@@ -39,7 +39,9 @@ void bpf_count_close(struct bpf_count *count)
 	close_if_open(count->stats);
 	close_if_open(count->cpus);
 	close_if_open(count->waiting);
-	close_if_open(count->stacks);
+	close_if_open(count->stacks[0]);
+	close_if_open(count->stacks[1]);
+	map_done(&count->stacks_seen);
 	free(count);
 }
 
@@ -79,7 +81,7 @@ static int make_maps(struct bpf_count *count)
 		err = make_map(&count->rows[i], BPF_MAP_TYPE_PERCPU_HASH, count->key_bytes,
 			       8 * options->cells_n, rows);
 	if (!err)
-		err = make_map(&count->turn, BPF_MAP_TYPE_ARRAY, 4, 4, 1);
+		err = make_map(&count->turn, BPF_MAP_TYPE_ARRAY, 4, 4, 2);
 	if (!err)
 		err = make_map(&count->stats, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, STATS);
 	return err ? err : make_cpus(count);
@@ -116,15 +118,19 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 		memcpy(count->keys, options->keys, options->keys_n * sizeof(*options->keys));
 	memcpy(count->cells, options->cells, options->cells_n * sizeof(*options->cells));
 	count->rows[0] = count->rows[1] = count->turn = -1;
-	count->stats = count->cpus = count->waiting = count->stacks = -1;
+	count->stats = count->cpus = count->waiting = -1;
+	count->stacks[0] = count->stacks[1] = -1;
 	count->value_cpus = bpf_value_cpus();
 	err = count->value_cpus < 0
 		      ? fail(-count->value_cpus, "can't find out how many CPUs there may be: %s",
 			     strerror(-count->value_cpus))
 		      : make_maps(count);
-	if (!err && frames)
-		err = make_map(&count->stacks, BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames,
-			       STACKS_BYTES / (8 * frames));
+	if (frames)
+		count->stacks_max =
+			options->stacks_max ? options->stacks_max : STACKS_BYTES / (8 * frames);
+	for (int i = 0; !err && frames && i < 2; i++)
+		err = make_map(&count->stacks[i], BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames,
+			       count->stacks_max);
 	count->frames = frames;
 	if (err < 0) {
 		bpf_count_close(count);
@@ -245,6 +251,26 @@ static void sweep(struct bpf_count *count)
 	}
 }
 
+// A table that is half full has no place for many that come: the other one goes on, emptied. Stacks of this one are known until then.
+static void turn_stacks(struct bpf_count *count)
+{
+	const uint32_t which = TURN_STACKS, generation = count->generation + 1;
+	const int stacks = count->stacks[generation & 1];
+	uint32_t id, next;
+	bool more;
+
+	if (!count->stacks_max || count->stacks_seen.n < count->stacks_max / 2)
+		return;
+	for (more = bpf_map_next(stacks, NULL, &id) == 0; more; id = next) {
+		more = bpf_map_next(stacks, &id, &next) == 0;
+		bpf_map_remove(stacks, &id);
+	}
+	if (bpf_map_set(count->turn, &which, &generation) < 0)
+		return;
+	count->generation = generation;
+	map_clear(&count->stacks_seen);
+}
+
 int bpf_count_read(struct bpf_count *count,
 		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg)
 {
@@ -274,16 +300,20 @@ int bpf_count_read(struct bpf_count *count,
 		}
 		memcpy(key, next, sizeof(key));
 	}
+	turn_stacks(count);
 	return MIN(result, 0);
 }
 
-size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX])
+size_t bpf_count_stack(struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX])
 {
-	const uint32_t id = (uint32_t)key;
+	const uint32_t id = (uint32_t)key, generation = (uint32_t)(key >> 32);
 	size_t n = 0;
 
-	if (key > INT32_MAX || bpf_map_get(count->stacks, &id, ret) < 0)
+	if ((int64_t)key < 0 || count->generation - generation > 1 ||
+	    bpf_map_get(count->stacks[generation & 1], &id, ret) < 0)
 		return 0;
+	if (generation == count->generation)
+		*map_at(&count->stacks_seen, id, NULL) = 1;
 	while (n < count->frames && ret[n])
 		n++;
 	return n;

@@ -15,7 +15,9 @@ enum bpf_key_kind {
 	BPF_KEY_BUCKET, // 8 bytes: expr_bucket() of a number
 	BPF_KEY_TEXT,	// .size bytes, filled up with NUL; longer texts are cut
 	BPF_KEY_CGROUP, // 8 bytes: the id of the control group (version 2) of who runs
-	BPF_KEY_STACK, // 8 bytes: the kernel's call stack, for bpf_count_stack; negative: it has none, -EEXIST: there is no place for it
+	// 8 bytes: the kernel's call stack, for bpf_count_stack until the second read after this one; negative: it has none, -EEXIST: there was
+	// no place for it
+	BPF_KEY_STACK,
 };
 
 struct bpf_key {
@@ -51,7 +53,8 @@ struct bpf_count_options {
 	uint32_t keys_n; // 0: one row for all
 	const struct bpf_cell *cells;
 	uint32_t cells_n;
-	uint32_t rows_max;    // 0: 4096; the kernel needs about 2 us a row to make them
+	uint32_t rows_max; // 0: 4096; the kernel needs about 2 us a row to make them
+	uint32_t stacks_max; // different ones, a power of two; 0: what 4 MB hold. They are forgotten in time for new ones.
 	const uint32_t *cpus; // only there; NULL: everywhere
 	uint32_t cpus_n;
 };
@@ -99,7 +102,7 @@ int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event);
 int bpf_count_read(struct bpf_count *count,
 		   int (*row)(void *arg, const void *key, const uint64_t *cells), void *arg);
 // The addresses of a key of kind BPF_KEY_STACK, the innermost first: how many; 0: the kernel had none, or no place for it.
-size_t bpf_count_stack(const struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX]);
+size_t bpf_count_stack(struct bpf_count *count, uint64_t key, uint64_t ret[BPF_STACK_MAX]);
 // First events that wait: since when (CLOCK_MONOTONIC), and the keys that they said, one behind the other.
 void bpf_count_waiting(const struct bpf_count *count,
 		       void (*waits)(void *arg, uint64_t since_ns, const void *first_keys),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Counting in the kernel, inside: bpf_count.c has the maps and reads them, bpf_count_program.c makes the programs.
 #pragma once
+#include "base/map.h"
 #include "base/vec.h"
 #include "expr/bpf.h"
 #include "flow/bpf_count.h"
 
+enum turn { TURN_ROWS, TURN_STACKS };
 enum stat { STAT_FAILED, STAT_FULL, STAT_WAITS_FULL, STAT_BACKWARD, STAT_AGAIN, STATS };
 
 struct program {
@@ -18,8 +20,12 @@ struct bpf_count {
 	uint32_t key_bytes, first_bytes; // first: of the keys that first events say
 	uint32_t frames;		 // of stacks
 	int rows[2];			 // one is counted into, the other read
-	int turn;			 // one number: which
-	int stats, cpus, waiting, stacks;
+	int turn;			 // numbers: which; the generation of stacks
+	int stats, cpus, waiting;
+	int stacks[2]; // by generation; the one before is still known
+	uint32_t generation;
+	struct map stacks_seen; // of this generation, by id
+	uint32_t stacks_max;
 	uint64_t swept_full; // when those that wait were thinned out last
 	uint32_t current;
 	int value_cpus;

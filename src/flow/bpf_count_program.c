@@ -66,6 +66,44 @@ static void emit_conditions(struct builder *w)
 	}
 }
 
+static void emit_stack_id(struct builder *w, int stacks)
+{
+	struct expr_bpf *b = w->b;
+
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, CONTEXT));
+	expr_bpf_emit_map(b, R2, stacks);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R3, 0));
+	expr_bpf_emit_call(b, BPF_FUNC_get_stackid);
+}
+
+// The stack's number, above it the generation that it is of; or what is wrong.
+static void emit_stack(struct builder *w, int place)
+{
+	struct expr_bpf *b = w->b;
+	size_t odd, taken, failed;
+
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, TURN_STACKS));
+	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
+	expr_bpf_emit_lookup(b, w->count->turn, SMALL_KEY);
+	end_if(w, BPF_JEQ, R0, 0);
+	expr_bpf_emit(b, bpf_load(BPF_W, R1, R0, 0));
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, R1));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R2, 32));
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R2));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_AND, R1, 1));
+	odd = expr_bpf_jump(b, BPF_JNE, R1, 0);
+	emit_stack_id(w, w->count->stacks[0]);
+	taken = expr_bpf_jump(b, BPF_JA, 0, 0);
+	expr_bpf_land(b, odd);
+	emit_stack_id(w, w->count->stacks[1]);
+	expr_bpf_land(b, taken);
+	failed = expr_bpf_jump(b, BPF_JSLT, R0, 0);
+	expr_bpf_emit(b, bpf_load(BPF_DW, R1, FP, place));
+	expr_bpf_emit(b, bpf_alu(BPF_OR, R0, R1));
+	expr_bpf_land(b, failed);
+	expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+}
+
 // One key to `place`, as this event says it.
 static int emit_key(struct builder *w, uint32_t i, int place)
 {
@@ -81,11 +119,7 @@ static int emit_key(struct builder *w, uint32_t i, int place)
 		return 0;
 	}
 	if (key->kind == BPF_KEY_STACK) {
-		expr_bpf_emit(b, bpf_alu(BPF_MOV, R1, CONTEXT));
-		expr_bpf_emit_map(b, R2, w->count->stacks);
-		expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R3, 0));
-		expr_bpf_emit_call(b, BPF_FUNC_get_stackid);
-		expr_bpf_emit(b, bpf_store(BPF_DW, FP, place, R0));
+		emit_stack(w, place);
 		return 0;
 	}
 	if (key->delay)
@@ -322,7 +356,7 @@ static int emit_count(struct builder *w)
 		err = emit_values(w);
 	if (err < 0)
 		return err;
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, 0));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, TURN_ROWS));
 	expr_bpf_emit(b, bpf_store(BPF_W, FP, SMALL_KEY, R1));
 	expr_bpf_emit_lookup(w->b, w->count->turn, SMALL_KEY);
 	end_if(w, BPF_JEQ, R0, 0);

@@ -5,10 +5,14 @@
 #include "base/test.h"
 #include "expr/bpf.h"
 #include "sys/tracefs.h"
+#include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { RECORD_BYTES = 64 };
@@ -38,16 +42,21 @@ static struct expr *compiled(const char *text)
 	return expr;
 }
 
-static uint32_t sys_enter_id(void)
+static uint32_t tracepoint_id(const char *system, const char *name)
 {
 	struct tracefs *tracefs = NULL;
 	uint64_t id = 0;
 
 	if (tracefs_enter(&tracefs, NULL) < 0)
 		return 0;
-	tracefs_read_id(tracefs, "raw_syscalls", "sys_enter", &id);
+	tracefs_read_id(tracefs, system, name, &id);
 	tracefs_leave(tracefs);
 	return (uint32_t)id;
+}
+
+static uint32_t sys_enter_id(void)
+{
+	return tracepoint_id("raw_syscalls", "sys_enter");
 }
 
 static struct bpf_count *open_or_skip(const struct bpf_count_options *options)
@@ -288,4 +297,107 @@ static void test_powers_of_two(void **state)
 	free(rows);
 }
 
-RUN_TESTS(TEST(test_counts), TEST(test_full_map_and_buckets), TEST(test_powers_of_two))
+// ---- stacks
+
+static void sleeps(void)
+{
+	usleep(1);
+}
+static void yields(void)
+{
+	for (int i = 0; i < 100; i++)
+		sched_yield();
+}
+static void polls(void)
+{
+	poll(NULL, 0, 1);
+}
+static void waits(void)
+{
+	const pid_t child = fork();
+
+	if (!child) {
+		usleep(1000);
+		_exit(0);
+	}
+	waitpid(child, NULL, 0);
+}
+static void selects(void)
+{
+	select(0, NULL, NULL, NULL, &(struct timeval){.tv_usec = 1});
+}
+
+static const struct {
+	void (*call)(void);
+} blocks[] = {{sleeps}, {polls}, {selects}, {waits}, {yields}};
+
+struct stacks_seen {
+	struct bpf_count *count;
+	size_t with, without;
+	uint64_t hits;
+};
+
+static int see_stack(void *arg, const void *key, const uint64_t *cells)
+{
+	struct stacks_seen *seen = arg;
+	uint64_t stack[BPF_STACK_MAX], id;
+	size_t n;
+
+	memcpy(&id, key, sizeof(id));
+	n = bpf_count_stack(seen->count, id, stack);
+	for (size_t i = 0; i < n; i++)
+		assert_true(stack[i] >> 63); // the kernel's addresses
+	seen->with += n > 0;
+	seen->without += n == 0;
+	seen->hits += cells[0];
+	return 0;
+}
+
+// A table of a few stacks goes on for ever: what it has no place for comes in time.
+static void test_stacks_are_forgotten(void **state)
+{
+	enum { ROUNDS = 12 };
+	static const struct bpf_key key = {.kind = BPF_KEY_STACK};
+	static const struct bpf_cell cell = {BPF_CELL_HITS};
+	const struct bpf_count_options options = {.keys = &key,
+						  .keys_n = 1,
+						  .cells = &cell,
+						  .cells_n = 1,
+						  .stacks_max = 4};
+	struct bpf_count *count = open_or_skip(&options);
+	struct expr *mine;
+	uint32_t id = tracepoint_id("sched", "sched_switch");
+	bool found[ARRAY_SIZE(blocks)] = {0};
+	size_t n = 0;
+	char text[64];
+
+	if (!id) {
+		bpf_count_close(count);
+		skip();
+	}
+	snprintf(text, sizeof(text), "common_pid == %d", (int)getpid());
+	mine = compiled(text);
+	assert_int_equal(bpf_count_add(count, &(struct bpf_count_event){.id = id,
+									.record_bytes = RECORD_BYTES,
+									.filter = mine,
+									.updates_n = 1}),
+			 0);
+	for (size_t i = 0; i < ROUNDS * ARRAY_SIZE(blocks); i++) {
+		struct stacks_seen seen = {.count = count};
+		const size_t which =
+			(i + i / ARRAY_SIZE(blocks)) % ARRAY_SIZE(blocks); // each comes first
+
+		blocks[which].call();
+		assert_int_equal(bpf_count_read(count, see_stack, &seen), 0);
+		found[which] |= seen.with > 0;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(blocks); i++)
+		n += found[i];
+	// One that is full and stays so would have no place for most of them.
+	assert_true(n >= ARRAY_SIZE(blocks) - 1);
+	expr_free(mine);
+	bpf_count_close(count);
+}
+
+RUN_TESTS(TEST(test_counts), TEST(test_full_map_and_buckets), TEST(test_powers_of_two),
+	  TEST(test_stacks_are_forgotten))

@@ -430,7 +430,7 @@ static uint64_t take_key(struct tally *tally, uint32_t k, const uint8_t *p)
 	if (tally->keys[k].kind != TALLY_STACK)
 		return number;
 	n = bpf_count_stack(kernel->count, number, stack);
-	kernel->no_place |= (int32_t)number == -EEXIST;
+	kernel->no_place |= !n && ((int64_t)number >= 0 || (int32_t)number == -EEXIST);
 	return tally_stack_key(tally, stack, n);
 }
 
