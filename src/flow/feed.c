@@ -106,30 +106,40 @@ int feed_lost(struct feed *feed, const struct run_loss *loss)
 	return feed->hooks->lost ? feed->hooks->lost(feed->arg, loss) : 0;
 }
 
+static __attribute__((noinline)) int take_for_all(struct feed *feed, const struct hit *hit)
+{
+	int err = 0;
+
+	for (struct feed_event *wanted = hit->event->user; wanted && !err; wanted = wanted->next_same)
+		err = feed_hit(feed, wanted, hit);
+	return err;
+}
+
 static inline int take_sample(struct feed *feed, const struct hit *hit)
 {
 	struct feed_event *wanted = hit->event->user;
-	int err = 0;
 
 	feed->last_ns = hit->sample.time;
 	if (feed->first_ns == UINT64_MAX)
 		feed->first_ns = hit->sample.time;
-	if (wanted && !wanted->next_same)
-		return feed_hit(feed, wanted, hit);
-	for (; wanted && !err; wanted = wanted->next_same)
-		err = feed_hit(feed, wanted, hit);
+	// Mostly one wants it, whatever it is.
+	if (!wanted || wanted->next_same || wanted->test)
+		return take_for_all(feed, hit);
+	return feed_hit(feed, wanted, hit);
+}
+
+static __attribute__((noinline)) int take_each(struct feed *feed, const struct hit *samples, size_t n)
+{
+	int err = 0;
+
+	for (const struct hit *it = samples; it < samples + n && !err; it++)
+		err = take_sample(feed, it);
 	return err;
 }
 
 int feed_take_samples(void *arg, struct run *run, const struct hit *samples, size_t n)
 {
-	int err = 0;
-
-	if (n == 1)
-		return take_sample(arg, samples);
-	for (const struct hit *it = samples; it < samples + n && !err; it++)
-		err = take_sample(arg, it);
-	return err;
+	return n == 1 ? take_sample(arg, samples) : take_each(arg, samples, n);
 }
 
 int feed_take_record(void *arg, struct run *run, const struct hit *hit)

@@ -497,22 +497,9 @@ ROLE count_alone(struct tally *tally, struct tally_here *here, struct tally_hit 
 	return count(tally, here, hit, &(struct hit_source){.sample = sample});
 }
 
-static bool is_filtered(const struct tally *tally, const struct expr *filter,
-			const struct sample *sample)
+static inline enum tally_result take(struct tally *tally, struct tally_here *here,
+				     struct tally_hit *hit, const struct sample *sample)
 {
-	uint64_t context[EXPR_CONTEXTS];
-	const struct expr_record record = event_record(sample, context);
-
-	return !expr_true(tally->options.machine, filter, &record);
-}
-
-enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sample *sample,
-			    struct tally_hit *hit)
-{
-	struct tally_here *here = &tally->here[event];
-
-	if (here->filter && is_filtered(tally, here->filter, sample))
-		return TALLY_LEFT_OUT;
 	switch (here->role) {
 	case TALLY_FIRST:
 		return wait_for_second(tally, here, hit, sample);
@@ -521,6 +508,27 @@ enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sa
 	default:
 		return count_alone(tally, here, hit, sample);
 	}
+}
+
+ROLE filter(struct tally *tally, struct tally_here *here, struct tally_hit *hit,
+	    const struct sample *sample)
+{
+	uint64_t context[EXPR_CONTEXTS];
+	const struct expr_record record = event_record(sample, context);
+
+	if (!expr_true(tally->options.machine, here->filter, &record))
+		return TALLY_LEFT_OUT;
+	return take(tally, here, hit, sample);
+}
+
+enum tally_result tally_hit(struct tally *tally, uint32_t event, const struct sample *sample,
+			    struct tally_hit *hit)
+{
+	struct tally_here *here = &tally->here[event];
+
+	if (here->filter)
+		return filter(tally, here, hit, sample);
+	return take(tally, here, hit, sample);
 }
 
 const struct pairs *tally_waiting(const struct tally *tally)

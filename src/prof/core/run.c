@@ -158,7 +158,8 @@ static int prof_sample(struct prof *prof, struct prof_event *event, const struct
 	return 0;
 }
 
-static int choosy_sample(struct prof *prof, struct prof_event *event, const struct sample *sample)
+static __attribute__((noinline)) int choosy_sample(struct prof *prof, struct prof_event *event,
+						   const struct sample *sample)
 {
 	const uint64_t limit = prof->options->exit_n;
 	int err;
