@@ -5,8 +5,12 @@
 #include "base/err.h"
 #include "base/out.h"
 #include "expr/expr.h"
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include "expr/bpf.h"
 #include "sys/bpf.h"
 
@@ -297,6 +301,14 @@ static int print_value(const char *text, const uint8_t *record)
 	return err;
 }
 
+// BPF_PROG_TYPE_RAW_TRACEPOINT, without a context (since Linux 5.10).
+static int try_once(int program)
+{
+	union bpf_attr attr = {.test.prog_fd = (uint32_t)program};
+
+	return syscall(SYS_bpf, BPF_PROG_TEST_RUN, &attr, sizeof(attr)) < 0 ? -errno : 0;
+}
+
 // The record lies in a map, followed by the value and by 1 once it is computed, 2 when it can't be.
 static int run_bpf(const struct expr *expr, const uint8_t *record, uint64_t *ret)
 {
@@ -311,7 +323,7 @@ static int run_bpf(const struct expr *expr, const uint8_t *record, uint64_t *ret
 	if (map < 0)
 		return fail(-map, "no map: %s", strerror(-map));
 	memcpy(bytes, record, RECORD_BYTES);
-	bpf_map_set(map, &zero, bytes, BPF_ANY);
+	bpf_map_set(map, &zero, bytes);
 	expr_bpf_emit(&b, bpf_alu_imm(BPF_MOV, BPF_REG_1, 0));
 	expr_bpf_emit(&b, bpf_store(BPF_W, BPF_REG_10, -256, BPF_REG_1));
 	expr_bpf_emit_map(&b, BPF_REG_1, map);
@@ -340,7 +352,7 @@ static int run_bpf(const struct expr *expr, const uint8_t *record, uint64_t *ret
 		program = bpf_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, b.insns.v, b.insns.n, &log);
 		err = program < 0 ? fail(-program, "the kernel refuses it: %s\n%s",
 					 strerror(-program), log ? log : "")
-				  : bpf_program_try(program, NULL, 0);
+				  : try_once(program);
 		if (program >= 0)
 			close(program);
 	}
@@ -381,7 +393,7 @@ static int try_bpf(void)
 		{.code = BPF_JMP | BPF_EXIT},
 	};
 	int program = bpf_program_load(BPF_PROG_TYPE_RAW_TRACEPOINT, nothing, 2, NULL);
-	int err = program < 0 ? program : bpf_program_try(program, NULL, 0);
+	int err = program < 0 ? program : try_once(program);
 
 	if (err < 0)
 		printf("%s\n", strerror(-err));
