@@ -5,6 +5,13 @@
 
 enum { WINDOW = 8192, PENDING = 64, DEEPEST = 1 << 20, JUMP = 5 };
 
+const struct cfi_rule cfi_no_frame = {.cfa = CFI_CFA_REGISTER,
+				      .cfa_reg = 7,
+				      .cfa_offset = 8,
+				      .flags = CFI_SIMPLE,
+				      .saved_n = 1,
+				      .saved = {{CFI_RA_COLUMN, CFI_AT_CFA, 0, -8}}};
+
 // What a register holds, by what registers hold at the start.
 struct value {
 	enum { KNOWN, IN_MEMORY, LOST } kind; // base + at; what lies there; something else
@@ -14,6 +21,7 @@ struct value {
 
 struct path {
 	uint32_t at;
+	bool has_called;
 	struct value regs[16];
 };
 
@@ -111,6 +119,15 @@ static bool is_entry(const uint8_t *p, size_t n)
 		memcmp(p, "\x55\x48\x8b\xec", 4) == 0);
 }
 
+// As at the start. Then what makes a frame makes that of the function at hand, or of one that takes its place.
+static bool is_unchanged(const struct path *path)
+{
+	const struct value *sp = &path->regs[X86_SP], *fp = &path->regs[X86_FP];
+
+	return sp->kind == KNOWN && sp->base == X86_SP && !sp->at && fp->kind == KNOWN &&
+	       fp->base == X86_FP && !fp->at;
+}
+
 // A jump that one comes back to: HotSpot's compilers put it over an instruction of which something is not known yet. In front of
 // where it goes to stands how long that one was: b8 ? ? ? length. -1: none.
 static int64_t behind_patched(const struct code_text *text, uint32_t at)
@@ -140,14 +157,17 @@ static bool follow(struct search *search)
 		size_t n = text->n - now->at;
 		struct x86 x;
 
-		if (text->is_return && is_entry(p, n))
+		if (is_entry(p, n) && text->is_return)
 			return false;
+		if (is_entry(p, n) && p[0] == 0x55 && !now->has_called && is_unchanged(now))
+			return true;
 		x = x86_decode(p, n);
 		if (!x.length || x.kind == X86_STOP)
 			return false;
 		if (x.kind == X86_RETURN)
 			return true;
 		run(now, &x);
+		now->has_called |= x.kind == X86_CALL;
 		now->at += x.length;
 		if (x.kind == X86_BRANCH)
 			go_to(search, (int64_t)now->at + x.value);
@@ -222,17 +242,15 @@ bool cfi_of_code(const struct code_text *text, uint64_t *ret_words)
 	search.pending_n = 0;
 	memset(search.seen, 0, sizeof(search.seen));
 	search.now.at = (uint32_t)text->at;
+	search.now.has_called = false;
 	for (uint8_t i = 0; i < 16; i++)
 		search.now.regs[i] = (struct value){KNOWN, i, 0};
-	// Its frame is being made, or will be next.
+	// Its frame is being made.
 	if (!text->is_return && text->at && text->p[text->at - 1] == 0x55 &&
 	    is_entry(text->p + text->at - 1, text->n - text->at + 1)) {
 		pop(&search.now, X86_FP);
 		return write_rule(&search.now, ret_words);
 	}
-	if (!text->is_return && text->at < text->n && text->p[text->at] == 0x55 &&
-	    is_entry(text->p + text->at, text->n - text->at))
-		return write_rule(&search.now, ret_words);
 	for (;;) {
 		if (follow(&search) && write_rule(&search.now, ret_words))
 			return true;

@@ -16,3 +16,5 @@ struct code_text {
 // Writes a rule (struct cfi_rule, CFI_SIMPLE); the rest of the words is 0. False: no way to a return is seen in these bytes, or it
 // is one that no rule can tell. About 10 ns an instruction on the way.
 bool cfi_of_code(const struct code_text *text, uint64_t *ret_words);
+// Where a function has no frame yet: all is as its caller left it.
+extern const struct cfi_rule cfi_no_frame;

@@ -2,6 +2,7 @@
 // Frames of code that nobody describes (what JIT compilers made, trampolines, assembly), by its instructions.
 #include "base/hash.h"
 #include "obj/cfi_code.h"
+#include "obj/x86.h"
 #include "sym/jit.h"
 #include "sym/unwind_walk.h"
 #include <sys/uio.h>
@@ -112,6 +113,33 @@ size_t walk_read_code(const struct walk *w, uint64_t addr, void *ret, size_t siz
 	return w->unwinder->is_live && w->task->pid ? read_memory(w, addr, ret, size) : 0;
 }
 
+// Is the first thing that the code at `pc` does to call what makes a function's frame?
+static bool calls_frame_maker(const struct walk *w, uint64_t pc, const struct code_text *text)
+{
+	enum { FIRST = 4, CALL = 5 }; // instructions, bytes
+	uint8_t code[AHEAD];
+	struct unwind_made made;
+	size_t at = text->at;
+	int32_t by;
+
+	for (unsigned i = 0; i < FIRST; i++) {
+		const struct x86 x = x86_decode(text->p + at, text->n - at);
+
+		if (x.kind == X86_CALL && text->p[at] == 0xe8) {
+			memcpy(&by, text->p + at + 1, 4);
+			pc += at - text->at + CALL + (uint64_t)(int64_t)by;
+			const struct code_text maker = {.p = code,
+							.n = walk_read_code(w, pc, code,
+									    sizeof(code))};
+			return cfi_of_code(&maker, made.words) && made.rule.flags & CFI_MAKES_FRAME;
+		}
+		if (!x.length || x.kind != X86_OTHER || x.reg == X86_SP || x.reg == X86_FP)
+			return false;
+		at += x.length;
+	}
+	return false;
+}
+
 const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool is_leaf)
 {
 	uint8_t code[BEFORE + AHEAD];
@@ -123,7 +151,11 @@ const struct cfi_rule *walk_rule_of_code(const struct walk *w, uint64_t pc, bool
 		return NULL;
 	text.at = MIN(pc - map->start, BEFORE);
 	text.n = walk_read_code(w, pc - text.at, code, text.at + AHEAD);
-	if (text.n <= text.at || !cfi_of_code(&text, new.words))
+	if (text.n <= text.at)
+		return NULL;
+	if (is_leaf && calls_frame_maker(w, pc, &text))
+		return &cfi_no_frame;
+	if (!cfi_of_code(&text, new.words))
 		return NULL;
 	for (struct unwind_made *made = w->unwinder->made; made; made = made->next) {
 		if (memcmp(made->words, new.words, sizeof(new.words)) == 0)

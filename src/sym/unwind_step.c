@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // One frame up a stack, by frame information or by what the code does.
+#include "obj/cfi_code.h"
 #include "obj/cfi_expr.h"
 #include "obj/x86.h"
 #include "sym/unwind_walk.h"
@@ -278,18 +279,12 @@ static bool step_code(struct walk *w, const struct cfi_rule *rule)
 
 static bool step_without(struct walk *w, struct unwind_known *known, bool is_leaf, bool *ret_signal)
 {
-	static const struct cfi_rule no_frame = {.cfa = CFI_CFA_REGISTER,
-						 .cfa_reg = 7,
-						 .cfa_offset = 8,
-						 .flags = CFI_SIMPLE,
-						 .saved_n = 1,
-						 .saved = {{CFI_RA_COLUMN, CFI_AT_CFA, 0, -8}}};
 	uint64_t pc = w->regs[PC] - !is_leaf, fp = w->regs[w->machine->fp];
 
 	*ret_signal = !is_leaf && walk_is_sigreturn(w, w->regs[PC]);
 	if (*ret_signal)
 		return walk_step_sigreturn(w);
-	if (w->no_frame_at && w->no_frame_at == w->regs[PC] && step_code(w, &no_frame))
+	if (w->no_frame_at && w->no_frame_at == w->regs[PC] && step_code(w, &cfi_no_frame))
 		return true;
 	if (known->rule && !known->table && step_code(w, known->rule))
 		return true;

@@ -427,7 +427,9 @@ static void test_made_code(void **state)
 		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 0, true, 0},
 		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 4, true, 1},
 		{"\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", 11, 10, true, 0},
-		// push %rbp; mov %rsp,%rbp before its frame is there
+		// test $1,%al; push %rbp; mov %rsp,%rbp before its frame is there
+		{"\xa8\x01\x55\x48\x89\xe5\x0f\x0b", 8, 0, true, 0},
+		// push %rbp; mov %rsp,%rbp
 		{"\x55\x48\x89\xe5\x0f\x0b", 6, 0, true, 0},
 		{"\x55\x48\x89\xe5\x0f\x0b", 6, 1, true, 1},
 		// call *%rax; jmp to what puts an instruction of 10 bytes there; add $8,%rsp; ret
@@ -511,6 +513,11 @@ static void test_made_frame(void **state)
 	w.stack[1] = code + 0x88;
 	const uint64_t ips[] = {w.regs[8], jit + 64 + 4, code + 0x87};
 	assert_int_equal(expect(&w, ips, 3), UNWIND_ROOT);
+	// Before it calls that.
+	w.regs[8] = jit + 64;
+	w.stack[0] = code + 0x88;
+	const uint64_t first[] = {w.regs[8], code + 0x87};
+	assert_int_equal(expect(&w, first, 2), UNWIND_ROOT);
 	munmap(page, 4096);
 	world_done(&w);
 }
