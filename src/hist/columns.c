@@ -76,28 +76,35 @@ static int bad_key(const char *option, const char *word, bool unknown)
 		    word);
 }
 
-static void add_field_column(struct report *report, struct event *event,
-			     const struct tp_field *field, bool raw, int level)
-{
-	struct column *column = column_new(report, level);
+// A word that names fields of an event.
+struct field_word {
+	struct event *event;
+	bool raw;
+	int level;
+};
 
-	column->event = event;
+static void add_field_column(struct report *report, const struct field_word *word,
+			     const struct tp_field *field)
+{
+	struct column *column = column_new(report, word->level);
+
+	column->event = word->event;
 	column->field = field;
 	column->name = field->name;
-	column->raw_trace = raw;
+	column->raw_trace = word->raw;
 	report->has_dynamic = report->needs_extra = true;
-	report->has_trace |= !raw;
+	report->has_trace |= !word->raw;
 	vec_push(&report->sorts, column);
 }
 
-static void add_event_fields(struct report *report, struct event *event, bool raw, int level)
+static void add_event_fields(struct report *report, const struct field_word *word)
 {
 	const struct tp_field *fields;
-	size_t n = event->tp ? tracepoint_fields(event->tp, &fields) : 0;
+	size_t n = word->event->tp ? tracepoint_fields(word->event->tp, &fields) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		if (!text_starts(fields[i].name, "common_"))
-			add_field_column(report, event, &fields[i], raw, level);
+			add_field_column(report, word, &fields[i]);
 	}
 }
 
@@ -131,8 +138,8 @@ static bool add_dynamic(struct report *report, const char *word, int level)
 {
 	struct recording *recording = report->run->recording;
 	char *copy = arena_strdup(&report->arena, str_of(word)), *field = strchr(copy, '.'), *option;
-	bool raw = report->o.raw_trace, found = false;
-	struct event *event;
+	struct field_word of = {.raw = report->o.raw_trace, .level = level};
+	bool found = false;
 
 	if (field)
 		*field++ = 0;
@@ -143,35 +150,35 @@ static bool add_dynamic(struct report *report, const char *word, int level)
 		*option++ = 0;
 		if (strcmp(option, "raw"))
 			return false;
-		raw = true;
+		of.raw = true;
 	}
 	if (field != copy) {
-		event = find_event(report, copy);
-		if (!event || !event->tp)
+		of.event = find_event(report, copy);
+		if (!of.event || !of.event->tp)
 			return false;
 		if (!strcmp(field, "*")) {
-			add_event_fields(report, event, raw, level);
+			add_event_fields(report, &of);
 			return true;
 		}
-		const struct tp_field *one = tracepoint_field(event->tp, field);
+		const struct tp_field *one = tracepoint_field(of.event->tp, field);
 
 		if (one)
-			add_field_column(report, event, one, raw, level);
+			add_field_column(report, &of, one);
 		return one != NULL;
 	}
 	for (size_t i = 0; i < recording->events.n; i++) {
-		event = recording->events.v[i];
-		if (!event->tp)
+		of.event = recording->events.v[i];
+		if (!of.event->tp)
 			continue;
 		if (!strcmp(field, "trace_fields")) {
-			add_event_fields(report, event, raw, level);
+			add_event_fields(report, &of);
 			found = true;
 			continue;
 		}
-		const struct tp_field *one = tracepoint_field(event->tp, field);
+		const struct tp_field *one = tracepoint_field(of.event->tp, field);
 
 		if (one)
-			add_field_column(report, event, one, raw, level);
+			add_field_column(report, &of, one);
 		found |= one != NULL;
 	}
 	return found || !strcmp(field, "trace_fields");

@@ -85,7 +85,7 @@ static void note_compared(struct hist *hist, const uint32_t *ids, bool as_rows)
 				column_was_compared(column, before->id < e->id ? before : e);
 			else if (before->period == e->period)
 				column_was_compared(column, e);
-			if (columns_compare(report, &report->sorts.v[c], 1, before, e))
+			if (column_compare(column, before, e))
 				before = NULL;
 		}
 	}

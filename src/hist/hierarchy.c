@@ -16,7 +16,7 @@ static int level_order(void *arg, const struct order_node *a, const struct order
 
 	for (size_t i = 0; i < at->level->columns.n && !cmp; i++) {
 		column_was_compared(at->level->columns.v[i], l);
-		cmp = columns_compare(at->report, &at->level->columns.v[i], 1, l, r);
+		cmp = column_compare(at->level->columns.v[i], l, r);
 	}
 	return cmp < 0 ? -1 : cmp > 0;
 }
@@ -45,16 +45,21 @@ static bool level_has(const struct level *level, enum width a, enum width b)
 }
 
 // A level that does not show what is filtered is hidden only when all below it is.
-static void settle_filter(const struct level *level, struct entry *e, enum hidden bit, enum width a,
-			  enum width b)
+// What hides a row, and the columns that show it.
+struct hiding {
+	enum hidden bit;
+	enum width a, b;
+};
+
+static void settle_filter(const struct level *level, struct entry *e, const struct hiding *by)
 {
-	if (level_has(level, a, b)) {
-		for (struct entry *up = e->more->up; up && !(e->filtered & bit); up = up->more->up)
-			up->filtered &= (uint8_t)~bit;
+	if (level_has(level, by->a, by->b)) {
+		for (struct entry *up = e->more->up; up && !(e->filtered & by->bit); up = up->more->up)
+			up->filtered &= (uint8_t)~by->bit;
 	} else if (!e->more->up) {
-		e->filtered |= (uint8_t)bit;
+		e->filtered |= (uint8_t)by->bit;
 	} else {
-		e->filtered |= e->more->up->filtered & bit;
+		e->filtered |= e->more->up->filtered & by->bit;
 	}
 }
 
@@ -63,11 +68,11 @@ static void settle_filters(struct report *report, const struct level *level, str
 	const struct filter_options *filter = &report->o.filter;
 
 	if (filter->comms || filter->pids || filter->tids)
-		settle_filter(level, e, HIDDEN_TASK, WIDTH_THREAD, WIDTH_COMM);
+		settle_filter(level, e, &(struct hiding){HIDDEN_TASK, WIDTH_THREAD, WIDTH_COMM});
 	if (filter->dsos)
-		settle_filter(level, e, HIDDEN_DSO, WIDTH_DSO, WIDTH_DSO);
+		settle_filter(level, e, &(struct hiding){HIDDEN_DSO, WIDTH_DSO, WIDTH_DSO});
 	if (filter->symbols)
-		settle_filter(level, e, HIDDEN_SYMBOL, WIDTH_SYMBOL, WIDTH_SYMBOL);
+		settle_filter(level, e, &(struct hiding){HIDDEN_SYMBOL, WIDTH_SYMBOL, WIDTH_SYMBOL});
 	if (e->hist->event->index == 0 && report->o.symbol_filter &&
 	    (!e->place.sym || !strstr(e->place.sym->name, report->o.symbol_filter)))
 		e->filtered |= HIDDEN_SYMBOL;

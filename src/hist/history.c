@@ -113,9 +113,17 @@ static uint32_t remove_loops(struct perf_branch_entry *branches, uint32_t n, str
 	return n;
 }
 
-static void add_step(struct history *history, uint32_t *node, struct task *task, uint8_t cpumode,
-		     struct step step)
+// On the way of a sample's path.
+struct walk {
+	struct history *history;
+	struct task *task;
+	uint32_t node;
+};
+
+static void add_step(struct walk *walk, uint8_t cpumode, struct step step)
 {
+	struct history *history = walk->history;
+	struct task *task = walk->task;
 	struct report *report = history->report;
 	struct sym *sym = report->run->sym;
 	struct location location;
@@ -125,14 +133,14 @@ static void add_step(struct history *history, uint32_t *node, struct task *task,
 		location = sym_resolve(sym, task, PERF_RECORD_MISC_KERNEL, step.ip);
 	if (report->o.hide_unresolved && !location.sym)
 		return;
-	*node = stacks_child(&report->stacks, *node, stacks_line_frame(&report->stacks, &location));
-	step.node = *node;
+	walk->node = stacks_child(&report->stacks, walk->node,
+				  stacks_line_frame(&report->stacks, &location));
+	step.node = walk->node;
 	vec_push(&history->steps, step);
 }
 
 // Returns how many branches are left without loops.
-static uint32_t add_branches(struct history *history, uint32_t *node, struct task *task,
-			     struct perf_branch_entry *branches, uint32_t n)
+static uint32_t add_branches(struct walk *walk, struct perf_branch_entry *branches, uint32_t n)
 {
 	struct loops loops[MOST_BRANCHES] = {0};
 
@@ -144,20 +152,20 @@ static uint32_t add_branches(struct history *history, uint32_t *node, struct tas
 				    .ip = branches[i].to};
 
 		memcpy(&step.flags, (const char *)&branches[i] + 16, sizeof(step.flags));
-		add_step(history, node, task, PERF_RECORD_MISC_USER, step);
+		add_step(walk, PERF_RECORD_MISC_USER, step);
 		step.ip = step.from;
 		step.is_target = false;
 		step.loops = loops[i].n;
 		step.loop_cycles = loops[i].cycles;
-		add_step(history, node, task, PERF_RECORD_MISC_USER, step);
+		add_step(walk, PERF_RECORD_MISC_USER, step);
 	}
 	return n;
 }
 
 // The call chain behind the branches, without what those have already.
-static void add_calls(struct history *history, uint32_t *node, struct task *task,
-		      const struct sample *sample, uint32_t first, int64_t n)
+static void add_calls(struct walk *walk, const struct sample *sample, uint32_t first, int64_t n)
 {
+	struct history *history = walk->history;
 	bool callers_first = history->report->chain.caller;
 	uint32_t taken = 0, all = (uint32_t)sample->callchain_n;
 	uint8_t cpumode = sample->cpumode;
@@ -173,7 +181,7 @@ static void add_calls(struct history *history, uint32_t *node, struct task *task
 		taken++;
 		if (callers_first)
 			cpumode = sym_cpumode_of(history->report->run->sym, ip);
-		add_step(history, node, task, cpumode, (struct step){.ip = ip});
+		add_step(walk, cpumode, (struct step){.ip = ip});
 	}
 }
 
@@ -182,7 +190,8 @@ uint32_t history_stack(struct history *history, struct task *task, const struct 
 	bool callers_first = history->report->chain.caller;
 	struct perf_branch_entry branches[MOST_BRANCHES];
 	uint64_t all = sample->branches ? sample->branch_n : 0, calls = sample->callchain_n;
-	uint32_t node = 0, first = 0, n = 0;
+	uint32_t first = 0, n = 0;
+	struct walk walk = {history, task, 0};
 
 	vec_clear(&history->steps);
 	if (all <= MOST_BRANCHES)
@@ -197,9 +206,9 @@ uint32_t history_stack(struct history *history, struct task *task, const struct 
 		     branches[i].from >= sample->callchain[first] - CALL_BYTES))
 			first++;
 	}
-	n = add_branches(history, &node, task, branches, n);
-	add_calls(history, &node, task, sample, first, (int64_t)calls - (int64_t)n);
-	return node;
+	n = add_branches(&walk, branches, n);
+	add_calls(&walk, sample, first, (int64_t)calls - (int64_t)n);
+	return walk.node;
 }
 
 static void count_type(struct place_counts *counts, const struct step *step)

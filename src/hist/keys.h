@@ -46,8 +46,14 @@ int64_t key_place_dso_compare(R report, const struct place *l, const struct plac
 void key_place_dso_print(R report, const struct place *place, struct out *out, int width);
 uint64_t key_place_symbol_hash(const struct place *place);
 int64_t key_symbol_compare(const struct symbol *l, const struct symbol *r);
-void key_place_symbol_print(R report, const struct place *place, uint64_t addr, char level,
-			    struct out *out, int width);
+// What is shown of a place: with which address and level.
+struct shown_place {
+	const struct place *place;
+	uint64_t addr;
+	char level;
+};
+#define PLACE_AS_IS(p) (&(struct shown_place){(p), (p)->addr, (p)->level})
+void key_place_symbol_print(R report, const struct shown_place *shown, struct out *out, int width);
 uint64_t key_sym_hash(R report, E e);
 int64_t key_sym_compare(R report, E l, E r);
 

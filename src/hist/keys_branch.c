@@ -82,8 +82,7 @@ static int64_t no_branch(E l, E r, bool *ret)
 	static void symbol_##end##_print(R report, E e, struct out *out, int width)                  \
 	{                                                                                            \
 		if (e->x->branch)                                                                    \
-			key_place_symbol_print(report, &e->x->branch->end, e->x->branch->end.addr,   \
-					       e->x->branch->end.level, out, width);                 \
+			key_place_symbol_print(report, PLACE_AS_IS(&e->x->branch->end), out, width); \
 		else                                                                                 \
 			key_put(out, "N/A", width);                                                  \
 	}                                                                                            \
@@ -104,11 +103,11 @@ static int64_t no_branch(E l, E r, bool *ret)
 	static void addr_##end##_print(R report, E e, struct out *out, int width)                    \
 	{                                                                                            \
 		if (e->x->branch)                                                                    \
-			end_address_print(report, e, &e->x->branch->end, out, width);                \
+			end_address_print(e, &e->x->branch->end, out, width);                        \
 		else                                                                                 \
 			key_put(out, "N/A", width);                                                  \
 	}
-static void end_address_print(R report, E e, const struct place *place, struct out *out, int width)
+static void end_address_print(E e, const struct place *place, struct out *out, int width)
 {
 	out_printf(out, "[%c] ", e->place.level);
 	if (!place->sym || !place->dso) {

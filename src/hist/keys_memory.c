@@ -28,8 +28,10 @@ static int64_t daddr_compare(R report, E l, E r)
 }
 static void daddr_print(R report, E e, struct out *out, int width)
 {
-	key_place_symbol_print(report, e->x->mem ? &e->x->mem->data : &no_place, daddr(e),
-			       e->place.level, out, width);
+	const struct shown_place shown = {e->x->mem ? &e->x->mem->data : &no_place, daddr(e),
+					  e->place.level};
+
+	key_place_symbol_print(report, &shown, out, width);
 }
 static uint64_t iaddr_hash(R report, E e)
 {
@@ -41,8 +43,10 @@ static int64_t iaddr_compare(R report, E l, E r)
 }
 static void iaddr_print(R report, E e, struct out *out, int width)
 {
-	key_place_symbol_print(report, e->x->mem ? &e->x->mem->code : &no_place, iaddr(e),
-			       e->place.level, out, width);
+	const struct shown_place shown = {e->x->mem ? &e->x->mem->code : &no_place, iaddr(e),
+					  e->place.level};
+
+	key_place_symbol_print(report, &shown, out, width);
 }
 static uint64_t dso_daddr_hash(R report, E e)
 {
@@ -78,18 +82,41 @@ SOURCE_KEY(mem, mem_lvl)
 SOURCE_KEY(snoop, mem_snoop)
 SOURCE_KEY(blocked, mem_blk)
 
-// The names of the set bits of `bits`, "or" between them; returns how long the text is.
-static size_t names_of_bits(char *text, size_t size, size_t n, uint64_t bits,
-			    const char *const *names, size_t names_n, bool *first)
+// A text that grows by names, "or" between them.
+struct names {
+	char text[256];
+	size_t n;
+	bool any;
+};
+
+static void put_name(struct names *names, const char *name)
 {
-	for (size_t i = 0; bits && i < names_n; i++, bits >>= 1) {
-		if (!(bits & 1))
-			continue;
-		n += (size_t)snprintf(text + n, size - n, "%s%s", *first ? "" : " or ", names[i]);
-		*first = false;
-	}
-	return n;
+	names->n += (size_t)snprintf(names->text + names->n, sizeof(names->text) - names->n, "%s%s",
+				     names->any ? " or " : "", name);
+	names->any = true;
 }
+
+static void put_names_of_bits(struct names *names, uint64_t bits, const char *const *of, size_t n)
+{
+	for (size_t i = 0; bits && i < n; i++, bits >>= 1) {
+		if (bits & 1)
+			put_name(names, of[i]);
+	}
+}
+
+// Then whether it was found there: these bits are the same of caches and of translations. A column is at most 63 wide.
+_Static_assert((int)PERF_MEM_TLB_HIT == (int)PERF_MEM_LVL_HIT &&
+		       (int)PERF_MEM_TLB_MISS == (int)PERF_MEM_LVL_MISS,
+	       "");
+static void print_names(struct names *names, uint64_t bits, struct out *out, int width)
+{
+	snprintf(names->text + names->n, sizeof(names->text) - names->n, "%s%s%s",
+		 names->n ? "" : "N/A", bits & PERF_MEM_LVL_HIT ? " hit" : "",
+		 bits & PERF_MEM_LVL_MISS ? " miss" : "");
+	names->text[63] = 0;
+	key_put_least(out, names->text, width);
+}
+
 static void locked_print(R report, E e, struct out *out, int width)
 {
 	unsigned lock = source(e).mem_lock;
@@ -102,20 +129,13 @@ static void locked_print(R report, E e, struct out *out, int width)
 }
 static void tlb_print(R report, E e, struct out *out, int width)
 {
-	static const char *const names[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
+	static const char *const of[] = {"N/A", "HIT", "MISS", "L1", "L2", "Walker", "Fault"};
 	uint64_t bits = e->x->mem ? source(e).mem_dtlb : PERF_MEM_TLB_NA;
-	char text[128] = "";
-	bool first = true;
-	size_t n = names_of_bits(text, sizeof(text), 0,
-				 bits & ~(uint64_t)(PERF_MEM_TLB_HIT | PERF_MEM_TLB_MISS), names,
-				 ARRAY_SIZE(names), &first);
+	struct names names = {0};
 
-	if (!n)
-		n = (size_t)snprintf(text, sizeof(text), "N/A");
-	snprintf(text + n, sizeof(text) - n, "%s%s", bits & PERF_MEM_TLB_HIT ? " hit" : "",
-		 bits & PERF_MEM_TLB_MISS ? " miss" : "");
-	text[63] = 0;
-	key_put_least(out, text, width);
+	put_names_of_bits(&names, bits & ~(uint64_t)(PERF_MEM_TLB_HIT | PERF_MEM_TLB_MISS), of,
+			  ARRAY_SIZE(of));
+	print_names(&names, bits, out, width);
 }
 static void mem_print(R report, E e, struct out *out, int width)
 {
@@ -123,48 +143,37 @@ static void mem_print(R report, E e, struct out *out, int width)
 					   "socket, same board", "board"};
 	union perf_mem_data_src src = source(e);
 	uint64_t bits = e->x->mem ? src.mem_lvl : PERF_MEM_LVL_NA;
-	char text[256] = "";
-	bool first = true;
-	size_t n = 0;
+	struct names names = {0};
+	char number[8];
 
 	if (e->x->mem && src.mem_remote)
-		n += (size_t)snprintf(text, sizeof(text), "Remote ");
+		names.n += (size_t)snprintf(names.text, sizeof(names.text), "Remote ");
 	if (e->x->mem && src.mem_hops)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s ",
-				      src.mem_hops < ARRAY_SIZE(hops) ? hops[src.mem_hops] : "");
+		names.n +=
+			(size_t)snprintf(names.text + names.n, sizeof(names.text) - names.n, "%s ",
+					 src.mem_hops < ARRAY_SIZE(hops) ? hops[src.mem_hops] : "");
 	else
-		n = names_of_bits(text, sizeof(text), n,
-				  bits & ~(uint64_t)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS),
-				  mem_level_bits, ARRAY_SIZE(mem_level_bits), &first);
+		put_names_of_bits(&names, bits & ~(uint64_t)(PERF_MEM_LVL_HIT | PERF_MEM_LVL_MISS),
+				  mem_level_bits, ARRAY_SIZE(mem_level_bits));
 	if (e->x->mem && src.mem_lvl_num) {
-		if (mem_level_numbers[src.mem_lvl_num])
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", first ? "" : " or ",
-					      mem_level_numbers[src.mem_lvl_num]);
-		else
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%sL%d",
-					      first ? "" : " or ", (int)src.mem_lvl_num);
+		snprintf(number, sizeof(number), "L%d", (int)src.mem_lvl_num);
+		put_name(&names, mem_level_numbers[src.mem_lvl_num]
+					 ? mem_level_numbers[src.mem_lvl_num]
+					 : number);
 	}
-	if (!n)
-		n += (size_t)snprintf(text, sizeof(text), "N/A");
-	snprintf(text + n, sizeof(text) - n, "%s%s", bits & PERF_MEM_LVL_HIT ? " hit" : "",
-		 bits & PERF_MEM_LVL_MISS ? " miss" : "");
-	text[63] = 0;
-	key_put_least(out, text, width);
+	print_names(&names, bits, out, width);
 }
 static void snoop_print(R report, E e, struct out *out, int width)
 {
-	static const char *const names[] = {"N/A", "None", "Hit", "Miss", "HitM"};
+	static const char *const of[] = {"N/A", "None", "Hit", "Miss", "HitM"};
 	static const char *const more[] = {"Fwd", "Peer"};
-	char text[96] = "";
-	bool first = true;
-	size_t n = names_of_bits(text, sizeof(text), 0,
-				 e->x->mem ? source(e).mem_snoop : PERF_MEM_SNOOP_NA, names,
-				 ARRAY_SIZE(names), &first);
+	struct names names = {0};
 
+	put_names_of_bits(&names, e->x->mem ? source(e).mem_snoop : PERF_MEM_SNOOP_NA, of,
+			  ARRAY_SIZE(of));
 	if (e->x->mem)
-		n = names_of_bits(text, sizeof(text), n, source(e).mem_snoopx, more,
-				  ARRAY_SIZE(more), &first);
-	key_put_least(out, n ? text : "N/A", width);
+		put_names_of_bits(&names, source(e).mem_snoopx, more, ARRAY_SIZE(more));
+	key_put_least(out, names.n ? names.text : "N/A", width);
 }
 static void blocked_print(R report, E e, struct out *out, int width)
 {
@@ -205,8 +214,10 @@ static int64_t dcacheline_compare(R report, E l, E r)
 }
 static void dcacheline_print(R report, E e, struct out *out, int width)
 {
-	key_place_symbol_print(report, e->x->mem ? &e->x->mem->data : &no_place, cache_line(e),
-			       e->x->mem && !e->x->mem->data.dso ? 'X' : e->place.level, out, width);
+	const struct shown_place shown = {e->x->mem ? &e->x->mem->data : &no_place, cache_line(e),
+					  e->x->mem && !e->x->mem->data.dso ? 'X' : e->place.level};
+
+	key_place_symbol_print(report, &shown, out, width);
 }
 static uint64_t phys(E e)
 {

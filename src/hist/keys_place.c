@@ -117,27 +117,27 @@ void key_put_address(struct out *out, uint64_t addr)
 		out_text(out, "0x");
 	out_hex_zeros(out, addr, 16);
 }
-void key_place_symbol_print(R report, const struct place *place, uint64_t addr, char level,
-			    struct out *out, int width)
+void key_place_symbol_print(R report, const struct shown_place *shown, struct out *out, int width)
 {
+	const struct place *place = shown->place;
 	size_t start = out->n;
 
 	if (report->verbose > 0) {
-		uint64_t shown = addr;
+		uint64_t addr = shown->addr;
 
 		if (place->dso && place->dso->adjust_symbols &&
 		    (place->dso->kind == DSO_KERNEL || place->dso->kind == DSO_MODULE))
-			shown = place->ip;
-		out_printf(out, "%-#18llx %c ", (unsigned long long)shown,
+			addr = place->ip;
+		out_printf(out, "%-#18llx %c ", (unsigned long long)addr,
 			   place->dso ? place->dso->origin : '!');
 	}
-	if (width >= 0 || level != ' ') {
+	if (width >= 0 || shown->level != ' ') {
 		out_char(out, '[');
-		out_char(out, level);
+		out_char(out, shown->level);
 		out_text(out, "] ");
 	}
 	if (!place->sym || !place->dso) {
-		key_put_address(out, addr);
+		key_put_address(out, shown->addr);
 	} else if (place->sym->type == STT_OBJECT) {
 		out_text(out, place->sym->name);
 		out_printf(out, "+0x%llx", (unsigned long long)(place->addr - place->sym->start));
@@ -176,7 +176,7 @@ static int64_t sym_sort(R report, E l, E r)
 }
 static void sym_print(R report, E e, struct out *out, int width)
 {
-	key_place_symbol_print(report, &e->place, e->place.addr, e->place.level, out, width);
+	key_place_symbol_print(report, PLACE_AS_IS(&e->place), out, width);
 }
 
 static uint64_t symbol_size_of(E e)

@@ -76,22 +76,26 @@ void column_was_compared(struct column *column, const struct entry *e)
 			MAX(column->dynamic_width, column_field_part(column, e, &part));
 }
 
-static int64_t column_compare(const struct report *report, const struct column *column,
-			      const struct entry *l, const struct entry *r, bool sorting)
+int64_t column_compare(const struct column *column, const struct entry *l, const struct entry *r)
 {
 	if (column->field)
 		return column_field_compare(column, l, r);
-	if (!column->key)
-		return 0;
-	return sorting && column->key->sort ? column->key->sort(report, l, r)
-					    : column->key->compare(report, l, r);
+	return column->key ? column->key->compare(l->hist->report, l, r) : 0;
 }
 
-int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
-			const struct entry *l, const struct entry *r)
+// As rows.
+static int64_t column_sort(const struct column *column, const struct entry *l, const struct entry *r)
 {
-	for (size_t i = 0; i < n; i++) {
-		int64_t cmp = column_compare(report, columns[i], l, r, false);
+	return column->key && column->key->sort ? column->key->sort(l->hist->report, l, r)
+						: column_compare(column, l, r);
+}
+
+int64_t entry_compare_from(size_t from, const struct entry *l, const struct entry *r)
+{
+	const struct report *report = l->hist->report;
+
+	for (size_t i = from; i < report->sorts.n; i++) {
+		int64_t cmp = column_compare(report->sorts.v[i], l, r);
 
 		if (cmp)
 			return cmp;
@@ -101,7 +105,7 @@ int64_t columns_compare(const struct report *report, struct column *const *colum
 
 int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r)
 {
-	return columns_compare(report, report->sorts.v, report->sorts.n, l, r);
+	return entry_compare_from(0, l, r);
 }
 
 uint64_t entry_number(const struct entry *e, enum number number)
@@ -171,7 +175,7 @@ int64_t entry_sort(const struct report *report, const struct entry *l, const str
 		if (column_skipped(column, l->hist))
 			continue;
 		if (column->key || column->field)
-			cmp = column_compare(report, column, l, r, true);
+			cmp = column_sort(column, l, r);
 		else
 			cmp = number_sort(report, column->number, l, r);
 		if (cmp)

@@ -163,12 +163,13 @@ bool column_skipped(const struct column *column, const struct hist *hist);
 const struct column *column_of_entry(const struct column *column, const struct entry *e);
 // A text of variable length that perf compared with another row's makes its column as wide as it is with its NUL.
 void column_was_compared(struct column *column, const struct entry *e);
-// As columns_compare; of rows of the same event 0 for the fields of others.
+// As column_compare; of rows of the same event 0 for the fields of others.
 int64_t column_field_compare(const struct column *column, const struct entry *l,
 			     const struct entry *r);
 int64_t entry_compare(const struct report *report, const struct entry *l, const struct entry *r);
-int64_t columns_compare(const struct report *report, struct column *const *columns, size_t n,
-			const struct entry *l, const struct entry *r);
+int64_t column_compare(const struct column *column, const struct entry *l, const struct entry *r);
+int64_t entry_compare_from(size_t from, const struct entry *l,
+			   const struct entry *r); // from that sort key on
 int64_t entry_sort(const struct report *report, const struct entry *l, const struct entry *r);
 // The bytes of a tracepoint's field in the entry's raw data; 0 when they do not fit.
 int column_field_part(const struct column *column, const struct entry *e, const uint8_t **ret);

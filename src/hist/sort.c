@@ -152,8 +152,6 @@ static struct order_node key_item(const struct sorting *sorting, uint32_t id)
 static int key_order(void *arg, const struct order_node *a, const struct order_node *b)
 {
 	const struct sorting *sorting = arg;
-	const struct report *report = sorting->hist->report;
-	size_t from = sorting->ranked;
 	int64_t cmp = 0;
 
 	if (a->key[KEY_RANK] != b->key[KEY_RANK])
@@ -167,9 +165,8 @@ static int key_order(void *arg, const struct order_node *a, const struct order_n
 			return 0;
 	}
 	if (!cmp)
-		cmp = columns_compare(report, report->sorts.v + from, report->sorts.n - from,
-				      sorting->hist->entries.v[b->id],
-				      sorting->hist->entries.v[a->id]);
+		cmp = entry_compare_from(sorting->ranked, sorting->hist->entries.v[b->id],
+					 sorting->hist->entries.v[a->id]);
 	return cmp < 0 ? -1 : cmp > 0;
 }
 
