@@ -4,9 +4,10 @@
 // top is a report of a run out of the rings. At a refresh the rows are finished for the screen, and a copy with seven eighths
 // of their weight (hist/age.c) takes what follows. So a refresh costs some 4 us a row, samples cost what they cost in report,
 // and memory holds what still weighs something.
+#include "base/radix.h"
 #include "hist/report.h"
 
-enum { GONE = UINT32_MAX, MANY_ENTRIES = 1 << 16 };
+enum { GONE = UINT32_MAX, MANY_ENTRIES = 1 << 16, MANY_SAMPLES = 1 << 30 };
 // Entries below this part of the whole are shown as 0.00% and can't come to the top again by themselves.
 static const uint64_t least_part = 20000;
 
@@ -65,6 +66,34 @@ static void age_pair(struct aging *aging, const struct pair *from)
 	}
 }
 
+// Samples are numbered anew, in their order, before the numbers end.
+static void renumber(struct hist *hist)
+{
+	size_t entries_n = hist->entries.n, n = entries_n + hist->pairs.n;
+	struct keyed *list = xcalloc(n + 1, sizeof(*list));
+	uint64_t before = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t first = i < entries_n ? hist->entries.v[i]->first
+					       : hist->pairs.v[i - entries_n].first;
+
+		list[i] = (struct keyed){first, i};
+	}
+	radix_sort(list, n);
+	hist->seen = 0;
+	for (size_t i = 0; i < n; i++) {
+		uint32_t at = list[i].value;
+
+		hist->seen += !i || list[i].key != before;
+		before = list[i].key;
+		if (at < entries_n)
+			hist->entries.v[at]->first = hist->seen;
+		else
+			hist->pairs.v[at - entries_n].first = hist->seen;
+	}
+	free(list);
+}
+
 struct hist *hist_aged(struct hist *hist, unsigned keep_eighths)
 {
 	struct aging aging = {.to = hist_new(hist->report, hist->event), .eighths = keep_eighths};
@@ -89,6 +118,8 @@ struct hist *hist_aged(struct hist *hist, unsigned keep_eighths)
 	for (size_t i = 0; i < hist->pairs.n; i++)
 		age_pair(&aging, &hist->pairs.v[i]);
 	free(aging.ids);
+	if (to->seen > MANY_SAMPLES)
+		renumber(to);
 	return to;
 }
 

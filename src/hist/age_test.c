@@ -108,4 +108,27 @@ static void test_ends(void **state)
 	free(f);
 }
 
-RUN_TESTS(TEST(test_fades), TEST(test_ends))
+// Numbers of samples have an end; the order of what they made has none.
+static void test_goes_on(void **state)
+{
+	struct fixture *f = NEW(struct fixture);
+
+	setup_rows(f);
+	for (uint32_t i = 1; i <= 3; i++)
+		add_row(f, i, 1000, 1);
+	f->hist->seen = 4000000000;
+	f->hist->entries.v[0]->first = 4000000000;
+	f->hist->entries.v[1]->first = 7;
+	f->hist->entries.v[2]->first = 3999999999;
+	f->hist->pairs.v[1].first = 7;
+	age(f, 8);
+	assert_true(f->hist->seen < 10);
+	assert_true(f->hist->entries.v[1]->first < f->hist->entries.v[2]->first);
+	assert_true(f->hist->entries.v[2]->first < f->hist->entries.v[0]->first);
+	assert_true(f->hist->entries.v[0]->first <= f->hist->seen);
+	assert_int_equal(f->hist->entries.v[1]->first, f->hist->pairs.v[1].first);
+	done_rows(f);
+	free(f);
+}
+
+RUN_TESTS(TEST(test_fades), TEST(test_ends), TEST(test_goes_on))
