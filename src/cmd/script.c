@@ -226,6 +226,7 @@ static int on_sample(void *arg, struct run *run, const struct hit *hit)
 	struct task *task = hit->task;
 	const struct record *record = &hit->record;
 	struct script *script = arg;
+	const struct json_script json = {&script->out, &script->chains, run};
 	const struct sample *unwound;
 	struct sample whole;
 	int err = 0;
@@ -259,7 +260,7 @@ static int on_sample(void *arg, struct run *run, const struct hit *hit)
 		sample = unwound;
 	}
 	if (script->json)
-		json_sample(&script->out, &script->chains, run, event, sample, task);
+		json_sample(&json, event, sample, task);
 	else
 		err = print_sample(&script->print, event, sample, task);
 	return err ? err : out_broken(&script->out);
@@ -299,6 +300,7 @@ static int show_record(struct script *script, const struct sample *ids,
 		       const struct perf_event_header *header)
 {
 	struct run *run = script->run;
+	const struct json_script json = {&script->out, &script->chains, run};
 	struct event *event = event_of(run, ids);
 	struct sample shown = *ids;
 	struct task *task = NULL;
@@ -332,7 +334,7 @@ static int show_record(struct script *script, const struct sample *ids,
 		shown.tid = tid;
 	}
 	if (script->json) {
-		json_record(&script->out, &script->chains, run, &shown, header);
+		json_record(&json, &shown, header);
 		return 0;
 	}
 	if (tid != UINT32_MAX)

@@ -27,19 +27,24 @@ void queue_add(struct queue *queue, uint64_t time, const struct record *record, 
 	queue_add_stable(queue, time, header, record->offset, event);
 }
 
-static void merge(const struct queued *a, size_t a_n, const struct queued *b, size_t b_n,
-		  struct queued *to)
+// Records in order.
+struct span {
+	const struct queued *v;
+	size_t n;
+};
+
+static void merge(struct span a, struct span b, struct queued *to)
 {
-	while (a_n && b_n) {
-		if (b->time < a->time) {
-			*to++ = *b++;
-			b_n--;
+	while (a.n && b.n) {
+		if (b.v->time < a.v->time) {
+			*to++ = *b.v++;
+			b.n--;
 		} else {
-			*to++ = *a++;
-			a_n--;
+			*to++ = *a.v++;
+			a.n--;
 		}
 	}
-	memcpy(to, a_n ? a : b, (a_n ? a_n : b_n) * sizeof(*to));
+	memcpy(to, a.n ? a.v : b.v, (a.n ? a.n : b.n) * sizeof(*to));
 }
 
 // Natural merge sort: passes over pairs of neighbouring runs, so log2(rings) passes over the round.
@@ -66,7 +71,8 @@ static void sort(struct queue *queue)
 			size_t middle = r + 1 < queue->runs.n ? queue->runs.v[r + 1] : n;
 			size_t end = r + 2 < queue->runs.n ? queue->runs.v[r + 2] : n;
 
-			merge(from + start, middle - start, from + middle, end - middle, to + start);
+			merge((struct span){from + start, middle - start},
+			      (struct span){from + middle, end - middle}, to + start);
 			queue->runs.v[kept++] = start;
 		}
 		queue->runs.n = kept;

@@ -325,27 +325,26 @@ static int deliver_sample(struct run_private *p, struct event *event, const stru
 	return give_sample(p, event, sample, record);
 }
 
-static void count_loss(struct run *run, struct event *event, const struct sample *ids,
-		       uint64_t lost, bool samples)
+static void count_loss(struct run *run, const struct run_event_loss *more, uint64_t time)
 {
 	struct run_event_loss *loss = NULL;
 
 	vec_each(struct run_event_loss, it, &run->losses) {
-		if (it->event == event && it->cpu == ids->cpu && it->samples == samples)
+		if (it->event == more->event && it->cpu == more->cpu && it->samples == more->samples)
 			loss = it;
 	}
 	if (!loss) {
 		loss = vec_add(&run->losses);
-		*loss = (struct run_event_loss){.event = event,
-						.cpu = ids->cpu,
-						.samples = samples,
+		*loss = (struct run_event_loss){.event = more->event,
+						.cpu = more->cpu,
+						.samples = more->samples,
 						.first_ns = UINT64_MAX};
 	}
-	loss->lost += lost;
+	loss->lost += more->lost;
 	// What is counted at the end of a recording has no time.
-	if (ids->time && ids->time != UINT64_MAX) {
-		loss->first_ns = MIN(loss->first_ns, ids->time);
-		loss->last_ns = MAX(loss->last_ns, ids->time);
+	if (time && time != UINT64_MAX) {
+		loss->first_ns = MIN(loss->first_ns, time);
+		loss->last_ns = MAX(loss->last_ns, time);
 	}
 }
 
@@ -363,7 +362,11 @@ static uint64_t count_trouble(struct run *run, struct event *event, const struct
 		struct event *by_id = recording_event_by_id(run->recording, lost->id);
 
 		stats->lost_events += lost->lost;
-		count_loss(run, by_id ? by_id : event, ids, lost->lost, false);
+		count_loss(run,
+			   &(struct run_event_loss){.event = by_id ? by_id : event,
+						    .cpu = ids->cpu,
+						    .lost = lost->lost},
+			   ids->time);
 		return lost->lost;
 	}
 	case PERF_RECORD_LOST_SAMPLES: {
@@ -372,7 +375,12 @@ static uint64_t count_trouble(struct run *run, struct event *event, const struct
 		if (record_is_of_filter(header))
 			return 0;
 		stats->lost_samples += lost->lost;
-		count_loss(run, event, ids, lost->lost, true);
+		count_loss(run,
+			   &(struct run_event_loss){.event = event,
+						    .cpu = ids->cpu,
+						    .samples = true,
+						    .lost = lost->lost},
+			   ids->time);
 		return lost->lost;
 	}
 	case PERF_RECORD_THROTTLE:

@@ -120,9 +120,14 @@ static const char *keep_text(struct insns *insns, struct out *text)
 	return kept;
 }
 
-static int decode(struct insns *insns, struct dso *dso, uint64_t addr, bool want_text,
-		  struct insn *ret)
+static bool wants_text(const struct insns_options *options)
 {
+	return options->fields & (FIELD_BIT(DISASM) | FIELD_BIT(BRSTACKDISASM));
+}
+
+static int decode(const struct walk *walk, struct dso *dso, uint64_t addr, struct insn *ret)
+{
+	struct insns *insns = walk->insns;
 	struct dso_code *code = code_of(insns, dso);
 	struct disasm_insn decoded;
 	struct code_bytes bytes;
@@ -156,15 +161,10 @@ static int decode(struct insns *insns, struct dso *dso, uint64_t addr, bool want
 	ret->is_bad = decoded.is_bad && decoded.size == 1;
 	ret->is_branch = decoded.kind != DISASM_PLAIN || decoded.is_trap;
 	memcpy(ret->bytes, bytes.bytes.p, MIN(ret->size, MOST_SIZE));
-	if (want_text)
+	if (wants_text(walk->options))
 		ret->text = keep_text(insns, &text);
 	out_done(&text);
 	return 0;
-}
-
-static bool wants_text(const struct insns_options *options)
-{
-	return options->fields & (FIELD_BIT(DISASM) | FIELD_BIT(BRSTACKDISASM));
 }
 
 // The instruction at an address of a dso; NULL: there is none, or an error (walk->err).
@@ -184,7 +184,7 @@ static const struct insn *insn_at(struct walk *walk, const struct location *at, 
 	}
 	insn = &insns->all.v[*index - 1];
 	if (is_new || (insn->size && !insn->text && wants_text(walk->options)))
-		walk->err = decode(insns, at->dso, addr, wants_text(walk->options), insn);
+		walk->err = decode(walk, at->dso, addr, insn);
 	return insn->size && !walk->err ? insn : NULL;
 }
 
@@ -233,7 +233,8 @@ static void end_of_insn(struct walk *walk, uint8_t cpumode, uint64_t ip)
 {
 	out_char(walk->out, '\n');
 	if (walk->options->after)
-		walk->options->after(walk->options->arg, walk->out, walk->task, cpumode, ip);
+		walk->options->after(walk->options->arg, walk->out,
+				     &(struct insn_place){walk->task, cpumode, ip});
 }
 
 static void put_plain(struct walk *walk, uint8_t cpumode, uint64_t ip, const struct insn *insn)
@@ -247,16 +248,24 @@ static void put_plain(struct walk *walk, uint8_t cpumode, uint64_t ip, const str
 		out_char(walk->out, '\n');
 }
 
-// insns: how many ran since the branch before, this one too; 0: not known.
-static void put_jump(struct walk *walk, uint8_t cpumode, uint64_t ip, const struct insn *insn,
-		     const struct perf_branch_entry *branch, uint32_t insns)
+// The instruction that a block ends with.
+struct jump {
+	uint8_t cpumode;
+	uint64_t ip;
+	const struct insn *insn;
+	const struct perf_branch_entry *branch;
+	uint32_t insns; // how many ran since the branch before, this one too; 0: not known
+};
+
+static void put_jump(struct walk *walk, const struct jump *jump)
 {
+	const struct perf_branch_entry *branch = jump->branch;
 	struct out *out = walk->out;
 
-	put_insn(walk, ip, insn, 30);
+	put_insn(walk, jump->ip, jump->insn, 30);
 	out_char(out, '\t');
 	if (walk->options->fields & FIELD_BIT(BRSTACKINSNLEN))
-		out_printf(out, "ilen: %u\t", known_size(insn));
+		out_printf(out, "ilen: %u\t", known_size(jump->insn));
 	out_char(out, '#');
 	out_text(out, branch->predicted ? " PRED" : "");
 	out_text(out, branch->mispred ? " MISPRED" : "");
@@ -265,10 +274,11 @@ static void put_jump(struct walk *walk, uint8_t cpumode, uint64_t ip, const stru
 	if (branch->cycles) {
 		walk->cycles += branch->cycles;
 		out_printf(out, " %u cycles [%u]", (unsigned)branch->cycles, walk->cycles);
-		if (insns)
-			out_printf(out, " %.2f IPC", (double)((float)insns / (float)branch->cycles));
+		if (jump->insns)
+			out_printf(out, " %.2f IPC",
+				   (double)((float)jump->insns / (float)branch->cycles));
 	}
-	end_of_insn(walk, cpumode, ip);
+	end_of_insn(walk, jump->cpumode, jump->ip);
 }
 
 static void put_line(struct walk *walk, const struct location *at)
@@ -339,7 +349,7 @@ static void put_block(struct walk *walk, const struct location *at, uint64_t end
 			insn = &cut;
 		put_function(walk, at->cpumode, ip);
 		if (ip == end) {
-			put_jump(walk, at->cpumode, ip, insn, branch, n);
+			put_jump(walk, &(struct jump){at->cpumode, ip, insn, branch, n});
 			break;
 		}
 		put_plain(walk, at->cpumode, ip, insn);
@@ -380,8 +390,8 @@ static void put_last_block(struct walk *walk)
 			break;
 		}
 		if (walk->options->after)
-			walk->options->after(walk->options->arg, walk->out, walk->task, at.cpumode,
-					     ip);
+			walk->options->after(walk->options->arg, walk->out,
+					     &(struct insn_place){walk->task, at.cpumode, ip});
 	}
 }
 
@@ -399,7 +409,8 @@ static void put_branch_blocks(struct walk *walk)
 	// Where the block of the oldest branch began isn't known.
 	if (find_block(walk, branches[n - 1].from, branches[n - 1].from, &at) == BLOCK_OK) {
 		put_function(walk, at.cpumode, at.ip);
-		put_jump(walk, at.cpumode, at.ip, insn_at(walk, &at, at.ip), &branches[n - 1], 0);
+		put_jump(walk, &(struct jump){at.cpumode, at.ip, insn_at(walk, &at, at.ip),
+					      &branches[n - 1], 0});
 	}
 	for (uint64_t i = n - 1; i-- > 0 && !walk->err;) {
 		uint64_t start = branches[i + 1].to;
@@ -442,13 +453,13 @@ static void put_own(struct walk *walk)
 	}
 }
 
-int insns_put(struct insns *insns, struct out *out, struct task *task, const struct sample *sample,
+int insns_put(struct insns *insns, struct task *task, const struct sample *sample,
 	      const struct insns_options *options)
 {
 	struct walk walk = {
 		.insns = insns,
 		.options = options,
-		.out = out,
+		.out = options->out,
 		.task = task,
 		.sample = sample,
 	};

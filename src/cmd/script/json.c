@@ -109,12 +109,12 @@ static void put_json_branches(struct at *at)
 	json_end(&at->j);
 }
 
-static void put_json_registers(struct at *at, const char *key, uint64_t mask, uint64_t abi,
+static void put_json_registers(struct at *at, const char *key, uint64_t mask,
 			       const uint64_t *registers)
 {
 	const char *arch = at->run->recording->info.arch;
 
-	if (!abi || !registers)
+	if (!registers)
 		return;
 	json_key(&at->j, key);
 	json_object(&at->j);
@@ -127,14 +127,14 @@ static void put_json_registers(struct at *at, const char *key, uint64_t mask, ui
 
 static void put_user_registers(struct at *at)
 {
-	put_json_registers(at, "user_regs", at->event->attr.sample_regs_user, at->sample->user_abi,
-			   at->sample->user_regs);
+	put_json_registers(at, "user_regs", at->event->attr.sample_regs_user,
+			   at->sample->user_abi ? at->sample->user_regs : NULL);
 }
 
 static void put_intr_registers(struct at *at)
 {
-	put_json_registers(at, "intr_regs", at->event->attr.sample_regs_intr, at->sample->intr_abi,
-			   at->sample->intr_regs);
+	put_json_registers(at, "intr_regs", at->event->attr.sample_regs_intr,
+			   at->sample->intr_abi ? at->sample->intr_regs : NULL);
 }
 
 static uint64_t element(const struct tp_field *field, const uint8_t *p, uint32_t i)
@@ -290,12 +290,16 @@ static const struct {
 #undef BY
 };
 
-void json_sample(struct out *out, const struct chains *chains, struct run *run,
-		 const struct event *event, const struct sample *sample, struct task *task)
+void json_sample(const struct json_script *to, const struct event *event,
+		 const struct sample *sample, struct task *task)
 {
-	struct at at = {.chains = chains, .run = run, .event = event, .sample = sample, .task = task};
+	struct at at = {.chains = to->chains,
+			.run = to->run,
+			.event = event,
+			.sample = sample,
+			.task = task};
 
-	json_init(&at.j, out);
+	json_init(&at.j, to->out);
 	json_object(&at.j);
 	json_field_text(&at.j, "event", event->name);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -325,18 +329,18 @@ void json_sample(struct out *out, const struct chains *chains, struct run *run,
 	json_line(&at.j);
 }
 
-void json_record(struct out *out, const struct chains *chains, struct run *run,
-		 const struct sample *ids, const struct perf_event_header *header)
+void json_record(const struct json_script *to, const struct sample *ids,
+		 const struct perf_event_header *header)
 {
 	struct json j;
 	struct out text;
 
 	out_init_memory(&text);
-	if (!put_record_body(&text, chains, header)) {
+	if (!put_record_body(&text, to->chains, header)) {
 		out_done(&text);
 		return;
 	}
-	json_init(&j, out);
+	json_init(&j, to->out);
 	json_object(&j);
 	json_field_text(&j, "record", record_type_name(header->type));
 	if (ids->time != UINT64_MAX)

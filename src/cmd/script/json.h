@@ -4,7 +4,13 @@
 #include "cmd/core/script/chains.h"
 #include "flow/run.h"
 
-void json_sample(struct out *out, const struct chains *chains, struct run *run,
-		 const struct event *event, const struct sample *sample, struct task *task);
-void json_record(struct out *out, const struct chains *chains, struct run *run,
-		 const struct sample *ids, const struct perf_event_header *header);
+struct json_script {
+	struct out *out;
+	const struct chains *chains;
+	struct run *run;
+};
+
+void json_sample(const struct json_script *to, const struct event *event,
+		 const struct sample *sample, struct task *task);
+void json_record(const struct json_script *to, const struct sample *ids,
+		 const struct perf_event_header *header);

@@ -76,6 +76,14 @@ struct printer {
 	uint64_t samples;
 };
 
+// What is printed at the moment.
+struct line {
+	struct printer *printer;
+	struct out *out;
+	const struct sample *sample;
+	struct task *task;
+};
+
 static const char pairs[201] = "00010203040506070809101112131415161718192021222324"
 			       "25262728293031323334353637383940414243444546474849"
 			       "50515253545556575859606162636465666768697071727374"
@@ -299,9 +307,11 @@ static struct str name_text(struct print *print, struct printer *printer)
 	return (struct str){text, strlen(text) - NAME_TEXT_MAX};
 }
 
-static void who_render(struct print *print, struct out *out, const struct printer *printer,
-		       const struct sample *sample, const struct task *task)
+static void who_render(struct print *print, struct out *out, const struct line *line)
 {
+	const struct printer *printer = line->printer;
+	const struct sample *sample = line->sample;
+	const struct task *task = line->task;
 	const char *comm = task ? task_comm(print->run->sym, task) : ":-1";
 	unsigned numbers = printer->who_style & (WHO_PID | WHO_TID);
 
@@ -324,14 +334,17 @@ static void who_render(struct print *print, struct out *out, const struct printe
 		out_printf(out, "%5d ", (int)(numbers == WHO_PID ? sample->pid : sample->tid));
 }
 
-static void put_who_slow(struct print *print, struct out *out, const struct printer *printer,
-			 const struct sample *sample, struct task *task)
+static void put_who_slow(struct print *print, const struct line *line)
 {
+	const struct printer *printer = line->printer;
+	struct out *out = line->out;
+	const struct sample *sample = line->sample;
+	struct task *task = line->task;
 	struct who *who = task ? task->user : NULL;
 	struct out text;
 
 	out_init_memory(&text);
-	who_render(print, &text, printer, sample, task);
+	who_render(print, &text, line);
 	if (print->chains->options.escape)
 		out_escaped_str(out, (struct str){text.buf, text.n});
 	else
@@ -437,9 +450,12 @@ static inline char *put_period(struct printer *printer, char *p, const struct sa
 	return p + printer->period_n;
 }
 
-static void put_addr(struct print *print, struct out *out, const struct printer *printer,
-		     const struct sample *sample, struct task *task)
+static void put_addr(struct print *print, const struct line *line)
 {
+	const struct printer *printer = line->printer;
+	struct out *out = line->out;
+	const struct sample *sample = line->sample;
+	struct task *task = line->task;
 	struct location where;
 
 	put_hex16(out, sample->addr);
@@ -472,18 +488,17 @@ static void put_cgroup(struct print *print, struct out *out, const struct sample
 	out_text(out, path ? path : "unknown");
 }
 
-static void put_branches_step(struct print *print, struct out *out, const struct printer *printer,
-			      const struct sample *sample, struct task *task, enum field field)
+static void put_branches_step(struct print *print, const struct line *line, enum field field)
 {
-	const struct branches branches = {print->chains, task, sample, field,
-					  printer->fields & FIELD_BIT(DSO)};
+	const struct branches branches = {print->chains, line->task, line->sample, field,
+					  line->printer->fields & FIELD_BIT(DSO)};
 
-	if (task)
-		put_branches(out, &branches);
+	if (line->task)
+		put_branches(line->out, &branches);
 }
 
 // The line of code of an address, unless it is the one that was shown last of the task.
-static void put_code(void *arg, struct out *out, struct task *task, uint8_t cpumode, uint64_t ip)
+static void put_code(void *arg, struct out *out, const struct insn_place *place)
 {
 	struct print *print = arg;
 	struct chains *chains = print->chains;
@@ -492,12 +507,12 @@ static void put_code(void *arg, struct out *out, struct task *task, uint8_t cpum
 	struct str code;
 	uint64_t *shown, now;
 
-	where = sym_resolve(chains->sym, task, cpumode, ip);
+	where = sym_resolve(chains->sym, place->task, place->cpumode, place->ip);
 	if (!where.dso || !source_line(chains->sources, where.dso, where.addr, &frame) || !frame.file)
 		return;
 	if (!print->texts)
 		print->texts = source_texts_new();
-	shown = map_at(&print->code_shown, task->index, NULL);
+	shown = map_at(&print->code_shown, place->task->index, NULL);
 	now = (uint64_t)intern_text(&chains->sym->strings, frame.file) << 32 | frame.line;
 	if (*shown == now || !source_texts_line(print->texts, frame.file, frame.line, &code))
 		return;
@@ -510,10 +525,11 @@ static void put_code(void *arg, struct out *out, struct task *task, uint8_t cpum
 	out_char(out, '\n');
 }
 
-static void put_insns(struct print *print, struct out *out, const struct printer *printer,
-		      const struct sample *sample, struct task *task)
+static void put_insns(struct print *print, const struct line *line)
 {
+	const struct printer *printer = line->printer;
 	const struct insns_options options = {
+		.out = line->out,
 		.fields = printer->fields,
 		.max_blocks = print->options.max_blocks,
 		.after = printer->fields & FIELD_BIT(SRCCODE) ? put_code : NULL,
@@ -521,23 +537,26 @@ static void put_insns(struct print *print, struct out *out, const struct printer
 	};
 	int err;
 
-	if (!task)
+	if (!line->task)
 		return;
 	if (!print->insns)
 		print->insns = insns_new(print->chains);
-	err = insns_put(print->insns, out, task, sample, &options);
+	err = insns_put(print->insns, line->task, line->sample, &options);
 	print->err = print->err ? print->err : err;
 }
 
-static void run_step(struct print *print, struct out *out, struct printer *printer,
-		     const struct sample *sample, struct task *task, enum step step)
+static void run_step(struct print *print, const struct line *line, enum step step)
 {
+	struct printer *printer = line->printer;
+	struct out *out = line->out;
+	const struct sample *sample = line->sample;
+	struct task *task = line->task;
 	const struct recording_info *info = &print->run->recording->info;
 	const struct chains_print chain = {print->chains, out, task, printer->ip_style};
 
 	switch (step) {
 	case STEP_WHO:
-		put_who_slow(print, out, printer, sample, task);
+		put_who_slow(print, line);
 		break;
 	case STEP_CPU_LATENCY:
 		out_printf(out, "%3d ", (int)sample->cpu);
@@ -567,7 +586,7 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 		out_bytes(out, " => ", 4);
 		break;
 	case STEP_ADDR:
-		put_addr(print, out, printer, sample, task);
+		put_addr(print, line);
 		break;
 	case STEP_DATA_SRC:
 		put_data_src(out, sample->data_src, &print->data_src_width);
@@ -598,19 +617,19 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 		put_registers(out, info->arch, registers_user(printer->event, sample));
 		break;
 	case STEP_BRSTACK:
-		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACK);
+		put_branches_step(print, line, FIELD_BRSTACK);
 		break;
 	case STEP_BRSTACKSYM:
-		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKSYM);
+		put_branches_step(print, line, FIELD_BRSTACKSYM);
 		break;
 	case STEP_BRSTACKOFF:
-		put_branches_step(print, out, printer, sample, task, FIELD_BRSTACKOFF);
+		put_branches_step(print, line, FIELD_BRSTACKOFF);
 		break;
 	case STEP_BPF_OUTPUT:
 		put_bpf_output(out, sample->raw, sample->raw_size);
 		break;
 	case STEP_INSNS:
-		put_insns(print, out, printer, sample, task);
+		put_insns(print, line);
 		break;
 	case STEP_PHYS_ADDR:
 		put_hex16(out, sample->phys_addr);
@@ -629,9 +648,12 @@ static void run_step(struct print *print, struct out *out, struct printer *print
 	}
 }
 
-static void run_steps(struct print *print, struct out *out, struct printer *printer,
-		      const struct sample *sample, struct task *task, unsigned from, unsigned to)
+static void run_steps(struct print *print, const struct line *line, unsigned from, unsigned to)
 {
+	struct printer *printer = line->printer;
+	struct out *out = line->out;
+	const struct sample *sample = line->sample;
+	struct task *task = line->task;
 	char *p = out_room(out, STEP_ROOM);
 
 	for (unsigned i = from; i < to; i++) {
@@ -666,7 +688,7 @@ static void run_steps(struct print *print, struct out *out, struct printer *prin
 			break;
 		}
 		out->n = (size_t)(p - out->buf);
-		run_step(print, out, printer, sample, task, (enum step)printer->steps[i]);
+		run_step(print, line, (enum step)printer->steps[i]);
 		p = out_room(out, STEP_ROOM);
 	}
 	out->n = (size_t)(p - out->buf);
@@ -676,15 +698,18 @@ int print_sample(struct print *print, struct event *event, const struct sample *
 		 struct task *task)
 {
 	struct printer *printer;
+	struct line line;
 	int err = printer_of(print, event, &printer);
 
 	if (err || !printer->any)
 		return err;
 	printer->samples++;
-	run_steps(print, printer->out, printer, sample, task, 0, printer->steps_n);
+	line = (struct line){printer, printer->out, sample, task};
+	run_steps(print, &line, 0, printer->steps_n);
 	out_char(printer->out, '\n');
 	if ((printer->fields & FIELD_BIT(SRCCODE)) && task)
-		put_code(print, printer->out, task, sample->cpumode, sample->ip);
+		put_code(print, printer->out,
+			 &(struct insn_place){task, sample->cpumode, sample->ip});
 	return print->err;
 }
 
@@ -695,6 +720,7 @@ int print_start(struct print *print, struct event *event, const struct sample *s
 	int err = printer_of(print, event, &printer);
 
 	if (!err)
-		run_steps(print, print->out, printer, sample, task, 0, printer->start_n);
+		run_steps(print, &(struct line){printer, print->out, sample, task}, 0,
+			  printer->start_n);
 	return err;
 }
