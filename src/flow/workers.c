@@ -32,7 +32,7 @@ enum {
 	PATIENCE_NS = 20000000,
 };
 // What must have been done, and must be left, and be left for each: to make a process and to share memory with it costs 1 to 3 ms.
-static const uint64_t WORKED_NS = 10000000, LEFT_NS = 30000000, LEFT_EACH_NS = 10000000;
+static const uint64_t WORKED_NS = 10000000, LEFT_NS = 50000000, LEFT_EACH_NS = 20000000;
 
 // What a piece became.
 struct piece {
@@ -78,7 +78,8 @@ struct workers_private {
 	uint32_t slot;	// in use, of all
 	uint64_t piece; // at hand
 	uint64_t piece_records;
-	uint64_t began_ns;
+	uint64_t began_ns, looked_ns, looked_records; // when the speed was looked at last
+	double record_ns;
 	struct out said, coded;
 	struct message own[MESSAGES]; // how often this process said it
 };
@@ -113,7 +114,7 @@ struct workers *workers_new(const struct workers_options *options)
 	workers->mine = true;
 	workers->private = NEW(struct workers_private);
 	workers->private->n = MIN(jobs, (unsigned)WORKERS_MOST);
-	workers->private->began_ns = cpu_ns();
+	workers->private->began_ns = workers->private->looked_ns = cpu_ns();
 	return workers;
 }
 
@@ -134,15 +135,34 @@ bool workers_have_begun(const struct workers *workers)
 	return workers->private->shared != NULL;
 }
 
-bool workers_pay(const struct workers *workers, uint64_t left_records)
+// By the later half of the records: the first ones bring in the symbols.
+static uint64_t left_ns(struct workers *workers, uint64_t left_records)
 {
-	uint64_t worked_ns;
+	struct workers_private *p = workers->private;
+	uint64_t now = cpu_ns();
+
+	if (workers->records >= 2 * p->looked_records) {
+		p->record_ns = (double)(now - p->looked_ns) /
+			       (double)(workers->records - p->looked_records);
+		p->looked_records = workers->records;
+		p->looked_ns = now;
+	}
+	return (uint64_t)(p->record_ns * (double)left_records);
+}
+
+bool workers_pay(struct workers *workers, uint64_t left_records)
+{
+	enum { LOOK_EVERY = 256, ENOUGH_TO_TELL = 2048 }; // records
+	uint64_t left, worked;
 
 	if (workers->options.jobs)
 		return true;
-	worked_ns = cpu_ns() - workers->private->began_ns;
-	return worked_ns > WORKED_NS &&
-	       (double)worked_ns / (double)workers->records * (double)left_records > (double)LEFT_NS;
+	if (workers->records % LOOK_EVERY)
+		return false;
+	left = left_ns(workers, left_records);
+	worked = cpu_ns() - workers->private->began_ns;
+	return worked > WORKED_NS && left > LEFT_NS &&
+	       (workers->records >= ENOUGH_TO_TELL || worked > 10 * WORKED_NS);
 }
 
 static void tell_news(struct shared *s)
@@ -546,8 +566,7 @@ void workers_begin(struct workers *workers, uint64_t left_records)
 	void *mapped;
 
 	if (!workers->options.jobs)
-		n = (uint32_t)MIN(n, 1 + (cpu_ns() - p->began_ns) / workers->records *
-						     left_records / LEFT_EACH_NS);
+		n = (uint32_t)MIN(n, 1 + left_ns(workers, left_records) / LEFT_EACH_NS);
 	if (n < 2 || (out && out_flush(out)))
 		return;
 	p->piece_records = piece_records(left_records / n);

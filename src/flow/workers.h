@@ -44,7 +44,7 @@ static inline bool workers_step(struct workers *workers)
 }
 bool workers_have_begun(const struct workers *workers);
 // Whether it pays to begin, when about so many records are left.
-bool workers_pay(const struct workers *workers, uint64_t left_records);
+bool workers_pay(struct workers *workers, uint64_t left_records);
 // Here the others are made, unless the system refuses.
 void workers_begin(struct workers *workers, uint64_t left_records);
 // At a step: the next piece begins, if this one is complete. 0, or > 0 when the work is to stop.
