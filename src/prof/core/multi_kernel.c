@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Delays between two events, counted in the kernel: a row for each key (with --perins) and bucket of delays.
+//
+// Out of the kernel multi counts by itself: stages that go round, roles that a record decides, what stays alone and what lies between are
+// told by its own pairs, and with the same tally for the simple case there would be two ways to count here, not one.
 #include "prof/core/counted.h"
 #include "prof/core/multi.h"
 #include "prof/core/pairing.h"
