@@ -232,22 +232,27 @@ bool btf_param(const struct btf *btf, uint32_t prototype, uint32_t index, struct
 	return true;
 }
 
-// budget: members that may still be looked at; made up types hold each other.
-static bool find_member(const struct btf *btf, uint32_t type, struct str name,
-			struct btf_member *ret, unsigned *budget)
+struct member_search {
+	const struct btf *btf;
+	struct str name;
+	unsigned budget; // members that may still be looked at; made up types hold each other
+};
+
+static bool find_member(struct member_search *search, uint32_t type, struct btf_member *ret)
 {
+	const struct btf *btf = search->btf;
 	struct head head = head_of(btf, btf_real(btf, type));
 	bool has_bits = head.info >> 31;
 
 	if (kind_of(&head) != BTF_STRUCT && kind_of(&head) != BTF_UNION)
 		return false;
-	for (uint32_t i = 0; i < count_of(&head) && *budget; i++) {
+	for (uint32_t i = 0; i < count_of(&head) && search->budget; i++) {
 		uint64_t at = head.behind + i * 12ull;
 		const char *member = text_at(btf, u32_at(head.types, at));
 		uint32_t of = u32_at(head.types, at + 4), offset = u32_at(head.types, at + 8);
 
-		--*budget;
-		if (*member && str_is(name, member)) {
+		search->budget--;
+		if (*member && str_is(search->name, member)) {
 			*ret = (struct btf_member){
 				.type = of,
 				.bit_at = has_bits ? offset & 0xffffff : offset,
@@ -257,8 +262,8 @@ static bool find_member(const struct btf *btf, uint32_t type, struct str name,
 		}
 		if (*member)
 			continue;
-		*budget -= MIN(*budget, NESTING_COSTS);
-		if (find_member(btf, of, name, ret, budget)) {
+		search->budget -= MIN(search->budget, NESTING_COSTS);
+		if (find_member(search, of, ret)) {
 			ret->bit_at += has_bits ? offset & 0xffffff : offset;
 			return true;
 		}
@@ -268,7 +273,7 @@ static bool find_member(const struct btf *btf, uint32_t type, struct str name,
 
 bool btf_member(const struct btf *btf, uint32_t type, struct str name, struct btf_member *ret)
 {
-	unsigned budget = MOST_MEMBERS;
+	struct member_search search = {btf, name, MOST_MEMBERS};
 
-	return find_member(btf, type, name, ret, &budget);
+	return find_member(&search, type, ret);
 }

@@ -293,8 +293,9 @@ static void find_code(struct cfi_builder *builder)
 	}
 	relocate_init(&relocate, elf);
 	for (uint32_t i = 1; i < relocate.n && builder->segments.n < SEGMENTS_MAX; i++) {
+		addr = 0;
 		if (elf_section(elf, i, &section) && (section.flags & SHF_EXECINSTR) &&
-		    relocate_address(&relocate, elf, i, 0, &addr))
+		    relocate_address(&relocate, elf, i, &addr))
 			vec_push(&builder->segments, (struct elf_segment){.offset = addr,
 									  .vaddr = addr,
 									  .file_size = section.size,

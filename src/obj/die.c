@@ -298,18 +298,23 @@ bool die_high_pc(const struct die *die, uint64_t *ret)
 }
 
 // What is inside of an entry ends before its sibling: made up ones that overlap are not visited over and over.
-static bool walk(const struct die *die, die_visit *call, void *arg, unsigned depth, uint64_t end)
+struct visitor {
+	die_visit *call;
+	void *arg;
+};
+
+static bool walk(const struct die *die, const struct visitor *visitor, unsigned depth, uint64_t end)
 {
 	struct die at, next;
 	bool more = depth < DIE_MOST_DEPTH && die_child(die, &at) && at.at < end;
 
 	for (; more; at = next) {
-		enum die_walk what = call(arg, &at);
+		enum die_walk what = visitor->call(visitor->arg, &at);
 
 		if (what == DIE_STOP)
 			return false;
 		more = die_sibling(&at, &next) && next.at < end;
-		if (what == DIE_INSIDE && !walk(&at, call, arg, depth + 1, more ? next.at : end))
+		if (what == DIE_INSIDE && !walk(&at, visitor, depth + 1, more ? next.at : end))
 			return false;
 	}
 	return true;
@@ -317,17 +322,12 @@ static bool walk(const struct die *die, die_visit *call, void *arg, unsigned dep
 
 bool die_walk(const struct die *die, die_visit *call, void *arg)
 {
-	return walk(die, call, arg, 0, die->unit->end);
+	return walk(die, &(const struct visitor){call, arg}, 0, die->unit->end);
 }
-
-struct functions {
-	die_visit *call;
-	void *arg;
-};
 
 static enum die_walk visit_function(void *arg, const struct die *die)
 {
-	struct functions *functions = arg;
+	const struct visitor *functions = arg;
 
 	switch (die_tag(die)) {
 	case DW_TAG_subprogram:
@@ -346,7 +346,7 @@ static enum die_walk visit_function(void *arg, const struct die *die)
 
 bool die_walk_functions(const struct die *die, die_visit *call, void *arg)
 {
-	struct functions functions = {call, arg};
+	struct visitor functions = {call, arg};
 
 	return die_walk(die, visit_function, &functions);
 }

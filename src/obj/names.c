@@ -290,10 +290,12 @@ static const struct name *relocation_at(const struct names *names, uint64_t addr
 }
 
 // x86-64: "jmp *PLACE(%rip)" somewhere in the slot.
-static void add_plt_slot(struct names *names, const struct elf_section *section, const uint8_t *p,
-			 uint64_t addr, size_t slot)
+static void add_plt_slot(struct names *names, const struct elf_section *section, struct str code,
+			 uint64_t addr)
 {
-	for (size_t i = 0; i + 6 <= slot; i++) {
+	const uint8_t *p = (const uint8_t *)code.p;
+
+	for (size_t i = 0; i + 6 <= code.n; i++) {
 		const struct name *relocation;
 		int32_t distance;
 
@@ -306,7 +308,7 @@ static void add_plt_slot(struct names *names, const struct elf_section *section,
 		vec_push(&names->all,
 			 (struct name){
 				 .addr = addr,
-				 .size = slot,
+				 .size = code.n,
 				 .text = arena_join(&names->arena,
 						    (struct str){relocation->text,
 								 strnlen(relocation->text,
@@ -337,8 +339,8 @@ static void add_plt(struct names *names, const struct elf *elf)
 		if (section.entry_size == 8 || content.n % SLOT_BYTES)
 			slot = 8;
 		for (size_t at = 0; content.n - at >= slot && names->all.n < MOST_NAMES; at += slot)
-			add_plt_slot(names, &section, (const uint8_t *)content.p + at,
-				     section.addr + at, slot);
+			add_plt_slot(names, &section, (struct str){content.p + at, slot},
+				     section.addr + at);
 	}
 }
 

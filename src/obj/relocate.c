@@ -121,14 +121,14 @@ void relocate_done(struct relocate *relocate)
 }
 
 bool relocate_address(const struct relocate *relocate, const struct elf *elf, uint32_t section,
-		      uint64_t offset, uint64_t *ret)
+		      uint64_t *place)
 {
 	struct elf_section found;
 
 	if (section >= relocate->n || !elf_section(elf, section, &found) ||
 	    !(found.flags & SHF_ALLOC))
 		return false;
-	*ret = relocate->sections[section].base + offset;
+	*place += relocate->sections[section].base;
 	return true;
 }
 

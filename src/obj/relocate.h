@@ -23,9 +23,9 @@ static inline bool relocate_wanted(const struct relocate *relocate, uint32_t sec
 {
 	return section < relocate->n && relocate->sections[section].is_relocated;
 }
-// The address of a place in a section; false: it is not loaded.
+// A place in a section, as its offset there, becomes an address; false: the section is not loaded.
 bool relocate_address(const struct relocate *relocate, const struct elf *elf, uint32_t section,
-		      uint64_t offset, uint64_t *ret);
+		      uint64_t *place);
 // Applies what the file has for a section to its unpacked bytes. Kinds of other machines, symbols that are defined elsewhere and
 // places outside of the bytes are left as they are.
 void relocate_apply(struct relocate *relocate, const struct elf *elf, uint32_t section,

@@ -212,19 +212,24 @@ static void addresses_of_sections(void **state)
 	make(&image, 0, 1);
 	elf = elf_of(&image);
 	relocate_init(&relocate, &elf);
-	assert_true(relocate_address(&relocate, &elf, TEXT, 9, &addr));
+	addr = 9;
+	assert_true(relocate_address(&relocate, &elf, TEXT, &addr));
 	assert_int_equal(addr, 9);
-	assert_true(relocate_address(&relocate, &elf, COLD, 9, &addr));
+	addr = 9;
+	assert_true(relocate_address(&relocate, &elf, COLD, &addr));
 	assert_int_equal(addr, COLD_BASE + 9);
-	assert_false(relocate_address(&relocate, &elf, INFO, 9, &addr));
-	assert_false(relocate_address(&relocate, &elf, UINT32_MAX, 9, &addr));
+	addr = 9;
+	assert_false(relocate_address(&relocate, &elf, INFO, &addr));
+	addr = 9;
+	assert_false(relocate_address(&relocate, &elf, UINT32_MAX, &addr));
 	relocate_done(&relocate);
 
 	image.header.e_type = ET_EXEC;
 	elf = elf_of(&image);
 	relocate_init(&relocate, &elf);
 	assert_false(relocate_wanted(&relocate, INFO));
-	assert_false(relocate_address(&relocate, &elf, TEXT, 9, &addr));
+	addr = 9;
+	assert_false(relocate_address(&relocate, &elf, TEXT, &addr));
 	relocate_done(&relocate);
 }
 

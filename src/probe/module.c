@@ -127,8 +127,8 @@ static bool find_placed(const struct probe_target *target,
 		addr = symbol.value;
 		if (symbol.type == STT_FUNC &&
 		    (elf->type != ET_REL ||
-		     (target->debug && relocate_address(&target->debug->relocate, elf,
-							symbol.section, symbol.value, &addr))) &&
+		     (target->debug &&
+		      relocate_address(&target->debug->relocate, elf, symbol.section, &addr))) &&
 		    is(arg, &symbol, addr))
 			return true;
 	}

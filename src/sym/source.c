@@ -259,9 +259,10 @@ static void take_sections(struct source *source, const struct elf *mapped)
 	uint64_t addr;
 
 	for (uint32_t i = 1; elf_section(mapped, i, &section); i++) {
+		addr = 0;
 		if (!(section.flags & SHF_EXECINSTR) || section.type == SHT_NOBITS ||
 		    source->segments_n == MOST_SEGMENTS ||
-		    !relocate_address(&dwarf->relocate, &dwarf->elf, i, 0, &addr))
+		    !relocate_address(&dwarf->relocate, &dwarf->elf, i, &addr))
 			continue;
 		source->segments[source->segments_n++] = (struct elf_segment){
 			.offset = section.offset,
