@@ -35,6 +35,12 @@ static inline bool str_starts(struct str s, const char *prefix)
 	return s.n >= n && memcmp(s.p, prefix, n) == 0;
 }
 
+// Without the mark that some editors put before UTF-8.
+static inline struct str str_after_bom(struct str s)
+{
+	return str_starts(s, "\xef\xbb\xbf") ? (struct str){s.p + 3, s.n - 3} : s;
+}
+
 static inline bool text_starts(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;

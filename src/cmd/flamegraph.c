@@ -200,6 +200,10 @@ static void tell(const struct stack_counts *counts, const char *name, const stru
 		warn("%s: %llu lines are no stacks and were left out, the first is line %llu", name,
 		     (unsigned long long)counts->bad_lines,
 		     (unsigned long long)counts->first_bad_line);
+	if (counts->ends_in_line && counts->damaged)
+		warn("%s stops in the middle of a line: the sample there is left out", name);
+	else if (counts->ends_in_line)
+		warn("%s has no newline at its end: if it was cut, its last line is wrong", name);
 	if (counts->events && !options->stacks.event && !options->quiet)
 		warn("%s: this is event %s alone; it also holds %s (-e EVENT takes another, --all takes all)",
 		     name, counts->event ? counts->event : "?", counts->events);

@@ -8,8 +8,10 @@
 
 static void write_value(struct out *out, double value)
 {
-	if (value == (double)(uint64_t)value)
+	if (value < 0x1p64 && value == (double)(uint64_t)value)
 		out_u64(out, (uint64_t)value);
+	else if (value >= 0x1p64)
+		out_printf(out, "%.0f", value); // no reader of folded stacks knows exponents
 	else
 		svg_number(out, value, 6);
 }

@@ -197,9 +197,14 @@ void folded_read(struct flame *flame, struct str text, const struct folded_optio
 				ret->first_bad_line = number;
 			continue;
 		}
-		ret->lines++;
 		uint32_t node = options->reverse ? add_reverse(flame, line)
 						 : add_forward(flame, path, line);
+		if (!node) { // ";;" has no frame
+			if (!ret->bad_lines++)
+				ret->first_bad_line = number;
+			continue;
+		}
+		ret->lines++;
 		if (ret->two_columns) {
 			flame_add(flame, node, FLAME_BEFORE, before);
 			flame_add(flame, node, FLAME_AFTER, value);

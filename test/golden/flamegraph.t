@@ -52,4 +52,23 @@ sonde flamegraph missing.data
 sonde flamegraph /dev/null
 printf 'x 1\nnonsense\n' | sonde flamegraph --folded
 printf '\177ELF\0\0' | sonde flamegraph
+echo "--- what editors, pipes and sums leave: a mark before UTF-8, a cut end, counts above 2^64, stacks without a frame"
+from() # TEXT: as folded stacks
+{
+	printf "$1" >text
+	sonde flamegraph --folded text
+	echo "[$?]"
+}
+from '\357\273\277main;foo 3\nmain;bar 4\n'
+from 'a;b 18446744073709551615\na;b 18446744073709551615\na;c 5\n'
+from ';; 4\na;b 2\n'
+from ';; 4\n'
+from 'a;b 12'
+sample='prog 1 [000] 1.5: 1 cycles: \n\t 1234 foo+0x1 (/bin/prog)\n\t 2345 main+0x2 (/bin/prog)\n'
+from "\357\273\277$sample"
+from "$sample\nprog 1 [000] 1.6: 1 cyc"
+from "$sample\nprog 1 [000] 1.6: 1 cycles: \n\t 1234"
+from "$sample\nprog 1 [000] 1.6: 1 cycles: \n\t 1234 foo+0x1 (/bin/prog)\n\t 2345 ma"
+from "${sample%??}"
+from 'prog 1 1.5: 1 cycles: 1234 foo+0x1 (/bin/prog)\nprog 1 1.6: 1 cycles: 1234 fo'
 sonde flamegraph

@@ -32,7 +32,8 @@ struct stack_counts {
 	char *events;			    // names of the other events, ", " between; heap
 	char *event;			    // the one that was taken, when it was one; heap
 	char *host;			    // where it was recorded; NULL: not known; heap
-	bool damaged;			    // the recording stops in the middle
+	bool damaged;			    // the recording, or text, stops in the middle
+	bool ends_in_line;		    // text has no newline at its end
 };
 void stack_counts_done(struct stack_counts *counts);
 

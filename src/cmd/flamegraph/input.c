@@ -103,8 +103,9 @@ int stacks_from_file(struct flame *flame, const char *path, const struct stack_o
 	}
 	if (err < 0)
 		return err;
-	struct str bytes = {(const char *)mapped.p, mapped.n};
+	struct str bytes = str_after_bom((struct str){(const char *)mapped.p, mapped.n});
 	enum stack_format format = stack_format_of(bytes);
+	ret->ends_in_line = format >= STACKS_FOLDED && bytes.n && bytes.p[bytes.n - 1] != '\n';
 	if (format == STACKS_SCRIPT)
 		err = stacks_from_script(flame, bytes, options, ret);
 	else if (format == STACKS_TRACER)

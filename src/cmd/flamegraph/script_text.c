@@ -393,6 +393,17 @@ static void read_line(struct reader *reader, struct str line, struct str after, 
 		reader->counts->first_bad_line = number;
 }
 
+// The last line, which does not end: the sample that it belongs to, or would begin, is left out.
+static void read_cut_line(struct reader *reader, struct str line)
+{
+	const bool is_frame = line.p[0] == '\t' || (reader->in_chain && line.p[0] == ' ');
+
+	if (!reader->layout.has_blank_lines && !is_frame)
+		finish_sample(reader);
+	reader->wanted = false;
+	reader->counts->damaged = true;
+}
+
 int stacks_from_script(struct flame *flame, struct str text, const struct stack_options *options,
 		       struct stack_counts *ret)
 {
@@ -407,7 +418,10 @@ int stacks_from_script(struct flame *flame, struct str text, const struct stack_
 	for (uint64_t number = 1; text.p; number++) {
 		struct str line = str_cut(&text, '\n');
 
-		read_line(&reader, line, text, number);
+		if (!text.p && line.n && line.p[line.n - 1] != ')') // of a file: then it is whole
+			read_cut_line(&reader, line);
+		else
+			read_line(&reader, line, text, number);
 	}
 	finish_sample(&reader);
 	if (!options->all_events && !options->event && reader.first_event.n)

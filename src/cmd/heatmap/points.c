@@ -132,7 +132,7 @@ int points_from_file(struct heat *heat, const char *path, const struct point_opt
 	err = file_map(&mapped, path);
 	if (err < 0)
 		return err;
-	struct str bytes = {(const char *)mapped.p, mapped.n};
+	struct str bytes = str_after_bom((struct str){(const char *)mapped.p, mapped.n});
 	bool recording = input_is_recording(bytes);
 	if (!recording && (options->value || options->latency || options->from || options->to))
 		err = fail(EINVAL, "%s needs a recording, and %s is text",
