@@ -113,7 +113,9 @@ static bool says(const struct tool_run *run, enum tally_role role, enum tally_ke
 // What the key asks of the events that come out of the kernel.
 static int want_more(struct tool_run *run, enum tally_role role, struct feed_event *feed)
 {
-	feed->stack = says(run, role, TALLY_STACK);
+	// In what is kept perf finds the end of a wait by its stack.
+	feed->stack = says(run, role, TALLY_STACK) ||
+		      (run->prof->options->to && says(run, TALLY_FIRST, TALLY_STACK));
 	feed->max_stack = feed->stack ? TALLY_STACK_MAX : 0;
 	feed->cgroup = says(run, role, TALLY_CGROUP);
 	if (feed->cgroup && run->prof->feed->is_live) {
