@@ -168,6 +168,8 @@ static int add_faults(struct trace *trace)
 	} rows[] = {
 		{"major-faults", FAULT_MAJOR, ROLE_FAULT_MAJOR},
 		{"minor-faults", FAULT_MINOR, ROLE_FAULT_MINOR},
+		{"page-faults", 0, ROLE_FAULT_MINOR}, // of a recording: both, which perf calls minor
+		{"faults", 0, ROLE_FAULT_MINOR},
 	};
 	bool is_live = !trace->options->input;
 	int err = 0;

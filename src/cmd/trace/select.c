@@ -384,8 +384,10 @@ int trace_select(struct trace *trace)
 		for (uint32_t i = 0; i < trace->wanted_n; i++)
 			trace->wanted[i] ^= TRACE_NATIVE | TRACE_OF_32BIT;
 	}
+	// -F chooses what is recorded; of a recording all is shown.
 	trace->shows_syscalls =
-		calls || trace->options->syscalls || (!trace->options->faults && !trace->has_other);
+		calls || trace->options->syscalls ||
+		(!trace->has_other && (!trace->options->faults || trace->options->input));
 	if (!calls) {
 		free(trace->wanted);
 		trace->wanted = NULL;
