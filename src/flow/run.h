@@ -144,3 +144,5 @@ int run_tell_counted(struct run *run);
 // Tells on stderr what the result lacks: damage, lost records, unknown ids, out of order, no symbols for
 // this kernel.... Returns 1 when the file was damaged (commands then exit 1 after showing what they could), else 0.
 int run_warn(const struct run *run);
+// Of that which names are missing in what was shown, and why.
+void run_warn_names(const struct run *run);

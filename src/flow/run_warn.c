@@ -69,7 +69,7 @@ static void warn_refused(const struct sym *sym)
 }
 
 // Names that are missing in the result, and why: the kernel's by itself, of the others the first stands for all.
-static void warn_symbols(const struct run *run)
+void run_warn_names(const struct run *run)
 {
 	const struct recording_info *info = &run->recording->info;
 	const struct dso *example = NULL;
@@ -157,7 +157,7 @@ int run_warn(const struct run *run)
 	const struct recording *recording = run->recording;
 
 	warn_losses(run);
-	warn_symbols(run);
+	run_warn_names(run);
 	warn_stacks(run);
 	if (stats->lost_events + stats->lost_samples)
 		warn("%s lacks what was lost: record with a larger buffer (-m), fewer events or a lower rate (-F)",

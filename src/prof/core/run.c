@@ -540,6 +540,8 @@ int prof_finish(struct prof *prof)
 		say("%llu events were lost in all, beside %llu that are in the results: give larger rings (-m), or fewer events",
 		    (unsigned long long)prof->lost_all,
 		    (unsigned long long)prof->feed->stats.samples);
+	if (prof->feed->is_live) // of a recording its input tells
+		run_warn_names(prof->feed->run);
 	if (prof->feed->stats.late)
 		inform("%llu events came behind newer ones",
 		       (unsigned long long)prof->feed->stats.late);
