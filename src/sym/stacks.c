@@ -9,7 +9,7 @@
 // 64-bit hashes stand for call chains. The tables of chains and places compare hashes, not bytes: with a million distinct
 // chains the chance of one wrong stack is about 3e-8. The tables are direct mapped and small enough for the processor's second
 // cache; larger ones found more and took longer (page walks of a virtual machine cost as much as a search).
-#include "sym/stacks.h"
+#include "sym/stacks_frames.h"
 #include "base/hash.h"
 #include "sym/load.h"
 #include <elf.h>
@@ -55,129 +55,6 @@ void stacks_done(struct stacks *stacks)
 	stacks_end(stacks);
 	vec_done(&stacks->frames);
 	vec_done(&stacks->nodes);
-}
-
-static uint64_t frame_key_of(const struct stacks *stacks, const struct frame *frame)
-{
-	bool is_inlined = frame->sym && frame->sym->inlined;
-	uint64_t place;
-
-	if (frame->srcline && stacks->key == FRAME_BY_SRCLINE)
-		return hash_mix((uintptr_t)frame->sym, (uintptr_t)frame->srcline);
-	if (frame->sym && stacks->key != FRAME_BY_ADDRESS && stacks->key != FRAME_BY_SRCLINE &&
-	    stacks->key != FRAME_BY_PLACE)
-		return (uintptr_t)frame->sym;
-	if (stacks->key == FRAME_BY_NAME)
-		return frame->dso ? (uintptr_t)frame->dso : frame->cpumode;
-	place = hash_mix(frame->dso ? frame->dso->id + 1ull : 0,
-			 stacks->key == FRAME_BY_PLACE ? frame->addr : frame->ip);
-	if (stacks->key == FRAME_BY_PLACE)
-		place += frame->is_return;
-	return is_inlined ? hash_mix(place, (uintptr_t)frame->sym) : place;
-}
-
-// What a frame must share with a place to say all of it: beside its number, so that frames need no look to know. (Without a symbol
-// the ip and the file are the same: addresses within it differ by less than 4 GiB, if at all.)
-static uint32_t place_tag(const struct frame *frame)
-{
-	return (uint32_t)frame->cpumode << 28 ^ (frame->sym ? 0 : (uint32_t)frame->addr);
-}
-
-// `ret_tells`, may be NULL: the frame says all of the place, nothing was inlined there or is told apart by less.
-static uint32_t intern_frame(struct stacks *stacks, const struct frame *frame, bool *ret_tells)
-{
-	bool is_new;
-	uint64_t *id = map_at(&stacks->frame_ids, frame_key_of(stacks, frame), &is_new);
-
-	if (is_new) {
-		*id = (uint64_t)place_tag(frame) << 32 | stacks->frames.n;
-		vec_push(&stacks->frames, *frame);
-	}
-	if (ret_tells)
-		*ret_tells =
-			*id >> 32 == place_tag(frame) && stacks->key != FRAME_BY_NAME &&
-			(!frame->sym || (!frame->sym->inlined && frame->sym->type != STT_OBJECT));
-	return (uint32_t)*id;
-}
-
-// The location's frame, which has no symbol, will be asked for soon.
-static void expect_unnamed(const struct stacks *stacks, const struct location *location)
-{
-	const struct frame frame = {.dso = location->dso, .ip = location->ip, .addr = location->addr};
-
-	if (stacks->key == FRAME_BY_FUNCTION)
-		map_expect(&stacks->frame_ids, frame_key_of(stacks, &frame));
-}
-
-uint32_t stacks_line_frame(struct stacks *stacks, const struct location *location)
-{
-	struct frame frame = {.dso = location->dso,
-			      .sym = location->sym,
-			      .ip = location->ip,
-			      .addr = location->addr,
-			      .cpumode = location->cpumode,
-			      .level = location->level};
-	struct source_frame line;
-
-	if (stacks->want_srclines && location->dso) {
-		if (source_line(stacks->sources, location->dso, location->addr, &line))
-			frame.srcline = source_text(stacks->sources, &line);
-		else if (location->sym && source_exists(stacks->sources, location->dso))
-			frame.srcline = "??:0";
-	}
-	return intern_frame(stacks, &frame, NULL);
-}
-
-// What the source says about a location. The call itself stands before where it returns to.
-static struct source_frames source_of_location(struct stacks *stacks,
-					       const struct location *location, bool is_return)
-{
-	uint64_t addr = location->addr - is_return;
-
-	if (!stacks->sources || !location->dso || !location->sym)
-		return (struct source_frames){NULL, 0};
-	if (!stacks->no_inlines)
-		return source_frames(stacks->sources, location->dso, addr, location->sym);
-	return (struct source_frames){&stacks->line, source_line(stacks->sources, location->dso,
-								 addr, &stacks->line)};
-}
-
-// The frame of a location or, where functions were inlined, the run of frames.
-static uint32_t frames_of_location(struct stacks *stacks, const struct location *location,
-				   bool is_return, bool *ret_tells)
-{
-	struct frame frame = {.dso = location->dso,
-			      .sym = location->sym,
-			      .ip = location->ip,
-			      .addr = location->addr,
-			      .cpumode = location->cpumode,
-			      .level = location->level,
-			      .is_return = is_return};
-	const struct source_frames lines = source_of_location(stacks, location, is_return);
-	uint64_t key, *known;
-
-	if (stacks->want_srclines && lines.n)
-		frame.srcline = source_text(stacks->sources, &lines.v[0]);
-	else if (stacks->want_srclines && location->sym &&
-		 source_exists(stacks->sources, location->dso))
-		frame.srcline = "??:0";
-	if (lines.n <= 1 || stacks->runs.n >= STACK_RUN)
-		return intern_frame(stacks, &frame, ret_tells);
-	*ret_tells = false;
-	key = hash_mix(hash_mix(location->addr, (uintptr_t)location->dso), location->ip + is_return);
-	known = map_find(&stacks->run_ids, key);
-	if (known)
-		return STACK_RUN | (uint32_t)*known;
-	*map_at(&stacks->run_ids, key, NULL) = stacks->runs.n;
-	vec_push(&stacks->runs,
-		 (struct frame_run){(uint32_t)stacks->run_frames.n, (uint32_t)lines.n});
-	for (size_t i = 0; i < lines.n; i++) {
-		frame.sym = lines.v[i].sym;
-		if (stacks->want_srclines)
-			frame.srcline = source_text(stacks->sources, &lines.v[i]);
-		vec_push(&stacks->run_frames, intern_frame(stacks, &frame, NULL));
-	}
-	return STACK_RUN | (uint32_t)(stacks->runs.n - 1);
 }
 
 static size_t first_slot(const struct stacks *stacks, uint32_t parent, uint32_t frame)
@@ -295,7 +172,7 @@ static uint32_t frames_of_stranger(struct stacks *stacks, const struct stranger 
 {
 	const struct location *location = &stranger->location;
 	uint64_t place = stranger->place;
-	uint32_t frame = frames_of_location(stacks, location, stranger->step.is_return, ret_tells);
+	uint32_t frame = stacks_frames_of(stacks, location, stranger->step.is_return, ret_tells);
 
 	if (place && stacks->key != FRAME_BY_ADDRESS &&
 	    (location->sym || stacks->key == FRAME_BY_NAME || stacks->key == FRAME_BY_PLACE))
@@ -589,7 +466,7 @@ static void find_frames(struct stacks *stacks, struct short_chain **chains, size
 			next->stranger.place = chain->places[i];
 			*location = stack_step_resolve(stacks->sym, chain->ask->task, &step);
 			if (!location->sym)
-				expect_unnamed(stacks, location);
+				stacks_expect(stacks, location);
 			if (++waiting_n == MOST_WAITING) {
 				end_waiting(stacks, waiting, waiting_n);
 				waiting_n = 0;
