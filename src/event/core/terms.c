@@ -8,6 +8,8 @@ enum value {
 	V_U64,
 	V_U32,
 	V_BOOL,
+	V_SWITCH, // any number: not 0
+	V_UNLESS, // any number: 0
 	V_TEXT,
 	V_CALL_GRAPH,
 	V_BRANCH,
@@ -17,29 +19,10 @@ struct term_row {
 	const char *name;
 	enum value value;
 	uint32_t given;
+	size_t at; // of the number, in struct event_spec
 	int (*apply)(struct event_spec *spec, uint64_t number);
 };
 
-static int set_config(struct event_spec *spec, uint64_t v)
-{
-	spec->attr.config = v;
-	return 0;
-}
-static int set_config1(struct event_spec *spec, uint64_t v)
-{
-	spec->attr.config1 = v;
-	return 0;
-}
-static int set_config2(struct event_spec *spec, uint64_t v)
-{
-	spec->attr.config2 = v;
-	return 0;
-}
-static int set_config3(struct event_spec *spec, uint64_t v)
-{
-	spec->attr.config3 = v;
-	return 0;
-}
 static int set_period(struct event_spec *spec, uint64_t v)
 {
 	spec->attr.sample_period = v;
@@ -47,6 +30,7 @@ static int set_period(struct event_spec *spec, uint64_t v)
 	spec->given &= ~(uint32_t)EVENT_FREQ;
 	return 0;
 }
+
 static int set_freq(struct event_spec *spec, uint64_t v)
 {
 	spec->attr.sample_freq = v;
@@ -54,11 +38,7 @@ static int set_freq(struct event_spec *spec, uint64_t v)
 	spec->given &= ~(uint32_t)EVENT_PERIOD;
 	return 0;
 }
-static int set_time(struct event_spec *spec, uint64_t v)
-{
-	spec->time = v;
-	return 0;
-}
+
 static int set_stack_size(struct event_spec *spec, uint64_t v)
 {
 	// perf_copy_attr wants a multiple of 8 below 64 KiB
@@ -67,83 +47,39 @@ static int set_stack_size(struct event_spec *spec, uint64_t v)
 	spec->stack_size_bytes = ((uint32_t)v + 7) & ~7u;
 	return 0;
 }
-static int set_max_stack(struct event_spec *spec, uint64_t v)
-{
-	spec->max_stack = (uint32_t)v;
-	return 0;
-}
-static int set_max_events(struct event_spec *spec, uint64_t v)
-{
-	spec->max_events = (uint32_t)v;
-	return 0;
-}
-static int set_inherit(struct event_spec *spec, uint64_t v)
-{
-	spec->inherit = v != 0;
-	return 0;
-}
-static int set_no_inherit(struct event_spec *spec, uint64_t v)
-{
-	spec->inherit = v == 0;
-	return 0;
-}
-static int set_overwrite(struct event_spec *spec, uint64_t v)
-{
-	spec->overwrite = v != 0;
-	return 0;
-}
-static int set_no_overwrite(struct event_spec *spec, uint64_t v)
-{
-	spec->overwrite = v == 0;
-	return 0;
-}
-static int set_percore(struct event_spec *spec, uint64_t v)
-{
-	spec->percore = v != 0;
-	return 0;
-}
-static int set_aux_output(struct event_spec *spec, uint64_t v)
-{
-	spec->aux_output = v != 0;
-	return 0;
-}
-static int set_aux_sample_size(struct event_spec *spec, uint64_t v)
-{
-	spec->aux_sample_size_bytes = (uint32_t)v;
-	return 0;
-}
+
+#define AT(field) offsetof(struct event_spec, field)
 
 static const struct term_row rows[] = {
-	{"config", V_U64, EVENT_CONFIG, set_config},
-	{"config1", V_U64, EVENT_CONFIG, set_config1},
-	{"config2", V_U64, EVENT_CONFIG, set_config2},
-	{"config3", V_U64, EVENT_CONFIG, set_config3},
-	{"name", V_TEXT, EVENT_NAME, NULL},
-	{"period", V_U64, EVENT_PERIOD, set_period},
-	{"freq", V_U64, EVENT_FREQ, set_freq},
-	{"branch_type", V_BRANCH, EVENT_BRANCH, NULL},
-	{"time", V_BOOL, EVENT_TIME, set_time},
-	{"call-graph", V_CALL_GRAPH, EVENT_CALL_GRAPH, NULL},
-	{"stack-size", V_U32, EVENT_STACK_SIZE, set_stack_size},
-	{"max-stack", V_U32, EVENT_MAX_STACK, set_max_stack},
-	{"nr", V_U32, EVENT_MAX_EVENTS, set_max_events},
-	{"inherit", V_U64, EVENT_INHERIT, set_inherit},
-	{"no-inherit", V_U64, EVENT_INHERIT, set_no_inherit},
-	{"overwrite", V_U64, EVENT_OVERWRITE, set_overwrite},
-	{"no-overwrite", V_U64, EVENT_OVERWRITE, set_no_overwrite},
-	{"percore", V_BOOL, EVENT_PERCORE, set_percore},
-	{"aux-output", V_BOOL, EVENT_AUX_OUTPUT, set_aux_output},
-	{"aux-sample-size", V_U32, EVENT_AUX_SAMPLE, set_aux_sample_size},
-	{"metric-id", V_TEXT, 0, NULL},
+	{"config", V_U64, EVENT_CONFIG, AT(attr.config)},
+	{"config1", V_U64, EVENT_CONFIG, AT(attr.config1)},
+	{"config2", V_U64, EVENT_CONFIG, AT(attr.config2)},
+	{"config3", V_U64, EVENT_CONFIG, AT(attr.config3)},
+	{"name", V_TEXT, EVENT_NAME},
+	{"period", V_U64, EVENT_PERIOD, .apply = set_period},
+	{"freq", V_U64, EVENT_FREQ, .apply = set_freq},
+	{"branch_type", V_BRANCH, EVENT_BRANCH},
+	{"time", V_BOOL, EVENT_TIME, AT(time)},
+	{"call-graph", V_CALL_GRAPH, EVENT_CALL_GRAPH},
+	{"stack-size", V_U32, EVENT_STACK_SIZE, .apply = set_stack_size},
+	{"max-stack", V_U32, EVENT_MAX_STACK, AT(max_stack)},
+	{"nr", V_U32, EVENT_MAX_EVENTS, AT(max_events)},
+	{"inherit", V_SWITCH, EVENT_INHERIT, AT(inherit)},
+	{"no-inherit", V_UNLESS, EVENT_INHERIT, AT(inherit)},
+	{"overwrite", V_SWITCH, EVENT_OVERWRITE, AT(overwrite)},
+	{"no-overwrite", V_UNLESS, EVENT_OVERWRITE, AT(overwrite)},
+	{"percore", V_BOOL, EVENT_PERCORE, AT(percore)},
+	{"aux-output", V_BOOL, EVENT_AUX_OUTPUT, AT(aux_output)},
+	{"aux-sample-size", V_U32, EVENT_AUX_SAMPLE, AT(aux_sample_size_bytes)},
+	{"metric-id", V_TEXT, 0},
 };
 
 const char *event_common_term(size_t i, bool *ret_needs_value)
 {
-	const uint32_t switches = EVENT_INHERIT | EVENT_OVERWRITE;
-
 	if (i >= ARRAY_SIZE(rows) || !rows[i].given) // the last one is not for users
 		return NULL;
-	*ret_needs_value = rows[i].value != V_BOOL && !(rows[i].given & switches);
+	*ret_needs_value =
+		rows[i].value != V_BOOL && rows[i].value != V_SWITCH && rows[i].value != V_UNLESS;
 	return rows[i].name;
 }
 
@@ -255,6 +191,7 @@ static int apply_branch(struct event_parser *p, struct event_spec *spec, const s
 static int apply_row(struct event_parser *p, struct event_spec *spec, const struct term_row *row,
 		     const struct event_term *term)
 {
+	void *at = (char *)spec + row->at;
 	uint64_t number = 0;
 	int err = 0;
 
@@ -263,6 +200,8 @@ static int apply_row(struct event_parser *p, struct event_spec *spec, const stru
 				  "%s= is not for %s events", row->name, spec->kind->name);
 	switch (row->value) {
 	case V_U64:
+	case V_SWITCH:
+	case V_UNLESS:
 		err = term_u64(p, term, UINT64_MAX, &number);
 		break;
 	case V_U32:
@@ -286,8 +225,16 @@ static int apply_row(struct event_parser *p, struct event_spec *spec, const stru
 	}
 	if (err < 0)
 		return err;
-	if (row->apply && row->apply(spec, number) < 0)
-		return bad_value(p, term, "a smaller number");
+	if (row->apply) {
+		if (row->apply(spec, number) < 0)
+			return bad_value(p, term, "a smaller number");
+	} else if (row->value == V_U64) {
+		memcpy(at, &number, sizeof(uint64_t));
+	} else if (row->value == V_U32) {
+		*(uint32_t *)at = (uint32_t)number;
+	} else if (row->value == V_BOOL || row->value == V_SWITCH || row->value == V_UNLESS) {
+		*(bool *)at = (number != 0) == (row->value != V_UNLESS);
+	}
 	spec->given |= row->given;
 	return 0;
 }
