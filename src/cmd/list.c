@@ -86,7 +86,7 @@ struct listing {
 	struct json json;
 	const char *glob;	    // of whole names; NULL: all
 	const char *system, *event; // globs of SYSTEM:NAME; NULL: not asked
-	bool first_done, with_forms;
+	bool with_forms;
 	size_t shown;
 	int denied; // the last kind that could not be listed
 };

@@ -106,7 +106,6 @@ struct recording {
 	const char *path;
 	const char *kallsyms; // saved with it (a folder made by record --kcore), or NULL
 	bool is_pipe, swap, is_big_endian, is_64bit;
-	bool trace_only; // perf.data holds no samples section (stat data)
 	uint32_t version;
 	uint64_t file_size, data_offset, data_size, header_size, attr_size, features_offset;
 	int64_t modified_ns; // mtime of the file

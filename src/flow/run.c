@@ -117,7 +117,7 @@ static struct run *new_run(void)
 
 	run->private = NEW(struct run_private);
 	run->private->run = run;
-	run->stats.first_ns = run->stats.first_lost_ns = UINT64_MAX;
+	run->stats.first_ns = UINT64_MAX;
 	return run;
 }
 

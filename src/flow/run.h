@@ -26,7 +26,6 @@ struct run_stats {
 	uint64_t lost_samples; // sum of LOST_SAMPLES.lost
 	uint64_t unknown_ids, bad_samples, bad_records, out_of_order, throttled;
 	uint64_t first_ns, last_ns; // of samples; first UINT64_MAX when none
-	uint64_t first_lost_ns, last_lost_ns;
 };
 
 // What was lost of one event on one CPU.

@@ -65,7 +65,6 @@ enum key_flags {
 	KEY_OF_FRAME = 1, // depends on the place of the frame, not only on the sample
 	KEY_COLLAPSES = 2,
 	KEY_NO_ORDER = 4, // its comparison is no total order
-	KEY_NO_ARCH = 8,  // known, but not for this architecture: silently left out
 };
 
 struct key {

@@ -135,7 +135,6 @@ struct report {
 	struct thread_values *thread_values;
 	struct map cgroup_devs, cgroup_inos; // of the cgroup namespace, by tid
 	VEC(uint32_t) tids;		     // that --tasks shows
-	uint64_t data_lost;
 };
 
 // prepare.c

@@ -94,7 +94,7 @@ struct dwarf_unit *dwarf_unit_of(struct dwarf *dwarf, uint64_t at)
 struct root {
 	struct dwarf_value name, comp_dir, dwo_name;
 	struct dwarf_pcs pcs;
-	bool has_str_offsets, has_addr, has_rnglists, has_loclists;
+	bool has_str_offsets, has_rnglists, has_loclists;
 };
 
 static void take_root_attr(struct dwarf_unit *unit, struct root *root, uint16_t name,

@@ -16,7 +16,6 @@ struct sym_options {
 	const char *symfs;	 // --symfs
 	const char *vmlinux;	 // -k
 	const char *kallsyms;	 // --kallsyms
-	const char *modules_dir; // --modules
 	const char *debug_dir;	 // buildid cache, default $HOME/.debug
 	const char *archive_dir; // an unpacked archive, looked in before debug_dir; NULL: none
 	bool ignore_vmlinux, ignore_build_ids, no_demangle, demangle_kernel;
@@ -46,7 +45,6 @@ enum dso_kind {
 	DSO_BPF,  // bpf_prog_*
 	DSO_OOL,  // out of line kernel text (ftrace trampolines)
 	DSO_HYPERVISOR,
-	DSO_UNKNOWN,
 };
 
 enum dso_state { DSO_NOT_LOADED, DSO_LOADED, DSO_NO_SYMBOLS };

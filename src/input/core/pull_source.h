@@ -45,7 +45,6 @@ struct pull_source {
 
 enum {
 	PULL_ROOM_BYTES = 4 << 20, // what the bytes of one call may become in the ring, at most
-	PULL_BYTES_MAX = 2 << 20,  // of one call
 };
 
 // `where` is for messages. Memory that a source takes is bounded, whatever it says.

@@ -33,7 +33,6 @@ enum call_graph_mode {
 struct record_options {
 	struct target_options target;
 	struct event_specs specs; // of -e
-	int parse_error;
 	struct opt_list cgroups;
 	// what to sample
 	uint64_t count, frequency; // 0: not given
