@@ -285,7 +285,8 @@ static void add_instruction(struct maker *maker, struct str bytes, uint64_t addr
 
 	add_place(maker, addr);
 	maker->scratch.n = 0;
-	*ret_size = disasm_next(maker->disasm, bytes, addr, &maker->scratch, &insn);
+	insn = disasm_next(maker->disasm, bytes, addr, &maker->scratch);
+	*ret_size = insn.size;
 	line = add_line(maker, ANNOTATED_INSTRUCTION,
 			arena_strdup(&maker->to->arena,
 				     str_trim((struct str){maker->scratch.buf, maker->scratch.n})));

@@ -45,15 +45,13 @@ void bpf_count_close(struct bpf_count *count)
 	free(count);
 }
 
-static int make_map(int *ret, enum bpf_map_type type, uint32_t key_size, uint32_t value_size,
-		    uint32_t n)
+// Its descriptor, or a negative errno.
+static int make_map(enum bpf_map_type type, uint32_t key_size, uint32_t value_size, uint32_t n)
 {
 	const int fd = bpf_map_new(type, key_size, value_size, n);
 
-	if (fd < 0)
-		return fail(-fd, "the kernel gives no BPF map for %u rows: %s", n, strerror(-fd));
-	*ret = fd;
-	return 0;
+	return fd < 0 ? fail(-fd, "the kernel gives no BPF map for %u rows: %s", n, strerror(-fd))
+		      : fd;
 }
 
 static int make_cpus(struct bpf_count *count)
@@ -64,7 +62,8 @@ static int make_cpus(struct bpf_count *count)
 
 	if (!options->cpus)
 		return 0;
-	err = make_map(&count->cpus, BPF_MAP_TYPE_ARRAY, 4, 1, (uint32_t)count->value_cpus);
+	count->cpus = make_map(BPF_MAP_TYPE_ARRAY, 4, 1, (uint32_t)count->value_cpus);
+	err = MIN(count->cpus, 0);
 	for (uint32_t i = 0; !err && i < options->cpus_n; i++)
 		if (bpf_map_set(count->cpus, &options->cpus[i], &yes) < 0)
 			err = fail(EINVAL, "there is no CPU %u", options->cpus[i]);
@@ -77,14 +76,18 @@ static int make_maps(struct bpf_count *count)
 	const uint32_t rows = options->rows_max ? options->rows_max : ROWS_DEFAULT;
 	int err = 0;
 
-	for (int i = 0; !err && i < 2; i++)
-		err = make_map(&count->rows[i], BPF_MAP_TYPE_PERCPU_HASH, count->key_bytes,
-			       8 * options->cells_n, rows);
-	if (!err)
-		err = make_map(&count->turn, BPF_MAP_TYPE_ARRAY, 4, 4, 2);
-	if (!err)
-		err = make_map(&count->stats, BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, STATS);
-	return err ? err : make_cpus(count);
+	for (int i = 0; !err && i < 2; i++) {
+		count->rows[i] = make_map(BPF_MAP_TYPE_PERCPU_HASH, count->key_bytes,
+					  8 * options->cells_n, rows);
+		err = MIN(count->rows[i], 0);
+	}
+	if (err)
+		return err;
+	count->turn = make_map(BPF_MAP_TYPE_ARRAY, 4, 4, 2);
+	if (count->turn < 0)
+		return count->turn;
+	count->stats = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, 8, STATS);
+	return count->stats < 0 ? count->stats : make_cpus(count);
 }
 
 int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *options)
@@ -128,9 +131,11 @@ int bpf_count_open(struct bpf_count **ret, const struct bpf_count_options *optio
 	if (frames)
 		count->stacks_max =
 			options->stacks_max ? options->stacks_max : STACKS_BYTES / (8 * frames);
-	for (int i = 0; !err && frames && i < 2; i++)
-		err = make_map(&count->stacks[i], BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames,
-			       count->stacks_max);
+	for (int i = 0; !err && frames && i < 2; i++) {
+		count->stacks[i] =
+			make_map(BPF_MAP_TYPE_STACK_TRACE, 4, 8 * frames, count->stacks_max);
+		err = MIN(count->stacks[i], 0);
+	}
 	count->frames = frames;
 	if (err < 0) {
 		bpf_count_close(count);
@@ -158,11 +163,11 @@ int bpf_count_add(struct bpf_count *count, const struct bpf_count_event *event)
 	char *log = NULL;
 	int err = 0, program;
 
-	if ((event->begins || event->ends) && count->waiting < 0)
-		err = make_map(&count->waiting, BPF_MAP_TYPE_HASH, 8, 8 + count->first_bytes,
-			       PAIRS_MAX);
-	if (err < 0)
-		return err;
+	if ((event->begins || event->ends) && count->waiting < 0) {
+		count->waiting = make_map(BPF_MAP_TYPE_HASH, 8, 8 + count->first_bytes, PAIRS_MAX);
+		if (count->waiting < 0)
+			return count->waiting;
+	}
 	for (uint32_t i = 0; i < event->updates_n; i++)
 		if (event->updates_n > BPF_UPDATES_MAX ||
 		    event->updates[i].cell >= count->options.cells_n)

@@ -137,16 +137,15 @@ static size_t default_pages(void)
 	return pages;
 }
 
-static int map_ring(struct opened *opened, int fd, int cpu, size_t pages, bool overwrite)
+static int map_ring(struct ring *ret, int fd, size_t pages, bool overwrite)
 {
 	bool chosen = pages != 0;
-	struct ring ring;
 	int err;
 
 	if (!chosen)
 		pages = default_pages();
 	do {
-		err = ring_map(&ring, fd, pages, overwrite);
+		err = ring_map(ret, fd, pages, overwrite);
 	} while (err == -EPERM && !chosen && (pages /= 2) >= 1);
 	if (err == -EPERM)
 		return fail(EPERM,
@@ -155,8 +154,6 @@ static int map_ring(struct opened *opened, int fd, int cpu, size_t pages, bool o
 			    pages, (pages + 1) * (size_t)sysconf(_SC_PAGESIZE) / 1024);
 	if (err)
 		return fail(-err, "can't map a ring of %zu pages: %s", pages, strerror(-err));
-	ring.cpu = cpu;
-	vec_push(&opened->rings, ring);
 	return 0;
 }
 
@@ -166,6 +163,7 @@ static int map_one(struct opened *opened, size_t at, size_t pages, bool overwrit
 	const struct target *target = opened->target;
 	size_t threads = target->threads.n, cpu = at / threads;
 	bool per_thread = target->cpus.v[0] < 0;
+	struct ring ring;
 	int output = -1, err;
 
 	for (size_t thread = at % threads; thread < (per_thread ? at % threads + 1 : threads);
@@ -177,9 +175,11 @@ static int map_one(struct opened *opened, size_t at, size_t pages, bool overwrit
 				continue;
 			if (output < 0) {
 				output = fd;
-				err = map_ring(opened, fd, target->cpus.v[cpu], pages, overwrite);
+				err = map_ring(&ring, fd, pages, overwrite);
 				if (err)
 					return err;
+				ring.cpu = target->cpus.v[cpu];
+				vec_push(&opened->rings, ring);
 			} else if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output) < 0) {
 				return fail(errno, "can't share a ring for event %s: %s",
 					    event->name, strerror(errno));

@@ -9,9 +9,8 @@ enum { MOST_IDS = 1 << 20, PLAIN_HEAD_BYTES = 52 };
 // ---- events
 
 int rings_read_format(struct run *run, const struct tracefs *tracefs, const char *system,
-		      const char *name, const struct tracepoint **ret)
+		      const char *name)
 {
-	struct tracepoints *formats = run->recording->tracepoints;
 	auto_free char *path = text_dup_fmt("events/%s/%s/format", system, name);
 	auto_free char *text = NULL;
 	size_t n;
@@ -19,25 +18,23 @@ int rings_read_format(struct run *run, const struct tracefs *tracefs, const char
 
 	if (err)
 		return fail(-err, "can't read the format of %s:%s: %s", system, name, strerror(-err));
-	err = tracepoints_add(formats, system, (struct str){text, n});
-	*ret = tracepoints_by_name(formats, system, name);
-	return err;
+	return tracepoints_add(run->recording->tracepoints, system, (struct str){text, n});
 }
 
 int rings_add_event(struct run *run, const struct event_spec *spec, const struct tracefs *tracefs,
 		    struct event **ret)
 {
 	struct recording *recording = run->recording;
-	const struct tracepoint *tp = NULL;
-	int err = spec->tp_system
-			  ? rings_read_format(run, tracefs, spec->tp_system, spec->tp_name, &tp)
-			  : 0;
+	int err = spec->tp_system ? rings_read_format(run, tracefs, spec->tp_system, spec->tp_name)
+				  : 0;
 
 	if (err)
 		return err;
 	*ret = recording_add_event(recording, &spec->attr, NULL, 0);
 	(*ret)->name = arena_strdup(&recording->arena, str_of(spec->name));
-	(*ret)->tp = tp;
+	if (spec->tp_system)
+		(*ret)->tp =
+			tracepoints_by_name(recording->tracepoints, spec->tp_system, spec->tp_name);
 	return 0;
 }
 

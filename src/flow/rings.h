@@ -36,9 +36,9 @@ struct rings {
 // An event of the run as the spec says it. The format of a tracepoint is read; -errno with a sentence.
 int rings_add_event(struct run *run, const struct event_spec *spec, const struct tracefs *tracefs,
 		    struct event **ret);
-// Likewise a format alone, of an event that may be there already.
+// Likewise a format alone, of an event that may be there already: the run's tracepoints have it then.
 int rings_read_format(struct run *run, const struct tracefs *tracefs, const char *system,
-		      const char *name, const struct tracepoint **ret);
+		      const char *name);
 
 void rings_init(struct rings *rings, struct run *run);
 void rings_done(struct rings *rings);

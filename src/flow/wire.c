@@ -71,17 +71,19 @@ static uint32_t padded(size_t n)
 	return (uint32_t)((n + 7) & ~(size_t)7);
 }
 
-// A message of a fixed part, with the header set, and texts behind it.
-static void put(struct out *out, void *fixed, size_t n, const struct str *texts, size_t texts_n)
+enum { TEXTS = 4 };
+
+// A message of a fixed part, with the header set, and texts behind it, where it has such.
+static void put(struct out *out, void *fixed, size_t n, const struct str texts[TEXTS])
 {
 	struct wire_header *header = fixed;
 	size_t size = n, at = out->n;
 
-	for (size_t i = 0; i < texts_n; i++)
+	for (size_t i = 0; texts && i < TEXTS; i++)
 		size += texts[i].n;
 	header->size = padded(size);
 	out_bytes(out, fixed, n);
-	for (size_t i = 0; i < texts_n; i++)
+	for (size_t i = 0; texts && i < TEXTS; i++)
 		out_str(out, texts[i]);
 	out_fill(out, 0, header->size - (out->n - at));
 }
@@ -104,12 +106,13 @@ void wire_put_hello(struct out *out, const struct wire_hello *hello)
 	memcpy(bytes.magic, magic, sizeof(magic));
 	memcpy(bytes.boot, hello->boot, sizeof(bytes.boot));
 	memcpy(bytes.host, hello->host, sizeof(bytes.host));
-	put(out, &bytes, sizeof(bytes), NULL, 0);
+	put(out, &bytes, sizeof(bytes), NULL);
 }
 
 void wire_put_event(struct out *out, const struct wire_event *event)
 {
-	const struct str texts[] = {event->name, event->system, event->tracepoint, event->format};
+	const struct str texts[TEXTS] = {event->name, event->system, event->tracepoint,
+					 event->format};
 	struct event_bytes bytes = {
 		.header.type = WIRE_EVENT,
 		.index = event->index,
@@ -120,7 +123,7 @@ void wire_put_event(struct out *out, const struct wire_event *event)
 		.format_n = (uint32_t)event->format.n,
 	};
 
-	put(out, &bytes, sizeof(bytes), texts, ARRAY_SIZE(texts));
+	put(out, &bytes, sizeof(bytes), texts);
 }
 
 void wire_put_sample(struct out *out, const struct wire_sample *sample)
@@ -160,14 +163,14 @@ void wire_put_lost(struct out *out, const struct wire_lost *lost)
 		.to_ns = lost->to_ns,
 	};
 
-	put(out, &bytes, sizeof(bytes), NULL, 0);
+	put(out, &bytes, sizeof(bytes), NULL);
 }
 
 void wire_put_time(struct out *out, uint64_t time_ns)
 {
 	struct time_bytes bytes = {.header.type = WIRE_TIME, .time = time_ns};
 
-	put(out, &bytes, sizeof(bytes), NULL, 0);
+	put(out, &bytes, sizeof(bytes), NULL);
 }
 
 void wire_put_end(struct out *out, const struct wire_end *end)
@@ -179,7 +182,7 @@ void wire_put_end(struct out *out, const struct wire_end *end)
 		.flags = end->may_return ? FLAG_MAY_RETURN : 0,
 	};
 
-	put(out, &bytes, sizeof(bytes), NULL, 0);
+	put(out, &bytes, sizeof(bytes), NULL);
 }
 
 // ---- listening

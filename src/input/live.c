@@ -94,8 +94,9 @@ static int add_dynamic(struct watching *live, const struct event_probe *probe,
 				   made->name);
 	if (*ret) // the same event once more
 		return 0;
-	err = rings_read_format(live->run, live->dynamic.tracefs, live->dynamic.group, made->name,
-				ret);
+	err = rings_read_format(live->run, live->dynamic.tracefs, live->dynamic.group, made->name);
+	*ret = tracepoints_by_name(live->run->recording->tracepoints, live->dynamic.group,
+				   made->name);
 	return err || *ret ? err : fail(EIO, "%s:%s has no format", live->dynamic.group, made->name);
 }
 

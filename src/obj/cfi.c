@@ -74,7 +74,8 @@ static struct str frame_bytes(const struct elf *elf, const struct elf_section *s
 		if (!*ret_owned)
 			*ret_owned = xmemdup(bytes.p, bytes.n);
 		bytes.p = (const char *)*ret_owned;
-		relocate_apply(&relocate, elf, section->index, *ret_owned, bytes.n);
+		relocate_apply(&relocate, elf,
+			       &(struct relocate_bytes){section->index, *ret_owned, bytes.n});
 	}
 	relocate_done(&relocate);
 	return bytes;

@@ -188,36 +188,35 @@ static uint32_t vector_size(const uint8_t *p, size_t n)
 	return size <= n ? (uint32_t)size : 0;
 }
 
-uint32_t disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, struct out *out,
-		     struct disasm_insn *ret)
+struct disasm_insn disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, struct out *out)
 {
 	const uint8_t *p = (const uint8_t *)bytes.p;
 	size_t left = bytes.n;
 	uint64_t at = addr;
 	cs_insn *insn = disasm->insn;
+	struct disasm_insn ret = {.addr = addr};
 
-	*ret = (struct disasm_insn){.addr = addr};
 	if (!disasm->cs.disasm_iter(disasm->cs.handle, &p, &left, &at, insn)) {
-		ret->is_bad = true;
-		ret->size = 0;
+		ret.is_bad = true;
+		ret.size = 0;
 		if (disasm->is_x86 && disasm->options.is_64bit)
-			ret->size = vector_size((const uint8_t *)bytes.p, bytes.n);
-		if (!ret->size)
-			ret->size = (uint32_t)MIN(bytes.n, disasm->step);
+			ret.size = vector_size((const uint8_t *)bytes.p, bytes.n);
+		if (!ret.size)
+			ret.size = (uint32_t)MIN(bytes.n, disasm->step);
 		out_text(out, disasm->is_x86 ? "(bad)" : ".inst  (bad)");
-		return ret->size;
+		return ret;
 	}
-	ret->size = insn->size;
-	classify(disasm, ret);
+	ret.size = insn->size;
+	classify(disasm, &ret);
 	if (disasm->is_x86) {
 		disasm_x86_text(&disasm->cs, &disasm->options, insn, out);
-		return ret->size;
+		return ret;
 	}
 	out_text(out, insn->mnemonic);
 	put_operands(out, insn->op_str, (int)strlen(insn->mnemonic));
-	if (ret->has_target)
-		disasm_name(&disasm->options, ret->target, out);
-	return ret->size;
+	if (ret.has_target)
+		disasm_name(&disasm->options, ret.target, out);
+	return ret;
 }
 
 #else
@@ -232,11 +231,9 @@ void disasm_free(struct disasm *disasm)
 {
 }
 
-uint32_t disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, struct out *out,
-		     struct disasm_insn *ret)
+struct disasm_insn disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, struct out *out)
 {
-	*ret = (struct disasm_insn){.addr = addr, .size = (uint32_t)bytes.n, .is_bad = true};
-	return ret->size;
+	return (struct disasm_insn){.addr = addr, .size = (uint32_t)bytes.n, .is_bad = true};
 }
 
 #endif

@@ -35,7 +35,6 @@ struct disasm_insn {
 // -ENOTSUP with a sentence: no libcapstone, or a processor that is not known.
 int disasm_new(struct disasm **ret, const struct disasm_options *options);
 void disasm_free(struct disasm *disasm);
-// Appends the text of the first instruction of `bytes` (at least one) to `out`, a writer into memory; no newline. Returns its
-// size in bytes. About 1 us.
-uint32_t disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr, struct out *out,
-		     struct disasm_insn *ret);
+// Appends the text of the first instruction of `bytes` (at least one) to `out`, a writer into memory; no newline. About 1 us.
+struct disasm_insn disasm_next(struct disasm *disasm, struct str bytes, uint64_t addr,
+			       struct out *out);

@@ -24,8 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	out_init_memory(&out);
 	for (size_t at = 1; at < size; at += insn.size) {
 		out.n = 0;
-		disasm_next(disasm, (struct str){(const char *)data + at, size - at}, at, &out,
-			    &insn);
+		insn = disasm_next(disasm, (struct str){(const char *)data + at, size - at}, at,
+				   &out);
 		assert(insn.size && insn.size <= size - at && out.n);
 	}
 	out_done(&out);

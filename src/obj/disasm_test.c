@@ -43,7 +43,8 @@ static void check(const struct disasm_options *options, const char *hex, const c
 
 	out_init_memory(&out);
 	assert_int_equal(disasm_new(&disasm, options), 0);
-	assert_int_equal(disasm_next(disasm, (struct str){(char *)bytes, n}, 0x1000, &out, &insn), n);
+	insn = disasm_next(disasm, (struct str){(char *)bytes, n}, 0x1000, &out);
+	assert_int_equal(insn.size, n);
 	out_char(&out, '\0');
 	assert_string_equal(out.buf, text);
 	disasm_free(disasm);
@@ -121,7 +122,7 @@ static void test_flow(void **state)
 		uint8_t bytes[16];
 		size_t n = from_hex(cases[i].bytes, bytes);
 
-		disasm_next(disasm, (struct str){(char *)bytes, n}, 0x1000, &out, &insn);
+		insn = disasm_next(disasm, (struct str){(char *)bytes, n}, 0x1000, &out);
 		assert_int_equal(insn.kind, cases[i].kind);
 		assert_int_equal(insn.has_target, cases[i].has_target);
 		assert_int_equal(insn.target, cases[i].target);

@@ -123,8 +123,9 @@ static void unpack_now(struct dwarf *dwarf, unsigned id)
 		if (!section->unpacked)
 			section->unpacked = xmemdup(section->content.p, section->content.n);
 		section->content.p = (const char *)section->unpacked;
-		relocate_apply(&dwarf->relocate, &dwarf->elf, section->packed.index,
-			       section->unpacked, section->content.n);
+		relocate_apply(&dwarf->relocate, &dwarf->elf,
+			       &(struct relocate_bytes){section->packed.index, section->unpacked,
+							section->content.n});
 	}
 	if (is_text(id))
 		section->content = cut_text(section->content);

@@ -276,17 +276,17 @@ static void apply_table(struct run *run, const struct elf_section *table, uint64
 		apply_one(run, content, at, has_addend);
 }
 
-void relocate_apply(struct relocate *relocate, const struct elf *elf, uint32_t section,
-		    uint8_t *bytes, size_t n)
+void relocate_apply(struct relocate *relocate, const struct elf *elf,
+		    const struct relocate_bytes *bytes)
 {
-	struct run run = {.relocate = relocate, .elf = elf, .bytes = bytes, .n = n};
+	struct run run = {.relocate = relocate, .elf = elf, .bytes = bytes->p, .n = bytes->n};
 	struct elf_section table;
 
-	if (!relocate_wanted(relocate, section))
+	if (!relocate_wanted(relocate, bytes->section))
 		return;
-	run.base = relocate->sections[section].base;
+	run.base = relocate->sections[bytes->section].base;
 	for (uint32_t i = 1; elf_section(elf, i, &table) && relocate->budget; i++) {
-		if ((table.type == SHT_RELA || table.type == SHT_REL) && table.info == section)
+		if ((table.type == SHT_RELA || table.type == SHT_REL) && table.info == bytes->section)
 			apply_table(&run, &table, &relocate->budget);
 	}
 }

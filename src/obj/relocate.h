@@ -26,7 +26,13 @@ static inline bool relocate_wanted(const struct relocate *relocate, uint32_t sec
 // A place in a section, as its offset there, becomes an address; false: the section is not loaded.
 bool relocate_address(const struct relocate *relocate, const struct elf *elf, uint32_t section,
 		      uint64_t *place);
-// Applies what the file has for a section to its unpacked bytes. Kinds of other machines, symbols that are defined elsewhere and
+// The unpacked bytes of a section.
+struct relocate_bytes {
+	uint32_t section;
+	uint8_t *p;
+	size_t n;
+};
+// Applies what the file has for a section to its bytes. Kinds of other machines, symbols that are defined elsewhere and
 // places outside of the bytes are left as they are.
-void relocate_apply(struct relocate *relocate, const struct elf *elf, uint32_t section,
-		    uint8_t *bytes, size_t n);
+void relocate_apply(struct relocate *relocate, const struct elf *elf,
+		    const struct relocate_bytes *bytes);

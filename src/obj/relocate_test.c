@@ -141,7 +141,7 @@ static void each_kind(void **state)
 		relocate_init(&relocate, &elf);
 		assert_true(relocate_wanted(&relocate, INFO));
 		assert_false(relocate_wanted(&relocate, TEXT));
-		relocate_apply(&relocate, &elf, INFO, bytes, sizeof(bytes));
+		relocate_apply(&relocate, &elf, &(struct relocate_bytes){INFO, bytes, sizeof(bytes)});
 		memcpy(&found, bytes + 16, 8);
 		if (found != entry->expected)
 			fail_msg("%s: %#llx", entry->name, (unsigned long long)found);
@@ -193,7 +193,7 @@ static void distances(void **state)
 			bytes[16 + k] = (uint8_t)(pair->before >> 8 * k);
 		elf = elf_of(&image);
 		relocate_init(&relocate, &elf);
-		relocate_apply(&relocate, &elf, INFO, bytes, sizeof(bytes));
+		relocate_apply(&relocate, &elf, &(struct relocate_bytes){INFO, bytes, sizeof(bytes)});
 		for (unsigned k = 0; k < 8; k++)
 			found |= (uint64_t)bytes[16 + k] << 8 * k;
 		if (found != pair->expected)
@@ -245,7 +245,7 @@ static void work_is_bounded(void **state)
 	elf = elf_of(&image);
 	relocate_init(&relocate, &elf);
 	assert_true(relocate.budget < (uint64_t)MOST_ENTRIES * MOST_TABLES);
-	relocate_apply(&relocate, &elf, INFO, bytes, sizeof(bytes));
+	relocate_apply(&relocate, &elf, &(struct relocate_bytes){INFO, bytes, sizeof(bytes)});
 	assert_int_equal(relocate.budget, 0);
 	relocate_done(&relocate);
 }

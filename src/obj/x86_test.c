@@ -47,7 +47,7 @@ static void test_lengths(void **state)
 		struct x86 x = x86_decode(self.text + at, self.n - at);
 
 		out_init_memory(&out);
-		disasm_next(disasm, bytes, at, &out, &insn);
+		insn = disasm_next(disasm, bytes, at, &out);
 		out_done(&out);
 		if (!insn.is_bad && x.length != insn.size)
 			fail_msg("at %#zx: %u, not %u: %02x %02x %02x %02x %02x", at, x.length,

@@ -156,7 +156,8 @@ static int decode(const struct walk *walk, struct dso *dso, uint64_t addr, struc
 			return err;
 	}
 	out_init_memory(&text);
-	ret->size = (uint8_t)disasm_next(code->disasm, bytes.bytes, bytes.addr, &text, &decoded);
+	decoded = disasm_next(code->disasm, bytes.bytes, bytes.addr, &text);
+	ret->size = (uint8_t)decoded.size;
 	// Where libcapstone doesn't know an instruction whose length is clear, the length does.
 	ret->is_bad = decoded.is_bad && decoded.size == 1;
 	ret->is_branch = decoded.kind != DISASM_PLAIN || decoded.is_trap;
