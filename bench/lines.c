@@ -17,11 +17,10 @@ int main(int argc, char **argv)
 	struct elf elf;
 	char line[64];
 
-	if (argc < 2 || argc > 3 || file_map(&file, argv[1]) < 0 || elf_init(&elf, file.p, file.n) < 0 ||
-	    dwarf_init(&dwarf, &elf, NULL) < 0 ||
-	    (argc == 3 &&
-	     (!elf_find_section(&elf, argv[2], &section) ||
-	      !relocate_address(&dwarf.relocate, &elf, section.index, 0, &base)))) {
+	if (argc < 2 || argc > 3 || file_map(&file, argv[1]) < 0 ||
+	    elf_init(&elf, file.p, file.n) < 0 || dwarf_init(&dwarf, &elf, NULL) < 0 ||
+	    (argc == 3 && (!elf_find_section(&elf, argv[2], &section) ||
+			   !relocate_address(&dwarf.relocate, &elf, section.index, &base)))) {
 		fprintf(stderr,
 			"usage: lines FILE [SECTION] <ADDRESSES; the file must have debug information\n");
 		return 2;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Loads for bench/prof, pinned to the CPU named first: N system calls (seconds: prints how many of CPU time they took), or N wake-ups of a partner
 // through a pipe.
-#define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -21,49 +21,48 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int take(void *arg, struct session *session, struct event *event,
-		const struct sample *sample, struct task *task, const struct record *record)
+static int take(void *arg, struct run *run, const struct hit *hit)
 {
 	struct bench *bench = arg;
-	const struct unwind_input input = {.task = task,
+	const struct sample *sample = &hit->sample;
+	const struct unwind_input input = {.task = hit->task,
 					   .regs = sample->user_regs,
-					   .regs_mask = event->plan.user_mask,
+					   .regs_mask = hit->event->plan.user_mask,
 					   .regs_abi = sample->user_abi,
 					   .stack = sample->user_stack,
 					   .stack_size = sample->user_stack_size};
 	uint64_t ips[MOST], start, middle;
-	enum unwind_end end = UNWIND_NO_INFO;
+	struct unwound unwound = {.ips = ips, .max = MOST};
 	uint32_t n;
 
-	if (!task || !input.regs || !input.stack_size)
+	if (!hit->task || !input.regs || !input.stack_size)
 		return 0;
 	if (!bench->unwinder)
-		bench->unwinder =
-			unwinder_new(session->sym, unwind_machine(session->recording->info.arch));
+		bench->unwinder = unwinder_new(run->sym, unwind_machine(run->recording->info.arch));
 	if (!bench->unwinder)
 		return fail(ENOTSUP, "recorded on a machine that can't be unwound");
 	start = now();
-	n = unwind_stack(bench->unwinder, &input, ips, MOST, &end);
+	n = unwind_stack(bench->unwinder, &input, &unwound);
 	middle = now();
 	for (int i = 0; i < AGAIN; i++)
-		n = unwind_stack(bench->unwinder, &input, ips, MOST, &end);
+		n = unwind_stack(bench->unwinder, &input, &unwound);
 	bench->again_ns += now() - middle;
 	bench->first_ns += middle - start;
 	bench->frames += n;
 	bench->samples++;
-	bench->ends[end]++;
+	bench->ends[unwound.end]++;
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	static const struct session_hooks hooks = {.sample = take};
-	const struct session_options options = {.path = argc > 1 ? argv[1] : NULL};
+	static const struct run_hooks hooks = {.hit = take};
+	const struct run_options options = {.path = argc > 1 ? argv[1] : NULL};
 	struct bench bench = {0};
-	struct session *session;
+	struct run *run;
 	uint64_t start, clock_ns;
 
-	if (session_open(&session, &options) < 0 || session_process(session, &hooks, &bench) < 0) {
+	if (run_open(&run, &options) < 0 || run_process(run, &hooks, &bench) < 0) {
 		fprintf(stderr, "unwind: %s\n", err_sentence());
 		return 1;
 	}
@@ -79,6 +78,6 @@ int main(int argc, char **argv)
 		printf("  %s: %llu\n", unwind_end_text((enum unwind_end)i),
 		       (unsigned long long)bench.ends[i]);
 	unwinder_free(bench.unwinder);
-	session_close(session);
+	run_close(run);
 	return 0;
 }

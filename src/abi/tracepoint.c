@@ -351,7 +351,8 @@ struct tp_field *tp_find_field(const struct tracepoint *tp, const struct tep_for
 
 uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_size)
 {
-	uint64_t v = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
+	uint64_t v = tp_read_number((struct str){raw, raw_size}, field->offset, field->size,
+				    field->is_swapped);
 
 	if (!field->is_signed)
 		return v;
@@ -370,7 +371,8 @@ uint64_t tp_number(const struct tp_field *field, const void *raw, uint32_t raw_s
 struct tp_extent tp_dynamic_extent(const struct tp_field *field, const void *raw, uint32_t raw_size)
 {
 	// Offset in the low 16 bits, size in the high ones.
-	uint64_t word = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
+	uint64_t word = tp_read_number((struct str){raw, raw_size}, field->offset, field->size,
+				       field->is_swapped);
 	uint64_t offset = word & 0xffff, size = word >> 16 & 0xffff;
 
 	if ((uint32_t)field->offset + field->size > raw_size)
@@ -460,7 +462,8 @@ static void print_array(struct out *out, const struct tracepoint *tp, size_t i, 
 static void print_number(struct out *out, const struct tp_field *field, const void *raw,
 			 uint32_t raw_size)
 {
-	uint64_t v = tp_read_number(raw, raw_size, field->offset, field->size, field->is_swapped);
+	uint64_t v = tp_read_number((struct str){raw, raw_size}, field->offset, field->size,
+				    field->is_swapped);
 
 	if (field->is_pointer || (field->is_long && (!field->is_signed || field->size == 4))) {
 		out_text(out, "0x");

@@ -46,19 +46,18 @@ struct tp_extent {
 };
 struct tp_extent tp_dynamic_extent(const struct tp_field *field, const void *raw, uint32_t raw_size);
 // Number of 1, 2, 4 or 8 bytes, not sign-extended; 0 for other sizes or outside of the data.
-static inline uint64_t tp_read_number(const void *raw, uint32_t raw_size, uint64_t offset,
-				      uint32_t size, bool swapped)
+static inline uint64_t tp_read_number(struct str raw, uint64_t offset, uint32_t size, bool swapped)
 {
-	const uint8_t *p = (const uint8_t *)raw + offset;
+	const char *p = raw.p + offset;
 	uint16_t v2;
 	uint32_t v4;
 	uint64_t v8;
 
-	if (offset > raw_size || size > raw_size - offset)
+	if (offset > raw.n || size > raw.n - offset)
 		return 0;
 	switch (size) {
 	case 1:
-		return *p;
+		return (uint8_t)*p;
 	case 2:
 		memcpy(&v2, p, 2);
 		return swapped ? bswap_16(v2) : v2;

@@ -8,7 +8,8 @@
 
 static inline uint64_t field_value(const struct tp_run *r, uint64_t offset, uint32_t size)
 {
-	return tp_read_number(r->raw, r->size, offset, size, r->tp->all->swapped);
+	return tp_read_number((struct str){(const char *)r->raw, r->size}, offset, size,
+			      r->tp->all->swapped);
 }
 
 static uint64_t eval_slow(const struct tp_run *r, const struct expr *e);
@@ -151,7 +152,7 @@ static void put_numbers(const struct tp_run *r, const struct text *t)
 
 		if (i)
 			out_char(r->out, ' ');
-		v = tp_read_number(bytes.p, step, 0, step, false);
+		v = tp_read_number((struct str){bytes.p, step}, 0, step, false);
 		if (good)
 			out_u64(r->out, v);
 		else
@@ -217,7 +218,8 @@ static void put_cpus(const struct tp_run *r, const struct step *step, int32_t le
 static void put_pointer_text(const struct tp_run *r, const struct text *t)
 {
 	// Not swapped, as libtraceevent does not either.
-	uint64_t address = tp_read_number(r->raw, r->size, t->offset, t->size, false);
+	uint64_t address = tp_read_number((struct str){(const char *)r->raw, r->size}, t->offset,
+					  t->size, false);
 	const char *text = map_find_ptr(&r->tp->all->printk, address);
 
 	if (text)

@@ -24,7 +24,7 @@ void queue_add(struct queue *queue, uint64_t time, const struct record *record, 
 		header = arena_memdup(&queue->copies, header, header->size);
 		queue->has_copies = true;
 	}
-	queue_add_stable(queue, time, header, record->offset, event);
+	queue_add_stable(queue, &(struct queued){time, header, record->offset, event});
 }
 
 // Records in order.

@@ -29,10 +29,10 @@ struct queue {
 void queue_done(struct queue *queue);
 void queue_add(struct queue *queue, uint64_t time, const struct record *record, struct event *event);
 // The same of a record that stays where it is.
-static inline void queue_add_stable(struct queue *queue, uint64_t time,
-				    const struct perf_event_header *header, uint64_t offset,
-				    struct event *event)
+static inline void queue_add_stable(struct queue *queue, const struct queued *queued)
 {
+	const uint64_t time = queued->time;
+
 	if (time < queue->delivered_ns)
 		queue->late_n++;
 	if (time > queue->newest_ns)
@@ -40,7 +40,7 @@ static inline void queue_add_stable(struct queue *queue, uint64_t time,
 	if (queue->sorted_n == queue->entries.n &&
 	    (!queue->entries.n || vec_last(&queue->entries).time <= time))
 		queue->sorted_n++;
-	vec_push(&queue->entries, (struct queued){time, header, offset, event});
+	vec_push(&queue->entries, *queued);
 }
 
 typedef int queue_deliver(void *arg, const struct queued *queued);

@@ -607,7 +607,7 @@ static void take_samples(struct run_private *p)
 
 		if (time == 0 || time == UINT64_MAX)
 			break;
-		queue_add_stable(&p->queue, time, header, run.offset, event);
+		queue_add_stable(&p->queue, &(struct queued){time, header, run.offset, event});
 		p->read_to = run.offset;
 		sample_run_pass(&run, header);
 		n++;
