@@ -36,7 +36,6 @@ struct annotate {
 	struct out out;
 	bool colors;
 	struct known_name known[4096]; // of symbols met lately, when one is asked for
-	char shown_path[4200]; // the line that stood behind an instruction last, also of the function before, as in perf
 	uint64_t samples_n;
 	uint64_t unnamed_n; // of them, in code without a name
 	struct map unnamed; // dso -> how many

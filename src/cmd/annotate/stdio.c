@@ -11,6 +11,7 @@ struct printer {
 	const struct annotate_view *view;
 	struct out *out;
 	int column_width, address_width;
+	const char *shown_path; // the line that stood behind an instruction last
 	struct arena arena;
 };
 
@@ -266,13 +267,12 @@ static void print_instruction(struct printer *p, const struct annotated_line *li
 	if (o->lines && max > least_shown_line) {
 		const char *path = line_path(p, line);
 
-		if (strcmp(path, p->annotate->shown_path) != 0) {
+		if (!p->shown_path || strcmp(path, p->shown_path) != 0) {
 			color(p, shade);
 			out_text(p->out, " // ");
 			out_safe(p->out, path);
 			end_color(p, shade);
-			snprintf(p->annotate->shown_path, sizeof(p->annotate->shown_path), "%s",
-				 path);
+			p->shown_path = path;
 		}
 	}
 	out_char(p->out, '\n');
