@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -518,6 +519,15 @@ int workers_next(struct workers *workers)
 	return p->shared->ended;
 }
 
+// The others are so few that each process can still open the programs' files.
+static bool leaves_files(int fd)
+{
+	enum { SPARE_FILES = 64 };
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur > (rlim_t)fd + SPARE_FILES;
+}
+
 static bool start_worker(struct workers_private *p, uint32_t i)
 {
 	int fd = memfd_create("findings", MFD_CLOEXEC);
@@ -526,7 +536,7 @@ static bool start_worker(struct workers_private *p, uint32_t i)
 	if (fd < 0)
 		return false;
 	p->others[i].findings_fd = fd;
-	pid = fork();
+	pid = leaves_files(fd) ? fork() : -1;
 	if (pid < 0) {
 		close(fd);
 		return false;

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,17 @@ static bool has_number(struct str numbers, uint64_t i)
 	return has;
 }
 
+static bool can_open_more(void)
+{
+	int fds[8], n = 0;
+
+	while (n < (int)ARRAY_SIZE(fds) && (fds[n] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		n++;
+	for (int i = 0; i < n; i++)
+		close(fds[i]);
+	return n == ARRAY_SIZE(fds);
+}
+
 static int do_record(struct work *work, struct workers *workers, uint64_t i)
 {
 	if (workers && workers->is_asked) {
@@ -41,7 +53,8 @@ static int do_record(struct work *work, struct workers *workers, uint64_t i)
 		assert_true(has_number(workers->given, i));
 	if (i == work->dies_at)
 		raise(SIGKILL);
-	out_printf(&work->out, "record %llu\n", (unsigned long long)i);
+	out_printf(&work->out, "record %llu%s\n", (unsigned long long)i,
+		   can_open_more() ? "" : ", no file can be opened");
 	if (i % 1000 == 999)
 		out_fill(&work->out, 'x', i % 3000 == 2999 ? 3 << 20 : 10000);
 	// What each of them comes across.
@@ -153,6 +166,18 @@ static void answers_are_only_looked_up(void **state)
 	is_as_of_one((struct work){.records = 20000, .fails_at = 7000, .answers = true});
 }
 
+static void some_files_can_still_be_opened(void **state)
+{
+	struct rlimit before, few;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	few = before;
+	few.rlim_cur = 20;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	is_as_of_one((struct work){.records = 1000});
+	setrlimit(RLIMIT_NOFILE, &before);
+}
+
 static void death_is_told(void **state)
 {
 	pid_t pid = fork();
@@ -186,5 +211,5 @@ static void closed_pipe_ends_all(void **state)
 	close(fds[1]);
 }
 
-RUN_TESTS(TEST(result_is_the_same), TEST(failure_ends_all_in_order),
-	  TEST(answers_are_only_looked_up), TEST(death_is_told), TEST(closed_pipe_ends_all))
+RUN_TESTS(TEST(result_is_the_same), TEST(failure_ends_all_in_order), TEST(answers_are_only_looked_up),
+	  TEST(some_files_can_still_be_opened), TEST(death_is_told), TEST(closed_pipe_ends_all))
