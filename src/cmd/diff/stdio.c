@@ -319,8 +319,9 @@ static void print_row(struct printer *p, const struct diff_row *row)
 		put_between(p, separator && !i);
 		put_number(p, row, column, text);
 		p->scratch.n = 0;
-		if (separator)
-			out_text_left(&p->scratch, text, column->width);
+		if (separator) // what ends the line is as wide as it is
+			out_text_left(&p->scratch, text,
+				      i + 1 < p->columns.n || p->diff->keys.n ? column->width : 0);
 		else
 			out_text_right(&p->scratch, text, column->width);
 		out_char(&p->scratch, 0);
