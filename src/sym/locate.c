@@ -65,7 +65,7 @@ static const struct mapping *loaded_map(struct sym *sym, struct space *space, ui
 	const struct mapping *map = space_find_near(sym, space, ip);
 	struct mapping *kept;
 
-	if (map && mapping_may_be_jit(map, space) && map->dso->state == DSO_NO_SYMBOLS)
+	if (map && map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS)
 		map = perfmap_take_over(sym, space, map);
 	if (!map || map->dso->state != DSO_NOT_LOADED)
 		return map;
@@ -74,7 +74,7 @@ static const struct mapping *loaded_map(struct sym *sym, struct space *space, ui
 	kept->refs++;
 	dso_load(sym, map->dso, map);
 	if (--kept->refs) {
-		return mapping_may_be_jit(map, space) && map->dso->state == DSO_NO_SYMBOLS
+		return map->may_be_jit && map->dso->state == DSO_NO_SYMBOLS
 			       ? perfmap_take_over(sym, space, map)
 			       : map;
 	}

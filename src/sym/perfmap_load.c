@@ -185,8 +185,7 @@ static void find_pieces(const struct sym *sym, const struct dso *dso, struct pie
 	for (size_t i = 0; task && i < task->space->maps.n; i++) {
 		const struct mapping *map = task->space->maps.v[i];
 
-		if (!(map->prot & PROT_EXEC) ||
-		    (map->dso != dso && !mapping_may_be_jit(map, task->space)))
+		if (!(map->prot & PROT_EXEC) || (map->dso != dso && !map->may_be_jit))
 			continue;
 		if (ret->v.n && vec_last(&ret->v).end == map->start)
 			vec_last(&ret->v).end = map->end;
@@ -390,7 +389,7 @@ const struct mapping *perfmap_take_over(struct sym *sym, struct space *space,
 		return map;
 	state->next_ns = now_ns + FOLLOW_NS;
 	own = space_own(space, map);
-	own->asked_pid = follows ? 0 : space->pid;
+	own->may_be_jit = follows;
 	for (size_t i = 0; i < ARRAY_SIZE(pids) && pids[i]; i++) {
 		struct dso *dso = perfmap_of(sym, pids[i]);
 

@@ -133,10 +133,6 @@ void space_remove(struct sym *sym, struct space *space, struct mapping *map);
 void space_clone(struct sym *sym, struct space *space, const struct space *parent);
 void space_clear(struct sym *sym, struct space *space);
 void space_sort(struct space *space);
-static inline bool mapping_may_be_jit(const struct mapping *map, const struct space *space)
-{
-	return map->may_be_jit && map->asked_pid != space->pid;
-}
 static inline uint64_t mapping_addr(const struct mapping *map, uint64_t ip)
 {
 	return map->identity ? ip : ip - map->start + map->pgoff;

@@ -133,8 +133,7 @@ static inline uint64_t place_of(const struct stacks *stacks, struct task *task,
 	if (step->cpumode != PERF_RECORD_MISC_USER || !task)
 		return 0;
 	map = space_find_near(stacks->sym, task->space, step->ip);
-	// This process's perf-PID.map may name what another one's does not.
-	if (!map || (mapping_may_be_jit(map, task->space) && map->dso->state == DSO_NO_SYMBOLS))
+	if (!map)
 		return 0;
 	// What has no name yet may get one.
 	if (map->follows)

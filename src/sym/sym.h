@@ -95,9 +95,8 @@ struct mapping {
 	uint64_t ino, ino_generation;
 	bool identity; // addresses are the dso's own (kernel)
 	bool is_mmap2, has_build_id;
-	bool may_be_jit; // private: of a file; a perf-PID.map may have names in it
+	bool may_be_jit; // private: of a file; whether a perf-PID.map has names in it is not known yet
 	bool follows;	 // private: of code that has no file: more of its names may be found later
-	uint32_t asked_pid; // private: whose perf-PID.map had none; those that it forks may have one
 	uint32_t refs;
 };
 
