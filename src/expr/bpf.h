@@ -50,6 +50,12 @@ void expr_bpf_emit_call(struct expr_bpf *b, enum bpf_func_id function);
 void expr_bpf_emit_constant(struct expr_bpf *b, unsigned reg, uint64_t value); // two instructions
 void expr_bpf_emit_lookup(struct expr_bpf *b, int map,
 			  int key); // r0 = the value of the key at fp + `key`, or 0
+void expr_bpf_emit_delete(struct expr_bpf *b, int map, int key); // r0 = 0, or why not
+struct expr_bpf_row {
+	int key, value; // places, likewise
+	int flags;	// BPF_ANY, BPF_NOEXIST
+};
+void expr_bpf_emit_update(struct expr_bpf *b, int map, const struct expr_bpf_row *row); // likewise
 void expr_bpf_emit_zero(struct expr_bpf *b, int place, unsigned size); // multiples of 8; uses r0
 // A jump whose target expr_bpf_land sets to the next instruction.
 size_t expr_bpf_jump(struct expr_bpf *b, uint8_t op, unsigned reg, int32_t imm);

@@ -31,12 +31,33 @@ void expr_bpf_emit_constant(struct expr_bpf *b, unsigned reg, uint64_t value)
 	expr_bpf_emit(b, (struct bpf_insn){.imm = (int32_t)(value >> 32)});
 }
 
+static void emit_place(struct expr_bpf *b, unsigned reg, int place)
+{
+	expr_bpf_emit(b, bpf_alu(BPF_MOV, reg, FP));
+	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, reg, place));
+}
+
 void expr_bpf_emit_lookup(struct expr_bpf *b, int map, int key)
 {
 	expr_bpf_emit_map(b, R1, map);
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, key));
+	emit_place(b, R2, key);
 	expr_bpf_emit_call(b, BPF_FUNC_map_lookup_elem);
+}
+
+void expr_bpf_emit_delete(struct expr_bpf *b, int map, int key)
+{
+	expr_bpf_emit_map(b, R1, map);
+	emit_place(b, R2, key);
+	expr_bpf_emit_call(b, BPF_FUNC_map_delete_elem);
+}
+
+void expr_bpf_emit_update(struct expr_bpf *b, int map, const struct expr_bpf_row *row)
+{
+	expr_bpf_emit_map(b, R1, map);
+	emit_place(b, R2, row->key);
+	emit_place(b, R3, row->value);
+	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, row->flags));
+	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
 }
 
 void expr_bpf_emit_call(struct expr_bpf *b, enum bpf_func_id function)

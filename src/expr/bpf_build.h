@@ -8,6 +8,7 @@ enum {
 	R1,
 	R2,
 	R3,
+	R4,
 	RECORD = BPF_REG_9,
 	FP = BPF_REG_10,
 };

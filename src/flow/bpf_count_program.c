@@ -196,13 +196,7 @@ static void emit_row(struct builder *w, int rows, size_t *ret_full)
 	expr_bpf_emit_lookup(w->b, rows, KEY);
 	found = expr_bpf_jump(b, BPF_JNE, R0, 0);
 	expr_bpf_emit_zero(b, FRESH, 8 * w->count->options.cells_n);
-	expr_bpf_emit_map(b, R1, rows);
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, KEY));
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, FRESH));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_NOEXIST));
-	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	expr_bpf_emit_update(b, rows, &(struct expr_bpf_row){KEY, FRESH, BPF_NOEXIST});
 	expr_bpf_emit_lookup(w->b, rows, KEY);
 	*ret_full = expr_bpf_jump(b, BPF_JEQ, R0, 0);
 	expr_bpf_land(b, found);
@@ -264,13 +258,7 @@ static size_t emit_wait(struct builder *w, int flags)
 {
 	struct expr_bpf *b = w->b;
 
-	expr_bpf_emit_map(b, R1, w->count->waiting);
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, WAITING));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, flags));
-	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	expr_bpf_emit_update(b, w->count->waiting, &(struct expr_bpf_row){PAIR, WAITING, flags});
 	expr_bpf_emit(b, bpf_alu_imm(BPF_LSH, R0, 32));
 	return expr_bpf_jump(b, BPF_JEQ, R0, 0);
 }
@@ -328,10 +316,7 @@ static int emit_end(struct builder *w)
 		expr_bpf_emit(b, bpf_load(BPF_DW, R1, R0, 8 + i));
 		expr_bpf_emit(b, bpf_store(BPF_DW, FP, FIRST_KEYS + i, R1));
 	}
-	expr_bpf_emit_map(b, R1, w->count->waiting);
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, PAIR));
-	expr_bpf_emit_call(b, BPF_FUNC_map_delete_elem);
+	expr_bpf_emit_delete(b, w->count->waiting, PAIR);
 	// Between looking and taking it another CPU may have taken it.
 	end_if(w, BPF_JNE, R0, 0);
 	if (!w->event->only_first_n)

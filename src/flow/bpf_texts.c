@@ -337,13 +337,7 @@ static void emit_fork(struct builder *w, const struct bpf_texts *texts)
 	expr_bpf_emit(b, bpf_store(BPF_W, FP, KEY, R1));
 	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R1, 1));
 	expr_bpf_emit(b, bpf_store(BPF_W, FP, VALUE, R1));
-	expr_bpf_emit_map(b, R1, texts->tasks);
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R2, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R2, KEY));
-	expr_bpf_emit(b, bpf_alu(BPF_MOV, R3, FP));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_ADD, R3, VALUE));
-	expr_bpf_emit(b, bpf_alu_imm(BPF_MOV, R4, BPF_ANY));
-	expr_bpf_emit_call(b, BPF_FUNC_map_update_elem);
+	expr_bpf_emit_update(b, texts->tasks, &(struct expr_bpf_row){KEY, VALUE, BPF_ANY});
 	finish(w);
 }
 
