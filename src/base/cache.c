@@ -2,7 +2,7 @@
 // What sonde can make anew lies in ~/.cache/sonde (base/cache.c): unwind tables, tables of symbols, what debug
 // information said of addresses, unpacked archives. Above SONDE_CACHE_SIZE (1G) what was used the longest ago is removed.
 #include "base/cache.h"
-#include "base/file.h"
+#include "base/err.h"
 #include "base/num.h"
 #include "base/vec.h"
 #include <dirent.h>
@@ -45,6 +45,24 @@ int cache_file(const char *name, char *ret, size_t ret_size)
 	}
 	n = snprintf(ret, ret_size, "%s/%s", folder, name);
 	return n < (int)ret_size ? 0 : -ENAMETOOLONG;
+}
+
+bool cache_map(const char *path, struct mapped *ret)
+{
+	if (access(path, R_OK) < 0)
+		return false;
+	if (file_map_plain(ret, path) >= 0)
+		return true;
+	err_clear();
+	return false;
+}
+
+bool cache_put(const char *path, const void *data, size_t size)
+{
+	if (file_write(path, data, size) >= 0)
+		return true;
+	err_clear();
+	return false;
 }
 
 struct entry {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Where sonde keeps what it can make anew: $XDG_CACHE_HOME/sonde, else ~/.cache/sonde.
 #pragma once
-#include <stddef.h>
-#include <stdint.h>
+#include "base/file.h"
 
 // The path of `name` in the cache; its folder is made when it is not there. -errno (no sentence) when there is no
 // home, or when it belongs to somebody else (sudo keeps HOME: nobody shall find files of root's in theirs).
 int cache_file(const char *name, char *ret, size_t ret_size);
+// What is kept at such a path, to be unmapped; false (no sentence): nothing that can be read.
+bool cache_map(const char *path, struct mapped *ret);
+// Keeps it there; false (no sentence): it can't be kept. The caller trims.
+bool cache_put(const char *path, const void *data, size_t size);
 
 // $SONDE_CACHE_SIZE.
 uint64_t cache_limit_bytes(void);

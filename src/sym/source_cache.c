@@ -2,8 +2,6 @@
 #include "sym/source_cache.h"
 #include <stdio.h>
 #include "base/cache.h"
-#include "base/err.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/intern.h"
 #include "base/num.h"
@@ -117,13 +115,9 @@ struct source_cache *source_cache_new(const struct source_key *key)
 		return NULL;
 	cache = NEW(struct source_cache);
 	cache->key = *key;
-	if (access(path, R_OK) < 0)
-		return cache;
-	if (file_map_plain(&cache->file, path) < 0)
-		err_clear();
-	else if (!source_cache_parse((struct str){(const char *)cache->file.p, cache->file.n}, key,
-				     &cache->kept))
-		cache->kept = (struct source_kept){0};
+	if (cache_map(path, &cache->file))
+		(void)source_cache_parse((struct str){(const char *)cache->file.p, cache->file.n},
+					 key, &cache->kept);
 	return cache;
 }
 
@@ -310,9 +304,7 @@ static bool write_file(const struct source_cache *cache, const struct making *ma
 	p = append(p, making->frames.v, making->frames.n * sizeof(*making->frames.v));
 	append(p, making->text.v, making->text.n);
 	head->check = hash_bytes((char *)head + from, n - from);
-	good = path_of(&key->id, path) && file_write(path, head, n) >= 0;
-	if (!good)
-		err_clear();
+	good = path_of(&key->id, path) && cache_put(path, head, n);
 	free(head);
 	return good;
 }

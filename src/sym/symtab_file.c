@@ -2,7 +2,6 @@
 #include "sym/symtab_file.h"
 #include <sys/mman.h>
 #include "base/cache.h"
-#include "base/err.h"
 #include "base/hash.h"
 
 #define MAGIC                                                                                      \
@@ -47,12 +46,8 @@ bool symtab_file_load(const char *name, const struct symtab_file_key *key, struc
 	struct mapped map;
 	char path[4096];
 
-	if (cache_file(name, path, sizeof(path)) < 0 || access(path, R_OK) < 0)
+	if (cache_file(name, path, sizeof(path)) < 0 || !cache_map(path, &map))
 		return false;
-	if (file_map_plain(&map, path) < 0) {
-		err_clear();
-		return false;
-	}
 	if (!symtab_file_parse((struct str){(const char *)map.p, map.n}, key, ret)) {
 		file_unmap(&map);
 		return false;
@@ -118,9 +113,7 @@ void symtab_file_save(const char *name, const struct symtab_file_key *key, struc
 	memcpy(head->facts, facts, sizeof(head->facts));
 	put_rows(symtab, rows, (char *)(rows + n));
 	head->check = hash_bytes((char *)head + from, size - from);
-	if (file_write(path, head, size) < 0)
-		err_clear();
-	else
+	if (cache_put(path, head, size))
 		cache_trim();
 	free(head);
 }

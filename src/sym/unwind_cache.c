@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sym/unwind_cache.h"
 #include "base/cache.h"
-#include "base/err.h"
 #include "base/num.h"
 #include "base/hash.h"
 #include "base/map.h"
@@ -133,12 +132,8 @@ const struct cfi_table *unwind_tables_find(struct unwind_tables *tables, const s
 		if (same_id(&kept->id, id))
 			return &kept->table;
 	}
-	if (tables->no_files || !path_of(id, path, sizeof(path)) || access(path, R_OK) < 0)
+	if (tables->no_files || !path_of(id, path, sizeof(path)) || !cache_map(path, &file))
 		return NULL;
-	if (file_map_plain(&file, path) < 0) {
-		err_clear();
-		return NULL;
-	}
 	if (!unwind_cache_parse(file.p, file.n, id, &table)) {
 		file_unmap(&file);
 		return NULL;
@@ -169,7 +164,7 @@ static void save(const struct build_id *id, const struct cfi_table *table)
 	memcpy(p + rows, table->rules, rules);
 	memcpy(p + rows + rules, table->expressions, table->expressions_n);
 	head->check = hash_bytes((char *)head + from, n - from);
-	if (file_write(path, head, n) >= 0)
+	if (cache_put(path, head, n))
 		cache_trim();
 	free(head);
 }
