@@ -584,8 +584,10 @@ void workers_begin(struct workers *workers, uint64_t left_records)
 	size = sizeof(*p->shared) + (size_t)n * SLOTS * p->slot_size;
 	mapped = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (mapped == MAP_FAILED)
+	if (mapped == MAP_FAILED) {
+		p->n = 1; // nor is there room for it later
 		return;
+	}
 	p->piece = workers->records / p->piece_records;
 	p->shared = mapped;
 	p->shared->next = p->shared->turn = p->piece;
